@@ -1,0 +1,193 @@
+"""The messages between processes: what each says, and how it is put into bytes.
+
+Three conversations, each on a channel of its own:
+
+* **jobs**, front -> worker: `Job`, `Release`, `Cancel`
+* **commits**, worker -> front: `Commit`, `Done`, `Failed`. Each fits `MAX_COMMIT_BYTES`, so that one `write` puts
+  it into the pipe whole (POSIX: writes up to PIPE_BUF, at least 512 bytes, are atomic) and a killed worker can't
+  leave half of one.
+* **control**, supervisor <-> child: everything about lifecycles (`ControlMessage`).
+
+Samples are counted at `shm.audio.SAMPLE_RATE`; times are seconds on the monotonic clock, which all processes of
+one machine share.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+MAX_COMMIT_BYTES = 512
+"""The longest record on the commits channel, frame header included: POSIX's smallest PIPE_BUF."""
+
+Speaks = Literal["phonemes", "text"]
+"""What an engine reads aloud: phonemes of its model's vocabulary, or text, if it brings a G2P of its own."""
+
+Voice = tuple[tuple[str, float], ...]
+"""A blend: names with weights that sum to 1. One voice is a blend of one."""
+
+
+class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What speaks: sent by a worker that is ready, shown in `/ready`, `X-Engine` and the model lists."""
+
+    name: Literal["kokoro", "espeak-ng"]
+    provider: str
+    """onnxruntime's execution provider, or `native`."""
+    model: str
+    """The model file's name, or the library's name and version."""
+    model_sha256: str = ""
+    """Empty for an engine without a model file."""
+    speaks: Speaks
+    vocabulary: str = ""
+    """The phonemes that the model knows, one character each; empty for an engine that speaks text."""
+    max_tokens: int
+    """The longest script of one segment: phonemes, or characters of text."""
+    voices: tuple[str, ...]
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
+    """Make one segment's PCM, from `from_sample` on, into a ring."""
+
+    generation: int
+    job: int
+    """The stream that asks; unique within a front's life."""
+    segment: int
+    """Place in the stream, from 0; a stream's segments are dispatched in order, and written in order."""
+    ring: int
+    """Which ring of the arena. Job numbers own rings; see `shm.ring`."""
+    script: str
+    language: str
+    """Language code as espeak names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
+    voice: Voice
+    speed: float
+    seed: int
+    """The noise seed: the same job gives the same samples, where the engine can."""
+    from_sample: int = 0
+    """The first sample wanted; those before it were sealed by a generation that died."""
+    first_deadline: float
+    """Monotonic seconds at which the segment's sample 0 must be there."""
+
+
+class Release(msgspec.Struct, frozen=True, tag="release"):
+    """Everything before `position` in the job's ring was read: that room is free again (a credit)."""
+
+    job: int
+    position: int
+    """Samples since the job took the ring."""
+
+
+class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
+    """Forget the job: once this is read, nothing is written for it any more and its ring is free."""
+
+    job: int
+
+
+JobMessage = Job | Release | Cancel
+
+
+class Commit(msgspec.Struct, frozen=True, tag="commit"):
+    """A block is in the ring, whole. The front checks generation and CRC before it believes that."""
+
+    generation: int
+    job: int
+    segment: int
+    offset: int
+    """The block's first sample within its segment."""
+    position: int
+    """The block's first sample within the ring: samples since the job took it."""
+    samples: int
+    crc32: int
+    """zlib.crc32 of the block's bytes."""
+
+
+class Done(msgspec.Struct, frozen=True, tag="done"):
+    """The segment's last block was committed."""
+
+    generation: int
+    job: int
+    segment: int
+    samples: int
+    """The segment's whole length, counted from its sample 0."""
+    seconds: float
+    """Time spent in the engine."""
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """The engine can't make this segment; the worker itself is well."""
+
+    generation: int
+    job: int
+    segment: int
+    reason: str
+
+
+CommitMessage = Commit | Done | Failed
+
+
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """Worker -> supervisor: loaded and warmed up. Wants a channel (`Connect`)."""
+
+    engine: EngineInfo
+    load_seconds: float
+
+
+class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
+    """Child -> supervisor: can't start, and starting again would not help."""
+
+    kind: str
+    """A name of `supervisor.exit_codes`."""
+    reason: str
+    """One line that says what to do."""
+
+
+class Connect(msgspec.Struct, frozen=True, tag="connect"):
+    """Supervisor -> both ends of a new channel, with three file descriptors: jobs pipe, commits pipe, arena.
+
+    The worker forgets the channel that it had. To the front it also says who speaks there.
+    """
+
+    generation: int
+    rings: int
+    ring_samples: int
+    engine: EngineInfo | None = None
+
+
+class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
+    """Supervisor -> front: that generation is dead and reaped, or is to get no new segment (`draining`)."""
+
+    generation: int
+    draining: bool = False
+
+
+class Idle(msgspec.Struct, frozen=True, tag="idle"):
+    """Front -> supervisor: the draining generation has no segment left; it may be stopped."""
+
+    generation: int
+
+
+class Serving(msgspec.Struct, frozen=True, tag="serving"):
+    """Front -> supervisor: requests are being accepted."""
+
+
+class Situation(msgspec.Struct, frozen=True, tag="situation"):
+    """Supervisor -> front: why nothing can speak, or in what state what does is (`/ready`, 503s, `/metrics`)."""
+
+    worker_state: str
+    reason: str
+    restarts: dict[str, int]
+    """Restarts so far by process role: front, worker."""
+
+
+class Drain(msgspec.Struct, frozen=True, tag="drain"):
+    """Supervisor -> child: accept nothing new, finish what streams within `timeout` seconds, exit 0."""
+
+    timeout: float
+
+
+ControlMessage = Ready | BootFailure | Connect | Disconnect | Idle | Serving | Situation | Drain
+
+encode = msgspec.msgpack.Encoder().encode
+decode_job = msgspec.msgpack.Decoder(JobMessage).decode
+decode_commit = msgspec.msgpack.Decoder(CommitMessage).decode
+decode_control = msgspec.msgpack.Decoder(ControlMessage).decode

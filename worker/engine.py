@@ -1,0 +1,67 @@
+"""The interface that every engine has: a script in, blocks of PCM out."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Protocol
+
+from shm.audio import Pcm
+from shm.messages import EngineInfo, Voice
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One segment to speak."""
+
+    script: str
+    """Phonemes of the model's vocabulary or text, as `EngineInfo.speaks` says; at most `EngineInfo.max_tokens`."""
+    language: str
+    voice: Voice
+    speed: float
+    """0.25 to 4; 1 is the voice's own pace."""
+    seed: int = 0
+    """Same utterance, same seed: same samples, where the engine can."""
+    from_sample: int = 0
+    """Give no sample before this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive samples of an utterance."""
+
+    offset: int
+    """Of its first sample, in samples from the utterance's start (whatever `from_sample` is)."""
+    samples: Pcm
+    """int16 mono at 24 kHz, shape [n], n > 0."""
+
+
+class EngineError(Exception):
+    """This utterance can't be spoken; the engine itself is well. The message goes to the client."""
+
+
+class EngineUnavailable(Exception):
+    """The engine can't be started: a file is missing, corrupt or of the wrong kind. The message names it and the cure."""
+
+
+class Engine(Protocol):
+    """Owned by one worker process. `begin` is called from up to `concurrency` threads at once."""
+
+    info: EngineInfo
+    concurrency: int
+    """How many generators may be advanced at the same time."""
+
+    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        """Blocks in order without a gap, the first at `from_sample`, together the utterance from there to its end.
+
+        Work is done in `next`, so the caller decides when; `close()` between blocks gives everything back.
+        An engine that can't start inside an utterance makes it from the start and skips.
+
+        Raises:
+            EngineError: from `next`, if this utterance can't be spoken.
+        """
+        ...
+
+    def warm_up(self) -> None:
+        """Speak a word to nobody, so that the first listener doesn't pay for lazy set-up."""
+        ...
