@@ -1,0 +1,90 @@
+"""What the HTTP side asks of the speaking side: a stream of PCM for a text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from shm.audio import Pcm
+from shm.messages import EngineInfo, Voice
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechRequest:
+    """A request that was checked: every field is valid for the engine that speaks now."""
+
+    request_id: str
+    text: str
+    voice: Voice
+    language: str
+    """As espeak names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
+    speed: float
+
+
+class SpeechError(Exception):
+    """A request that can't be spoken. The message is meant for the client."""
+
+
+class Unspeakable(SpeechError):
+    """The text has nothing in it that can be spoken, or the engine refused a part of it: the client's to mend (400)."""
+
+
+class Unavailable(SpeechError):
+    """Nothing can speak now: try again after `retry_after` seconds (503)."""
+
+    def __init__(self, reason: str, retry_after: float = 1.0) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Broken(SpeechError):
+    """The stream can't be completed. Before the first byte: 500. After it: the connection is cut."""
+
+
+class SpeechStream(Protocol):
+    """One request's audio."""
+
+    engine: EngineInfo
+
+    def __aiter__(self) -> AsyncIterator[Pcm]:
+        """The audio in order, in pieces as they come from the engine (shape [n], n > 0).
+
+        The iteration ends only when the whole text was given. A piece is valid until the next one is asked for:
+        its memory is the ring's and goes back to the worker then.
+
+        Raises:
+            Unspeakable, Unavailable, Broken: the stream ends here, incomplete.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give everything back at once, wherever the stream is. Idempotent."""
+        ...
+
+
+class Speaker(Protocol):
+    """Turns texts into streams. One per front."""
+
+    @property
+    def engine(self) -> EngineInfo | None:
+        """Who speaks; None while nothing can."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why nothing can speak, in a line; empty when something can."""
+        ...
+
+    @property
+    def retry_after(self) -> float:
+        """Seconds after which a client that is refused now should try again."""
+        ...
+
+    def open(self, request: SpeechRequest) -> SpeechStream:
+        """Begin to speak.
+
+        Raises:
+            Unavailable: nothing can speak now.
+        """
+        ...

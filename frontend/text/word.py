@@ -1,0 +1,26 @@
+"""One word of the input and how it is pronounced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Source(StrEnum):
+    """Where a word's phonemes came from, in the order in which they are tried."""
+
+    LEXICON = "lexicon"
+    ESPEAK = "espeak"
+    LETTERS = "letters"
+    NONE = "none"
+    """Nothing to pronounce: punctuation and symbols only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What stood between two spaces of a sentence, punctuation included, with its phonemes in the model's alphabet."""
+
+    text: str
+    phonemes: str
+    """Punctuation that the model knows stands where it stood in the text."""
+    source: Source
