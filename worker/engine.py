@@ -41,7 +41,7 @@ class EngineError(Exception):
 
 
 class EngineUnavailable(Exception):
-    """The engine can't be started: a file is missing, corrupt or of the wrong kind. The message names it and the cure."""
+    """The engine can't be started: a file is missing, corrupt or of the wrong kind. The message names the cure."""
 
 
 class Engine(Protocol):

@@ -18,7 +18,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What stood between two spaces of a sentence, punctuation included, with its phonemes in the model's alphabet."""
+    """What stood between two spaces of a sentence, punctuation included, and its phonemes."""
 
     text: str
     phonemes: str
