@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:  # the supervisor imports this file and must stay without numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 SAMPLE_RATE = 24_000
 """Samples per second."""
@@ -11,5 +14,5 @@ SAMPLE_RATE = 24_000
 SAMPLE_BYTES = 2
 """Bytes per sample."""
 
-Pcm = NDArray[np.int16]
+Pcm: TypeAlias = "NDArray[np.int16]"
 """Samples, shape [n]."""

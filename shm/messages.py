@@ -2,7 +2,7 @@
 
 Three conversations, each on a channel of its own:
 
-* **jobs**, front -> worker: `Job`, `Release`, `Cancel`
+* **jobs**, front -> worker: `Job`, `Release`, `Forget`
 * **commits**, worker -> front: `Commit`, `Done`, `Failed`. Each fits `MAX_COMMIT_BYTES`, so that one `write` puts
   it into the pipe whole (POSIX: writes up to PIPE_BUF, at least 512 bytes, are atomic) and a killed worker can't
   leave half of one.
@@ -44,6 +44,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int
     """The longest script of one segment: phonemes, or characters of text."""
     voices: tuple[str, ...]
+    concurrency: int = 1
+    """How many segments it makes side by side."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
@@ -77,13 +79,13 @@ class Release(msgspec.Struct, frozen=True, tag="release"):
     """Samples since the job took the ring."""
 
 
-class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
-    """Forget the job: once this is read, nothing is written for it any more and its ring is free."""
+class Forget(msgspec.Struct, frozen=True, tag="forget"):
+    """The job has ended or its listener left: once this is read, nothing is written for it and its ring is free."""
 
     job: int
 
 
-JobMessage = Job | Release | Cancel
+JobMessage = Job | Release | Forget
 
 
 class Commit(msgspec.Struct, frozen=True, tag="commit"):
@@ -160,6 +162,13 @@ class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
     draining: bool = False
 
 
+class Distrust(msgspec.Struct, frozen=True, tag="distrust"):
+    """Front -> supervisor: that generation broke a contract of this module (a wrong CRC, say): end it."""
+
+    generation: int
+    reason: str
+
+
 class Idle(msgspec.Struct, frozen=True, tag="idle"):
     """Front -> supervisor: the draining generation has no segment left; it may be stopped."""
 
@@ -185,7 +194,7 @@ class Drain(msgspec.Struct, frozen=True, tag="drain"):
     timeout: float
 
 
-ControlMessage = Ready | BootFailure | Connect | Disconnect | Idle | Serving | Situation | Drain
+ControlMessage = Ready | BootFailure | Connect | Disconnect | Distrust | Idle | Serving | Situation | Drain
 
 encode = msgspec.msgpack.Encoder().encode
 decode_job = msgspec.msgpack.Decoder(JobMessage).decode

@@ -1,0 +1,112 @@
+"""Length-prefixed records over a pipe, whole or not at all.
+
+A frame is its payload's length (4 bytes, big-endian, as `multiprocess.Connection` writes it) and the payload. The
+reader keeps what has come of a frame until the rest is there, so a writer that is killed or stopped in the middle of
+one costs the reader neither a wrong record nor a blocked event loop; `Connection.recv_bytes` would block it.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import deque
+
+_LENGTH = struct.Struct("!I")
+HEADER_BYTES = _LENGTH.size
+MAX_FRAME_BYTES = 1 << 20
+"""A longer frame is a fault of the sender."""
+
+_READ_BYTES = 1 << 16
+
+
+class BrokenChannel(Exception):
+    """The other end is gone, or what came from it makes no sense."""
+
+
+class FrameWriter:
+    """The sending end of a pipe; the only one."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._backlog: deque[memoryview] = deque()
+
+    @property
+    def pending(self) -> bool:
+        """On a non-blocking pipe: something waits until the pipe is writable again, then `flush` must be called."""
+        return bool(self._backlog)
+
+    def send(self, payload: bytes) -> None:
+        """Write a frame by one system call where the pipe has room; keep in order what it has no room for.
+
+        Raises:
+            BrokenChannel: the reader is gone.
+        """
+        self._backlog.append(memoryview(_LENGTH.pack(len(payload)) + payload))
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what waits, as far as the pipe takes it.
+
+        Raises:
+            BrokenChannel: the reader is gone.
+        """
+        while self._backlog:
+            chunk = self._backlog[0]
+            try:
+                written = os.write(self.fd, chunk)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                raise BrokenChannel(str(error)) from error
+            if written == len(chunk):
+                self._backlog.popleft()
+            else:
+                self._backlog[0] = chunk[written:]
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+
+class FrameReader:
+    """The receiving end of a pipe; the only one."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._buffer = bytearray()
+
+    def receive(self) -> list[bytes]:
+        """The payloads that are whole after one `read`: none if only part of one has come.
+
+        Blocks on a blocking pipe until something comes; on a non-blocking one call it when the pipe is readable.
+
+        Raises:
+            BrokenChannel: the writer is gone (what it left unfinished is dropped), or a length is absurd.
+        """
+        try:
+            data = os.read(self.fd, _READ_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError as error:
+            raise BrokenChannel(str(error)) from error
+        if not data:
+            raise BrokenChannel("the other end closed")
+        self._buffer += data
+        return self._whole_frames()
+
+    def _whole_frames(self) -> list[bytes]:
+        frames: list[bytes] = []
+        at = 0
+        while len(self._buffer) - at >= HEADER_BYTES:
+            (length,) = _LENGTH.unpack_from(self._buffer, at)
+            if length > MAX_FRAME_BYTES:
+                raise BrokenChannel(f"a frame of {length} bytes")
+            end = at + HEADER_BYTES + length
+            if len(self._buffer) < end:
+                break
+            frames.append(bytes(self._buffer[at + HEADER_BYTES : end]))
+            at = end
+        del self._buffer[:at]
+        return frames
+
+    def close(self) -> None:
+        os.close(self.fd)
