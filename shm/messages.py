@@ -126,6 +126,13 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 CommitMessage = Commit | Done | Failed
 
+_MAX_REASON_BYTES = 400
+
+
+def clipped(reason: str) -> str:
+    """As much of `reason` as fits into a record of `MAX_COMMIT_BYTES`."""
+    return reason.encode(errors="replace")[:_MAX_REASON_BYTES].decode(errors="ignore")
+
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
     """Worker -> supervisor: loaded and warmed up. Wants a channel (`Connect`)."""
@@ -189,9 +196,7 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
-    """Supervisor -> child: accept nothing new, finish what streams within `timeout` seconds, exit 0."""
-
-    timeout: float
+    """Supervisor -> child: accept nothing new, finish what streams, exit 0."""
 
 
 ControlMessage = Ready | BootFailure | Connect | Disconnect | Distrust | Idle | Serving | Situation | Drain

@@ -1,0 +1,1 @@
+"""Process lifecycle, settings and the command line. Touches no request; imports nothing heavy at start."""

@@ -34,6 +34,8 @@ class Block:
     """Of its first sample, in samples from the utterance's start (whatever `from_sample` is)."""
     samples: Pcm
     """int16 mono at 24 kHz, shape [n], n > 0."""
+    last: bool = False
+    """Nothing follows. Without it the end is noticed when the next block is asked for, behind more urgent work."""
 
 
 class EngineError(Exception):

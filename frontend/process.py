@@ -1,0 +1,96 @@
+"""The front's life: serve HTTP on the supervisor's socket, follow what the supervisor says, drain, end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+
+from aiohttp import web
+from setproctitle import setproctitle
+
+from frontend.app import make_app
+from frontend.dispatcher import Dispatcher
+from frontend.metrics import Metrics
+from frontend.settings import FrontSettings
+from frontend.text.g2p import G2P
+from frontend.text.pipeline import TextPipeline
+from shm.control import ControlSocket
+from shm.frames import BrokenChannel
+from shm.lifeline import die_with_supervisor
+from shm.messages import Connect, ControlMessage, Disconnect, Drain, Serving, Situation
+
+log = logging.getLogger(__name__)
+
+
+def run(listener: socket.socket, control_end: socket.socket, lifeline: int, settings: FrontSettings) -> None:
+    """Be the front until the supervisor says `Drain` or is gone."""
+    setproctitle("kokoro-live: front")
+    die_with_supervisor(lifeline)
+    # A terminal's ^C reaches the whole group; when this process ends is the supervisor's to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    control_end.setblocking(False)
+    asyncio.run(Front(listener, ControlSocket(control_end), settings).serve())
+    # Text that was being phonemised for a listener who is gone keeps nobody waiting.
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+class Front:
+    """One front process."""
+
+    def __init__(self, listener: socket.socket, control: ControlSocket, settings: FrontSettings) -> None:
+        self._listener = listener
+        self._control = control
+        self._metrics = Metrics()
+        self._settings = settings
+        self._dispatcher = Dispatcher(TextPipeline(G2P()), self._metrics, self._tell, settings.max_streams)
+        self._end = asyncio.Event()
+
+    async def serve(self) -> None:
+        """Accept requests until told to drain, then finish what streams."""
+        asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
+        self._metrics.watch_queue(lambda: self._dispatcher.queue_depth)
+        app = make_app(self._dispatcher, self._settings, self._metrics)
+        runner = web.AppRunner(
+            app,
+            handler_cancellation=True,
+            auto_decompress=False,
+            access_log=None,
+            shutdown_timeout=self._settings.drain_timeout,
+        )
+        await runner.setup()
+        site = web.SockSite(runner, self._listener)
+        await site.start()
+        self._tell(Serving())
+        await self._end.wait()
+        await runner.cleanup()
+        self._dispatcher.close()
+
+    def _tell(self, message: ControlMessage) -> None:
+        try:
+            self._control.send(message)
+        except BrokenChannel:
+            log.warning("the supervisor doesn't hear: %s", message)
+
+    def _hear(self) -> None:
+        try:
+            for message, fds in self._control.receive():
+                self._follow(message, fds)
+        except BrokenChannel:
+            self._end.set()
+
+    def _follow(self, message: ControlMessage, fds: list[int]) -> None:
+        match message:
+            case Connect():
+                self._dispatcher.connect(message, fds)
+            case Disconnect():
+                self._dispatcher.disconnect(message)
+            case Situation():
+                self._dispatcher.situation(message)
+            case Drain():
+                self._end.set()

@@ -1,0 +1,38 @@
+"""The command line: a folder of commands, each imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+
+import click
+
+_COMMANDS = {
+    "serve": "Start the speech server.",
+    "say": "Speak a text to a file or a pipe.",
+    "voices": "List the voices.",
+    "models": "List, fetch and verify model files.",
+    "doctor": "Explain what is wrong and how to mend it.",
+}
+"""By name, with the line that `--help` shows; `supervisor.commands.NAME.NAME` is the command."""
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"supervisor.commands.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(importlib.metadata.version("kokoro-live"), prog_name="kokoro-live")
+def kokoro_live() -> None:
+    """A speech server for your own machine."""

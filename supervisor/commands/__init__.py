@@ -1,0 +1,1 @@
+"""The subcommands of `kokoro-live`, one file each."""

@@ -1,0 +1,37 @@
+"""All settings of a server, composed of the folders' own dataclasses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from frontend.settings import FrontSettings
+from supervisor.settings import SupervisorSettings
+from worker.settings import WorkerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `kokoro-live serve` runs with."""
+
+    supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
+    front: FrontSettings = field(default_factory=FrontSettings)
+    worker: WorkerSettings = field(default_factory=WorkerSettings)
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Settings:
+        """From one flat mapping, as the command line has it.
+
+        Raises:
+            ValueError: a value that makes no sense; the message names it.
+        """
+        return cls(
+            **{
+                part.name: kind(**{f.name: values[f.name] for f in fields(kind) if f.name in values})
+                for part, kind in zip(fields(cls), KINDS, strict=True)
+            }
+        )
+
+
+KINDS: tuple[type[Any], ...] = (SupervisorSettings, FrontSettings, WorkerSettings)
+"""The dataclasses that the command line makes options of; no field name stands in two of them."""

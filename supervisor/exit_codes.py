@@ -1,0 +1,24 @@
+"""Exit statuses of `kokoro-live serve`: a boot failure is told from a crash, and one kind from another."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """The status, and beside it what a service manager should do."""
+
+    OK = 0
+    """Stopped as asked."""
+    BAD_SETTING = 2
+    """A flag, variable or TOML key makes no sense (click's own status for usage errors). Don't start again."""
+    PORT = 3
+    """The address can't be listened on. Don't start again."""
+    ENGINE = 4
+    """The engine that was demanded can't be loaded. Don't start again."""
+    MEMORY = 5
+    """The PCM arena can't be reserved. Starting again later may help."""
+    CRASH_LOOP = 6
+    """The front died five times in thirty seconds. Starting again may help, after a look at the log."""
+    INTERRUPTED = 130
+    """A second SIGINT cut the draining short."""

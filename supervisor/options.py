@@ -1,0 +1,95 @@
+"""Command-line options out of settings dataclasses: a flag, a `KOKORO_LIVE_*` variable, a TOML key for each field."""
+
+from __future__ import annotations
+
+import tomllib
+import typing
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, TypeVar
+
+import click
+import platformdirs
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def settings_options(*kinds: type[Any]) -> Callable[[Command], Command]:
+    """Give a command an option for each field of the dataclasses, and `--config FILE`.
+
+    A flag wins over a variable, a variable over the file, the file over the default.
+    """
+
+    def decorate(command: Command) -> Command:
+        for kind in reversed(kinds):
+            hints = typing.get_type_hints(kind)
+            for field in reversed(fields(kind)):
+                command = click.option(*_names(field), **_attributes(field, hints[field.name]))(command)
+        names = {field.name for kind in kinds for field in fields(kind)}
+        return _config_option(names)(command)
+
+    return decorate
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return f"KOKORO_LIVE_{name.upper()}"
+
+
+def default_config_file() -> Path:
+    """Read if it is there, unless `--config` names another."""
+    return platformdirs.user_config_path("kokoro-live", appauthor=False) / "config.toml"
+
+
+def _names(field: Field[Any]) -> tuple[str, ...]:
+    flag = field.name.replace("_", "-")
+    is_flag = field.type in (bool, "bool")
+    return (f"--{flag}/--no-{flag}" if is_flag else f"--{flag}", field.name)
+
+
+def _attributes(field: Field[Any], hint: Any) -> dict[str, Any]:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    shown = "" if default is None or default == "" else True
+    return {
+        "type": _kind(hint),
+        "default": default,
+        "show_default": shown,
+        "envvar": variable(field.name),
+        "show_envvar": True,
+        "help": field.metadata["help"],
+    }
+
+
+def _kind(hint: Any) -> Any:
+    """click's type for an annotation; None lets click see for itself that a flag is one."""
+    options = [kind for kind in typing.get_args(hint) if kind is not NoneType]
+    if typing.get_origin(hint) is Literal:
+        return click.Choice(options)
+    kind = options[0] if options else hint
+    return {bool: None, Path: click.Path(path_type=Path)}.get(kind, kind)
+
+
+def _config_option(names: set[str]) -> Callable[[Command], Command]:
+    def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
+        chosen = path or default_config_file()
+        if path is None and not chosen.is_file():
+            return
+        try:
+            values = tomllib.loads(chosen.read_text())
+        except (OSError, ValueError) as error:
+            raise click.UsageError(f"{chosen} can't be read: {error}") from error
+        if unknown := sorted(set(values) - names):
+            raise click.UsageError(f"{chosen}: no such setting: {', '.join(unknown)}")
+        context.default_map = values
+
+    return click.option(
+        "--config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        envvar=variable("config"),
+        is_eager=True,
+        expose_value=False,
+        callback=read,
+        help=f"A TOML file of these settings, with underscores for dashes.  [default: {default_config_file()}]",
+    )

@@ -1,0 +1,50 @@
+"""The state of one supervised role, with the transitions that are possible asserted."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from supervisor.incarnation import Incarnation
+from supervisor.restarts import RestartWindow
+
+
+class State(StrEnum):
+    STARTING = "starting"
+    """Its process exists and has not said that it serves."""
+    RUNNING = "running"
+    BACKOFF = "backoff"
+    """It died; the next start is due soon."""
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    FATAL = "fatal"
+    """It isn't started again by itself; `Service.reason` says why."""
+
+
+_TRANSITIONS = {
+    State.STARTING: {State.RUNNING, State.BACKOFF, State.STOPPING, State.FATAL},
+    State.RUNNING: {State.BACKOFF, State.STOPPING, State.FATAL},
+    State.BACKOFF: {State.STARTING, State.STOPPED},
+    State.STOPPING: {State.STOPPED},
+    State.STOPPED: {State.STARTING},
+    State.FATAL: {State.STARTING, State.STOPPED},
+}
+
+
+class Service:
+    """The front or the worker: one role, whose processes come and go."""
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+        self.state = State.STOPPED
+        self.reason = "not started"
+        self.process: Incarnation | None = None
+        self.window = RestartWindow()
+        self.restarts = 0
+        self.ever_ran = False
+
+    def become(self, state: State, reason: str = "") -> None:
+        """Change state; `reason` is what `/ready` shows while nothing can speak."""
+        assert state in _TRANSITIONS[self.state], f"{self.role}: {self.state} -> {state}"
+        self.state = state
+        self.reason = reason
+        self.ever_ran |= state is State.RUNNING

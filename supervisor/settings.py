@@ -1,0 +1,40 @@
+"""The supervisor's own settings; those of the front and the worker live in their folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shm.audio import SAMPLE_RATE
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisorSettings:
+    """Where to listen, how much memory streams share, what may be fetched.
+
+    Raises:
+        ValueError: a value that nothing could work with; the message names the setting.
+    """
+
+    host: str = field(default="127.0.0.1", metadata={"help": "The address to listen on."})
+    port: int = field(default=8880, metadata={"help": "The port to listen on."})
+    rings: int = field(default=32, metadata={"help": "How many streams can be made at once; others wait."})
+    ring_seconds: float = field(
+        default=20.0, metadata={"help": "Seconds of audio that one stream may be ahead of its listener (48 kB each)."}
+    )
+    offline: bool = field(default=False, metadata={"help": "Never fetch the model in the background."})
+    log_level: str = field(default="info", metadata={"help": "debug, info, warning or error."})
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise ValueError(f"port must be 0 to 65535, not {self.port}")
+        if self.rings < 1:
+            raise ValueError(f"rings must be at least 1, not {self.rings}")
+        if not 1 <= self.ring_seconds <= 600:
+            raise ValueError(f"ring_seconds must be 1 to 600, not {self.ring_seconds:g}")
+        if self.log_level not in ("debug", "info", "warning", "error"):
+            raise ValueError(f"log_level must be debug, info, warning or error, not {self.log_level!r}")
+
+    @property
+    def ring_samples(self) -> int:
+        """A ring's capacity."""
+        return int(self.ring_seconds * SAMPLE_RATE)

@@ -1,0 +1,80 @@
+"""Real child processes: spawned (never forked: CoreML and CUDA abort after a fork), tied to us, watched."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+import multiprocess
+from multiprocess.connection import Connection
+
+from shm.control import ControlSocket, control_pair
+from shm.frames import BrokenChannel
+from shm.messages import ControlMessage, EngineInfo
+from supervisor import entries
+from supervisor.composition import Settings
+
+
+class ChildProcess:
+    """See `supervisor.incarnation.Incarnation`."""
+
+    def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
+        self.role = role
+        self.generation = generation
+        self.engine: EngineInfo | None = None
+        self.control = control
+        self._process = process
+        self._lifeline = lifeline
+        self.pid: int = process.pid
+
+    @property
+    def sentinel(self) -> int:
+        """A descriptor that becomes readable when the process has ended."""
+        fd: int = self._process.sentinel
+        return fd
+
+    def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
+        try:
+            self.control.send(message, fds)
+        except BrokenChannel:
+            return False
+        return True
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def reap(self) -> int:
+        self._process.join()
+        status: int = self._process.exitcode
+        self._process.close()
+        self.control.close()
+        self._lifeline.close()
+        return status
+
+
+class ProcessSpawner:
+    """Starts the children of one server."""
+
+    def __init__(self, settings: Settings, listener: socket.socket) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._context = multiprocess.get_context("spawn")
+
+    def __call__(self, role: str, generation: int) -> ChildProcess:
+        """Start a child of that role. It has its ends of a control socket and a lifeline, and nothing else of ours."""
+        control, control_end = control_pair()
+        lifeline_end, lifeline = self._context.Pipe(duplex=False)
+        target: Any
+        arguments: tuple[Any, ...]
+        if role == "front":
+            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self._settings)
+        elif role == "worker":
+            target, arguments = entries.worker, (control_end, lifeline_end, generation, self._settings)
+        else:
+            target, arguments = entries.fetcher, (control_end, lifeline_end, self._settings)
+        process = self._context.Process(target=target, args=arguments, name=f"{role}[{generation}]")
+        process.start()
+        control_end.close()
+        lifeline_end.close()
+        return ChildProcess(role, generation, process, control, lifeline)

@@ -1,0 +1,138 @@
+"""The worker's end of a real channel, played by the test: it reads jobs, and seals what it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from frontend.text.segment import Cut, Notation, Segment
+from shm.audio import SAMPLE_BYTES, Pcm
+from shm.frames import FrameReader, FrameWriter
+from shm.memory import reserve
+from shm.messages import (
+    Commit,
+    CommitMessage,
+    Connect,
+    Done,
+    EngineInfo,
+    Failed,
+    Forget,
+    Job,
+    Release,
+    decode_job,
+    encode,
+)
+from shm.ring import Arena, RingWriter
+
+RING = 24_000
+PER_TOKEN = 1680
+"""Samples for each character of a script: what the front expects before it has seen any."""
+
+ENGINE = EngineInfo(
+    name="kokoro",
+    provider="CPUExecutionProvider",
+    model="m.onnx",
+    model_sha256="0",
+    speaks="text",
+    max_tokens=510,
+    voices=("af_heart",),
+)
+
+
+def samples_of(script: str) -> Pcm:
+    """What a script sounds like: different for each."""
+    return (np.arange(len(script) * PER_TOKEN) + zlib.crc32(script.encode()) % 10_000).astype(np.int16)
+
+
+class ScriptedPipeline:
+    """In place of the text pipeline: segments are separated by `|`."""
+
+    def segments(self, text: str, language: str, notation: Notation) -> Iterator[Segment]:
+        for part in filter(None, text.split("|")):
+            yield Segment(part, part, len(part), Cut.SENTENCE)
+
+
+class ScriptedWorker:
+    """One generation."""
+
+    def __init__(self, generation: int, engine: EngineInfo = ENGINE, rings: int = 4) -> None:
+        memory = reserve(rings * RING * SAMPLE_BYTES)
+        jobs_read, jobs_write = os.pipe()
+        commits_read, commits_write = os.pipe()
+        os.set_blocking(jobs_read, False)
+        self.generation = generation
+        self.connect = Connect(generation, rings, RING, engine)
+        self.fds = [jobs_write, commits_read, os.dup(memory)]
+        self.jobs: list[Job] = []
+        self.forgotten: list[int] = []
+        self._arena = Arena(memory, rings, RING)
+        os.close(memory)
+        self._reader = FrameReader(jobs_read)
+        self._commits = FrameWriter(commits_write)
+        self._rings: dict[int, RingWriter] = {}
+        self._news = asyncio.Event()
+        asyncio.get_running_loop().add_reader(jobs_read, self._read)
+
+    def _read(self) -> None:
+        for payload in self._reader.receive():
+            match decode_job(payload):
+                case Job() as job:
+                    self.jobs.append(job)
+                    self._rings.setdefault(job.job, RingWriter(self._arena.ring(job.ring)))
+                case Release(job, position):
+                    if job in self._rings:
+                        self._rings[job].release(position)
+                case Forget(job):
+                    self.forgotten.append(job)
+                    self._rings.pop(job, None)
+        self._news.set()
+
+    async def has(self, count: int) -> Job:
+        """Wait until `count` jobs have come; the last of them."""
+        async with asyncio.timeout(10):
+            while len(self.jobs) < count:
+                self._news.clear()
+                await self._news.wait()
+        return self.jobs[count - 1]
+
+    async def hears_of_forgotten(self, count: int) -> None:
+        async with asyncio.timeout(10):
+            while len(self.forgotten) < count:
+                self._news.clear()
+                await self._news.wait()
+
+    def seal(self, job: Job, start: int, end: int) -> None:
+        """Commit samples `start` to `end` of the job's segment."""
+        self.send(self.commit(job, start, end))
+
+    def commit(self, job: Job, start: int, end: int) -> Commit:
+        """Write samples into the ring; the commit for them."""
+        part = samples_of(job.script)[start:end]
+        position, crc32 = self._rings[job.job].write(part)
+        return Commit(self.generation, job.job, job.segment, start, position, len(part), crc32)
+
+    def speak(self, job: Job) -> None:
+        """Make the whole job, from where it is wanted."""
+        whole = len(samples_of(job.script))
+        if job.from_sample < whole:
+            self.seal(job, job.from_sample, whole)
+        self.end(job)
+
+    def end(self, job: Job) -> None:
+        self.send(Done(self.generation, job.job, job.segment, len(samples_of(job.script)), 0.01))
+
+    def fail(self, job: Job, reason: str) -> None:
+        self.send(Failed(self.generation, job.job, job.segment, reason))
+
+    def send(self, message: CommitMessage) -> None:
+        self._commits.send(encode(message))
+
+    def die(self) -> None:
+        """As a killed process does: its descriptors close."""
+        asyncio.get_running_loop().remove_reader(self._reader.fd)
+        self._reader.close()
+        self._commits.close()

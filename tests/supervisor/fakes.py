@@ -1,0 +1,111 @@
+"""Children that are nothing but a record of what was said to them, and a clock that stands still until it is moved."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from shm.messages import Connect, ControlMessage, EngineInfo, Ready, Serving
+from supervisor.lifecycle import Lifecycle
+from supervisor.settings import SupervisorSettings
+
+ESPEAK = EngineInfo(name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=9, voices=("a",))
+KOKORO = EngineInfo(
+    name="kokoro",
+    provider="CPUExecutionProvider",
+    model="m.onnx",
+    model_sha256="0",
+    speaks="phonemes",
+    vocabulary="ab",
+    max_tokens=510,
+    voices=("af_heart",),
+)
+
+
+@dataclass(eq=False)
+class FakeChild:
+    """See `supervisor.incarnation.Incarnation`."""
+
+    role: str
+    generation: int
+    pid: int = 4711
+    engine: EngineInfo | None = None
+    heard: list[ControlMessage] = field(default_factory=list)
+    deaf: bool = False
+    killed: bool = False
+    reaped: bool = False
+    status: int = 0
+
+    def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
+        if self.deaf:
+            return False
+        assert len(fds) == (3 if isinstance(message, Connect) else 0)
+        self.heard.append(message)
+        return True
+
+    def kill(self) -> None:
+        self.killed = True
+        self.status = -signal.SIGKILL
+
+    def reap(self) -> int:
+        assert not self.reaped
+        self.reaped = True
+        return self.status
+
+    def heard_of(self, kind: type) -> list[ControlMessage]:
+        return [message for message in self.heard if isinstance(message, kind)]
+
+
+class House:
+    """A lifecycle among fakes, with words for what happens to it."""
+
+    def __init__(self, *, fetch: bool = False) -> None:
+        self.now = 100.0
+        self.children: list[FakeChild] = []
+        self.announced: list[Ready] = []
+        self.listening = True
+        self.lifecycle = Lifecycle(
+            settings=SupervisorSettings(rings=1, ring_seconds=1),
+            drain_timeout=10.0,
+            spawn=self._spawn,
+            clock=lambda: self.now,
+            fetch_model=lambda ready: fetch and ready.engine is ESPEAK,
+            announce=self.announced.append,
+            stop_listening=self._stop_listening,
+        )
+
+    def _spawn(self, role: str, generation: int) -> FakeChild:
+        self.children.append(FakeChild(role, generation))
+        return self.children[-1]
+
+    def _stop_listening(self) -> None:
+        self.listening = False
+
+    def newest(self, role: str) -> FakeChild:
+        return [child for child in self.children if child.role == role][-1]
+
+    def count(self, role: str) -> int:
+        return sum(child.role == role for child in self.children)
+
+    def up(self, engine: EngineInfo = ESPEAK) -> tuple[FakeChild, FakeChild]:
+        """Start, and let both say that they are ready: (front, worker)."""
+        self.lifecycle.start()
+        front, worker = self.newest("front"), self.newest("worker")
+        self.lifecycle.message(front, Serving())
+        self.ready(worker, engine)
+        return front, worker
+
+    def ready(self, worker: FakeChild, engine: EngineInfo = ESPEAK) -> None:
+        self.lifecycle.message(worker, Ready(engine, 0.1))
+
+    def dies(self, child: FakeChild, status: int = -signal.SIGKILL) -> None:
+        child.status = status
+        self.lifecycle.exited(child)
+
+    def passes(self, seconds: float) -> None:
+        """Let time pass, in small steps."""
+        end = self.now + seconds
+        while self.now < end:
+            self.now = min(self.now + 0.05, end)
+            self.lifecycle.tick()

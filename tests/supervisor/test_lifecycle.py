@@ -1,0 +1,257 @@
+"""Histories of children that start, die and are told to stop, replayed without a process and without waiting."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Idle, Serving, Situation
+from supervisor.exit_codes import ExitCode
+from supervisor.lifecycle import KILL_GRACE
+from supervisor.restarts import MAX_DEATHS
+from tests.supervisor.fakes import ESPEAK, KOKORO, House
+
+
+@pytest.mark.parametrize("order", ["front first", "worker first"])
+def test_both_are_joined_by_one_channel_whoever_is_ready_first(order: str) -> None:
+    house = House()
+    house.lifecycle.start()
+    front, worker = house.newest("front"), house.newest("worker")
+    if order == "front first":
+        house.lifecycle.message(front, Serving())
+    house.ready(worker)
+    if order == "worker first":
+        house.lifecycle.message(front, Serving())
+    assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation]
+    assert [m.engine for m in front.heard_of(Connect)] == [ESPEAK]
+    assert [ready.engine for ready in house.announced] == [ESPEAK]
+
+
+def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None:
+    house = House()
+    front, worker = house.up()
+    house.dies(worker)
+    assert front.heard_of(Disconnect) == [Disconnect(worker.generation)]
+    house.passes(0.05)
+    successor = house.newest("worker")
+    assert successor is not worker
+    house.ready(successor)
+    assert front.heard_of(Connect)[-1].generation == successor.generation
+    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 1}
+
+
+def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> None:
+    house = House()
+    front, _ = house.up()
+    for _ in range(MAX_DEATHS):
+        house.dies(house.newest("worker"))
+        house.passes(5.0)
+    started = house.count("worker")
+    assert started == MAX_DEATHS
+    assert front.heard_of(Situation)[-1].worker_state == "fatal"
+    assert "keeps dying" in front.heard_of(Situation)[-1].reason
+    house.passes(100.0)
+    assert house.count("worker") == started
+    assert house.lifecycle.exit_code is None, "the front still answers, with 503 and the reason"
+
+
+def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
+    house = House()
+    front, worker = house.up()
+    house.dies(front)
+    house.passes(0.05)
+    reborn = house.newest("front")
+    house.lifecycle.message(reborn, Serving())
+    assert house.count("worker") == 1, "the worker keeps its model"
+    assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation] * 2
+    assert [m.generation for m in reborn.heard_of(Connect)] == [worker.generation]
+    assert house.listening
+
+
+def test_a_front_that_keeps_dying_ends_the_server_with_its_own_status() -> None:
+    house = House()
+    house.up()
+    for _ in range(MAX_DEATHS):
+        house.dies(house.newest("front"))
+        house.passes(5.0)
+    worker = house.newest("worker")
+    assert worker.heard_of(Drain)
+    house.dies(worker, 0)
+    assert house.lifecycle.exit_code is ExitCode.CRASH_LOOP
+
+
+def test_a_worker_that_cannot_start_at_boot_ends_the_server() -> None:
+    house = House()
+    house.lifecycle.start()
+    front, worker = house.newest("front"), house.newest("worker")
+    house.lifecycle.message(worker, BootFailure("engine", "no model"))
+    house.dies(worker, 1)
+    house.dies(front)
+    assert house.lifecycle.exit_code is ExitCode.ENGINE
+    assert house.count("worker") == 1
+
+
+def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> None:
+    house = House()
+    front, worker = house.up(KOKORO)
+    house.dies(worker)
+    house.passes(0.05)
+    again = house.newest("worker")
+    house.lifecycle.message(again, BootFailure("engine", "the model is gone"))
+    house.dies(again, 1)
+    house.passes(60)
+    assert front.heard_of(Situation)[-1] == Situation("fatal", "the model is gone", {"front": 0, "worker": 1})
+    assert house.count("worker") == 2 and house.lifecycle.exit_code is None
+
+
+def test_a_worker_that_broke_its_contract_is_killed_and_replaced() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.message(front, Distrust(worker.generation, "a wrong CRC"))
+    assert worker.killed
+    house.dies(worker)
+    house.passes(0.05)
+    assert house.newest("worker") is not worker
+
+
+def test_distrust_of_a_generation_that_is_gone_hurts_nobody() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.message(front, Distrust(worker.generation + 100, "late"))
+    assert not worker.killed
+
+
+def test_a_front_that_does_not_listen_is_killed() -> None:
+    house = House()
+    front, worker = house.up()
+    front.deaf = True
+    house.dies(worker)
+    assert front.killed
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains_the_front_first_and_then_the_worker(number: int) -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(number)
+    assert not house.listening
+    assert front.heard_of(Drain) and not worker.heard_of(Drain), "streams still need the worker"
+    house.dies(front, 0)
+    assert worker.heard_of(Drain)
+    assert house.lifecycle.exit_code is None
+    house.dies(worker, 0)
+    assert house.lifecycle.exit_code is ExitCode.OK
+
+
+def test_draining_is_bounded() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.passes(10.0 + KILL_GRACE - 0.1)
+    assert not front.killed
+    house.passes(0.2)
+    assert front.killed
+    house.dies(front)
+    house.passes(KILL_GRACE + 0.1)
+    assert worker.killed
+
+
+def test_a_second_interrupt_ends_at_once() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(signal.SIGINT)
+    house.lifecycle.signal(signal.SIGINT)
+    assert front.killed and worker.killed
+    house.dies(front)
+    house.dies(worker)
+    assert house.lifecycle.exit_code is ExitCode.INTERRUPTED
+
+
+def test_a_second_sigterm_changes_nothing() -> None:
+    house = House()
+    front, _ = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.lifecycle.signal(signal.SIGTERM)
+    assert not front.killed and len(front.heard_of(Drain)) == 1
+
+
+def test_nothing_is_restarted_while_draining() -> None:
+    house = House()
+    _front, worker = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.dies(worker)
+    house.passes(5.0)
+    assert house.count("worker") == 1
+
+
+@pytest.mark.parametrize("state", ["starting", "backoff"])
+def test_a_signal_before_anything_serves_ends_with_0(state: str) -> None:
+    house = House()
+    house.lifecycle.start()
+    front, worker = house.newest("front"), house.newest("worker")
+    if state == "backoff":
+        house.dies(worker)
+        house.dies(front)
+    house.lifecycle.signal(signal.SIGTERM)
+    for child in house.children:
+        if not child.reaped:
+            house.dies(child)
+    house.passes(10)
+    assert house.lifecycle.exit_code is ExitCode.OK
+    assert house.count("worker") == house.count("front") == 1
+
+
+def test_a_fetched_model_gets_a_worker_of_its_own_before_the_old_one_stops() -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    fetcher = house.newest("fetcher")
+    house.dies(fetcher, 0)
+    kokoro = house.newest("worker")
+    assert kokoro is not espeak and not front.heard_of(Disconnect)
+    house.ready(kokoro, KOKORO)
+    told = [m for m in front.heard if isinstance(m, Connect | Disconnect)][-2:]
+    assert [type(m) for m in told] == [Connect, Disconnect], "the new one is there before the old one goes"
+    assert told[1] == Disconnect(espeak.generation, draining=True)
+    assert not espeak.heard_of(Drain), "it still has streams"
+    house.lifecycle.message(front, Idle(espeak.generation))
+    assert espeak.heard_of(Drain)
+    house.dies(espeak, 0)
+    house.passes(5)
+    assert house.count("worker") == 2
+    assert house.announced[-1].engine is KOKORO
+
+
+@pytest.mark.parametrize("status", [1, -9])
+def test_a_fetch_that_failed_changes_nothing(status: int) -> None:
+    house = House(fetch=True)
+    house.up()
+    house.dies(house.newest("fetcher"), status)
+    house.passes(100)
+    assert house.count("worker") == 1 and house.count("fetcher") == 1
+
+
+def test_a_successor_that_dies_leaves_the_speaking_worker_alone() -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    house.dies(house.newest("fetcher"), 0)
+    house.dies(house.newest("worker"), 1)
+    assert not front.heard_of(Disconnect) and not espeak.heard_of(Drain)
+
+
+def test_a_worker_that_dies_while_its_successor_loads_is_replaced_by_whoever_is_ready() -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    house.dies(house.newest("fetcher"), 0)
+    successor = house.newest("worker")
+    house.dies(espeak)
+    house.passes(0.05)
+    restarted = house.newest("worker")
+    house.ready(successor, KOKORO)
+    assert front.heard_of(Connect)[-1].generation == successor.generation
+    house.dies(restarted)
+    house.passes(5)
+    house.lifecycle.signal(signal.SIGTERM)
+    house.dies(front, 0)
+    house.dies(successor, 0)
+    assert house.lifecycle.exit_code is ExitCode.OK

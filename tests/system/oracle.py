@@ -1,0 +1,35 @@
+"""What a text must sound like on the miniature model: the plan made here, the samples computed, not synthesised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontend.text.g2p import G2P
+from frontend.text.pipeline import TextPipeline
+from frontend.text.segment import Notation
+from tests.miniature import expected, make_miniature, make_voices, tokens_of, vocabulary
+
+NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
+
+
+def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
+    """Every sample of a text, in order."""
+    segments = TextPipeline(G2P()).segments(text, "en-us", NOTATION)
+    return np.concatenate([expected(tokens_of(segment.script), speed) for segment in segments])
+
+
+def miniature_arguments(folder: Path, cost: int = 0) -> tuple[str, ...]:
+    """Flags with which a server speaks with the miniature model."""
+    model = make_miniature(folder / "miniature.onnx", cost=cost)
+    voices = make_voices(folder / "voices.bin")
+    return ("--engine", "kokoro", "--model", str(model), "--voices", str(voices))
+
+
+def sentences(count: int) -> str:
+    """A text of so many different sentences."""
+    return " ".join(
+        f"Sentence number {n} has its own words, and number {n * 7} follows it." for n in range(1, count + 1)
+    )

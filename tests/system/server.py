@@ -1,0 +1,171 @@
+"""A real server: `python -m supervisor serve` as a child of the test, with everything behind it."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import psutil
+
+DEADLINE = 60.0
+"""Seconds after which a test that waits for an event gives up."""
+
+ROOT = Path(__file__).parents[2]
+
+
+class Server:
+    """Started, and speaking unless told not to wait for that."""
+
+    def __init__(self, *arguments: str, environment: dict[str, str] | None = None, wait: bool = True) -> None:
+        self.home = tempfile.TemporaryDirectory()
+        self.temporary = Path(self.home.name, "tmp")
+        self.temporary.mkdir()
+        variables = {key: value for key, value in os.environ.items() if not key.startswith("KOKORO_LIVE_")}
+        variables |= {
+            "HOME": self.home.name,
+            "XDG_CONFIG_HOME": self.home.name,
+            "XDG_CACHE_HOME": self.home.name,
+            "XDG_DATA_HOME": self.home.name,
+            "TMPDIR": str(self.temporary),
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "supervisor", "serve", "--port", "0", *arguments],
+            cwd=ROOT,
+            env=variables | (environment or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.lines: Queue[str] = Queue()
+        """What it said on standard output."""
+        self.log: list[str] = []
+        self._logged = threading.Condition()
+        for target in (self._read_output, self._read_log):
+            threading.Thread(target=target, daemon=True).start()
+        self.announcement = self.announced() if wait else ""
+
+    def _read_output(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.put(line.strip())
+        self.lines.put("")
+
+    def _read_log(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            with self._logged:
+                self.log.append(line.rstrip())
+                self._logged.notify_all()
+        with self._logged:
+            self.log.append("(end)")
+            self._logged.notify_all()
+
+    def announced(self) -> str:
+        """Wait for the next line that says who speaks."""
+        line = self.lines.get(timeout=DEADLINE)
+        assert line, "\n".join(self.log)
+        return line
+
+    def logs(self, pattern: str, start: int = 0) -> re.Match[str]:
+        """Wait until a log line from number `start` on matches."""
+
+        def find() -> re.Match[str] | None:
+            return next(filter(None, (re.search(pattern, line) for line in self.log[start:])), None)
+
+        with self._logged:
+            assert self._logged.wait_for(lambda: find() or "(end)" in self.log, DEADLINE), "\n".join(self.log)
+            found = find()
+        assert found, "\n".join(self.log)
+        return found
+
+    @property
+    def port(self) -> int:
+        found = re.search(r":(\d+)\b", self.announcement)
+        assert found, self.announcement
+        return int(found[1])
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
+
+    def get(self, path: str) -> tuple[int, Any]:
+        """Status and body, as JSON where it is that."""
+        connection = self.connect()
+        with contextlib.closing(connection):
+            connection.request("GET", path)
+            response = connection.getresponse()
+            body = response.read()
+        is_json = response.getheader("Content-Type", "").startswith("application/json")
+        return response.status, json.loads(body) if is_json else body.decode()
+
+    def speak(self, **body: object) -> http.client.HTTPResponse:
+        """Ask for speech; the response's body is the caller's to read."""
+        connection = self.connect()
+        connection.request("POST", "/v1/audio/speech", json.dumps(body), {"Content-Type": "application/json"})
+        return connection.getresponse()
+
+    def hear(self, **body: object) -> bytes:
+        """The whole audio of a request that is answered with 200."""
+        response = self.speak(**body)
+        data = response.read()
+        assert response.status == 200, data
+        return data
+
+    def family(self) -> list[psutil.Process]:
+        """The supervisor and all that it started."""
+        supervisor = psutil.Process(self.process.pid)
+        return [supervisor, *supervisor.children(recursive=True)]
+
+    def children(self, title: str) -> list[psutil.Process]:
+        """Those whose process title begins so: front, worker, fetcher."""
+        found = []
+        for process in psutil.Process(self.process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if " ".join(process.cmdline()).startswith(f"kokoro-live: {title}"):
+                    found.append(process)
+        return found
+
+    def child(self, title: str) -> psutil.Process:
+        (process,) = self.children(title)
+        return process
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Signal it and wait for its end; the exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(DEADLINE)
+
+    def close(self) -> None:
+        """End it, however it is."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(DEADLINE)
+        self.home.cleanup()
+
+
+@contextlib.contextmanager
+def server(*arguments: str, **options: Any) -> Iterator[Server]:
+    """A server for the length of a test. It fetches nothing unless the arguments say otherwise."""
+    network = () if "--no-offline" in arguments else ("--offline",)
+    started = Server(*network, *arguments, **options)
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+def all_gone(processes: list[psutil.Process]) -> bool:
+    """Wait for their end; false if one is still there."""
+    _, alive = psutil.wait_procs(processes, DEADLINE)
+    return not alive

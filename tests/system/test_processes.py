@@ -1,0 +1,241 @@
+"""Real processes, killed and stopped for real: what listeners, the port and the machine notice of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from supervisor.exit_codes import ExitCode
+from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.server import DEADLINE, ROOT, Server, all_gone, server
+
+TEXT = sentences(12)
+
+
+def shared_memory() -> set[str]:
+    return {path.name for path in Path("/dev/shm").iterdir()}
+
+
+@pytest.fixture
+def slow(tmp_path: Path):
+    """A server whose model takes a moment for each segment."""
+    before = shared_memory()
+    with server(*miniature_arguments(tmp_path, cost=2)) as started:
+        yield started
+    assert shared_memory() == before
+
+
+def listen(to: Server, text: str = TEXT) -> tuple[threading.Event, threading.Thread, list[bytes]]:
+    """Read a stream in a thread: an event at its first bytes, and all that was heard."""
+    began, heard = threading.Event(), []
+
+    def read() -> None:
+        response = to.speak(input=text, response_format="pcm")
+        heard.append(response.read(4800))
+        began.set()
+        heard.append(response.read())
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    return began, thread, heard
+
+
+def test_a_worker_killed_in_mid_stream_is_not_heard(slow: Server) -> None:
+    began, thread, heard = listen(slow)
+    assert began.wait(DEADLINE)
+    slow.child("worker").kill()
+    thread.join(DEADLINE)
+    assert np.array_equal(np.frombuffer(b"".join(heard), "<i2"), samples_of(TEXT))
+    _, metrics = slow.get("/metrics")
+    assert 'kokoro_live_process_restarts_total{process="worker"} 1.0' in metrics
+
+
+def test_an_idle_worker_that_is_killed_is_replaced(slow: Server) -> None:
+    first = slow.child("worker")
+    first.kill()
+    slow.logs(r"worker\[3\] is ready")
+    assert np.array_equal(np.frombuffer(slow.hear(input="Again.", response_format="pcm"), "<i2"), samples_of("Again."))
+    assert not first.is_running(), "reaped"
+
+
+def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(slow: Server) -> None:
+    worker = slow.child("worker")
+    before = len(slow.announcement)
+    assert before
+    slow.child("front").kill()
+    got = np.frombuffer(slow.hear(input="Still here.", response_format="pcm"), "<i2")
+    assert np.array_equal(got, samples_of("Still here."))
+    assert slow.child("worker") == worker
+
+
+def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(slow: Server) -> None:
+    response = slow.speak(input=TEXT, response_format="pcm")
+    response.read(4800)
+    slow.child("front").kill()
+    with pytest.raises((ConnectionError, OSError, Exception)) as cut:
+        response.read()
+    assert "IncompleteRead" in repr(cut.value) or isinstance(cut.value, ConnectionError)
+
+
+def test_a_supervisor_that_is_killed_takes_everything_with_it(slow: Server) -> None:
+    family = slow.family()
+    assert len(family) >= 3
+    began, thread, _ = listen_quietly(slow)
+    assert began.wait(DEADLINE)
+    slow.process.kill()
+    assert all_gone(family)
+    thread.join(DEADLINE)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", slow.port), timeout=DEADLINE)
+    assert not list(slow.temporary.iterdir()), "no temporary file stays"
+
+
+def listen_quietly(to: Server) -> tuple[threading.Event, threading.Thread, list[bytes]]:
+    """Like `listen`, for a stream that will be cut."""
+    began, heard = threading.Event(), []
+
+    def read() -> None:
+        response = to.speak(input=TEXT, response_format="pcm")
+        heard.append(response.read(4800))
+        began.set()
+        try:
+            heard.append(response.read())
+        except (OSError, Exception) as error:
+            heard.append(repr(error).encode())
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    return began, thread, heard
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_streams_finish_and_ends_with_0(slow: Server, number: int) -> None:
+    family = slow.family()
+    began, thread, heard = listen(slow)
+    assert began.wait(DEADLINE)
+    assert slow.stop(number) == ExitCode.OK
+    thread.join(DEADLINE)
+    assert np.array_equal(np.frombuffer(b"".join(heard), "<i2"), samples_of(TEXT))
+    assert all_gone(family)
+    assert not list(slow.temporary.iterdir())
+
+
+def test_draining_is_bounded_and_what_it_cuts_is_cut_visibly(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=20), "--drain-timeout", "0.5") as slow:
+        began, thread, heard = listen_quietly(slow)
+        assert began.wait(DEADLINE)
+        assert slow.stop() == ExitCode.OK
+        thread.join(DEADLINE)
+        assert b"IncompleteRead" in heard[-1] or b"Connection" in heard[-1]
+
+
+def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=20)) as slow:
+        family = slow.family()
+        began, thread, _ = listen_quietly(slow)
+        assert began.wait(DEADLINE)
+        slow.process.send_signal(signal.SIGINT)
+        slow.logs("draining")
+        assert slow.stop(signal.SIGINT) == ExitCode.INTERRUPTED
+        thread.join(DEADLINE)
+        assert all_gone(family)
+
+
+def test_a_terminals_interrupt_to_the_whole_group_drains_too(slow: Server) -> None:
+    began, thread, heard = listen(slow)
+    assert began.wait(DEADLINE)
+    os.killpg(slow.process.pid, signal.SIGINT)
+    assert slow.process.wait(DEADLINE) == ExitCode.OK
+    thread.join(DEADLINE)
+    assert np.array_equal(np.frombuffer(b"".join(heard), "<i2"), samples_of(TEXT))
+
+
+def test_a_signal_while_it_starts_ends_with_0() -> None:
+    with server("--engine", "espeak", wait=False) as starting:
+        starting.logs("started worker")
+        family = starting.family()
+        assert starting.stop() == ExitCode.OK
+        assert all_gone(family)
+
+
+def test_a_port_that_is_taken_is_one_clear_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with server("--engine", "espeak", "--port", port, wait=False) as refused:
+            assert refused.process.wait(DEADLINE) == ExitCode.PORT
+            refused.logs(rf"127.0.0.1:{port}.*--port")
+
+
+def test_kokoro_without_its_model_is_one_clear_line(tmp_path: Path) -> None:
+    with server("--engine", "kokoro", "--model-dir", str(tmp_path), wait=False) as refused:
+        assert refused.process.wait(DEADLINE) == ExitCode.ENGINE
+        refused.logs("models fetch")
+        assert not [line for line in refused.log if "Traceback" in line]
+
+
+def test_memory_that_cannot_be_had_is_one_clear_line() -> None:
+    with server("--engine", "espeak", "--rings", "100000", "--ring-seconds", "600", wait=False) as refused:
+        assert refused.process.wait(DEADLINE) == ExitCode.MEMORY
+        refused.logs("can't reserve")
+
+
+def test_a_setting_that_makes_no_sense_is_one_clear_line() -> None:
+    with server("--ring-seconds", "-3", wait=False) as refused:
+        assert refused.process.wait(DEADLINE) == ExitCode.BAD_SETTING
+        refused.logs("ring_seconds")
+
+
+def test_processes_have_titles_and_the_supervisor_stays_light(slow: Server) -> None:
+    titles = [" ".join(process.cmdline()) for process in slow.family()]
+    assert titles[0].startswith("kokoro-live: supervisor")
+    assert slow.child("front") and slow.child("worker[")
+    maps = Path(f"/proc/{slow.process.pid}/maps").read_text()
+    for heavy in ("onnxruntime", "aiohttp", "numpy"):
+        assert heavy not in maps
+
+
+def test_no_process_holds_a_descriptor_more_after_restarts(slow: Server) -> None:
+    def descriptors() -> dict[str, int]:
+        return {role: slow.child(role).num_fds() for role in ("front", "worker")} | {
+            "supervisor": psutil.Process(slow.process.pid).num_fds()
+        }
+
+    slow.hear(input="Warm up.", response_format="pcm")
+    before = descriptors()
+    for restart in range(3):
+        start = len(slow.log)
+        slow.child("worker").kill()
+        slow.logs(r"worker\[\d+\] is ready", start)
+        slow.hear(input=f"Restart {restart}.", response_format="pcm")
+    assert descriptors() == before
+
+
+def test_honcho_starts_and_stops_it() -> None:
+    environment = os.environ | {"KOKORO_LIVE_PORT": "0", "KOKORO_LIVE_ENGINE": "espeak", "KOKORO_LIVE_OFFLINE": "1"}
+    honcho = subprocess.Popen(
+        [sys.executable, "-m", "honcho", "start"],
+        cwd=ROOT,
+        env=environment | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert honcho.stdout
+    family = []
+    for line in honcho.stdout:
+        if "speaks on http://" in line:
+            family = psutil.Process(honcho.pid).children(recursive=True)
+            honcho.send_signal(signal.SIGTERM)
+    assert family, "it never spoke"
+    honcho.wait(DEADLINE)
+    honcho.stdout.close()
+    assert all_gone(family)

@@ -1,0 +1,117 @@
+"""The whole server, from HTTP to the engine's samples and back."""
+
+from __future__ import annotations
+
+import io
+import threading
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.server import Server, server
+
+
+@pytest.fixture(scope="module")
+def miniature(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with server(*miniature_arguments(tmp_path_factory.mktemp("model"))) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Iterator[Server]:
+    with server("--engine", "espeak") as started:
+        yield started
+
+
+def samples(data: bytes) -> np.ndarray:
+    return np.frombuffer(data, "<i2")
+
+
+def test_every_sample_of_fifty_sentences_arrives_once_and_in_order(miniature: Server) -> None:
+    text = sentences(50)
+    got = samples(miniature.hear(input=text, response_format="pcm"))
+    assert np.array_equal(got, samples_of(text))
+
+
+def test_streams_side_by_side_do_not_mix(miniature: Server) -> None:
+    texts = [sentences(n) for n in (3, 5, 7, 9)]
+    got: dict[int, np.ndarray] = {}
+
+    def ask(number: int) -> None:
+        got[number] = samples(miniature.hear(input=texts[number], response_format="pcm", speed=1.5))
+
+    askers = [threading.Thread(target=ask, args=(number,)) for number in range(len(texts))]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    for number, text in enumerate(texts):
+        assert np.array_equal(got[number], samples_of(text, 1.5))
+
+
+def test_a_request_says_who_spoke(miniature: Server) -> None:
+    response = miniature.speak(input="Hello.", response_format="pcm")
+    response.read()
+    assert response.getheader("X-Engine") == "kokoro"
+    assert response.getheader("X-Sample-Rate") == "24000"
+    assert response.getheader("X-Request-Id")
+
+
+def test_readiness_lists_and_counters_over_the_real_socket(miniature: Server) -> None:
+    assert miniature.get("/health") == (200, {"status": "ok"})
+    status, ready = miniature.get("/ready")
+    assert (status, ready["engine"], ready["model"]) == (200, "kokoro", "miniature.onnx")
+    _, voices = miniature.get("/v1/audio/voices")
+    assert [voice["id"] for voice in voices["voices"]] == ["af_heart", "am_adam", "bf_emma"]
+    miniature.hear(input="Count me.", response_format="pcm")
+    _, metrics = miniature.get("/metrics")
+    assert 'kokoro_live_engine_info{engine="kokoro"' in metrics
+    assert "kokoro_live_queue_depth 0.0" in metrics
+
+
+def test_a_fresh_machine_speaks_intelligible_wav(espeak: Server) -> None:
+    data = bytearray(espeak.hear(input="Hello from a fresh machine.", response_format="wav"))
+    assert "espeak-ng" in espeak.announcement and "models fetch" in espeak.announcement
+    data[4:8] = (len(data) - 8).to_bytes(4, "little")  # streamed WAV doesn't know its size
+    data[40:44] = (len(data) - 44).to_bytes(4, "little")
+    with wave.open(io.BytesIO(bytes(data))) as clip:
+        assert (clip.getframerate(), clip.getnchannels(), clip.getsampwidth()) == (24_000, 1, 2)
+        audio = samples(clip.readframes(clip.getnframes()))
+    assert 1.0 < len(audio) / 24_000 < 4.0
+    assert np.abs(audio).max() > 3_000
+
+
+def test_other_voices_and_speeds_sound_different(espeak: Server) -> None:
+    heart = espeak.hear(input="The same words.", voice="af_heart", response_format="pcm")
+    assert espeak.hear(input="The same words.", voice="am_adam", response_format="pcm") != heart
+    assert len(espeak.hear(input="The same words.", speed=2.0, response_format="pcm")) < 0.7 * len(heart)
+
+
+def test_the_first_samples_leave_before_the_last_are_made(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=3)) as slow:
+        response = slow.speak(input=sentences(12), response_format="pcm")
+        first = response.read(4800)
+        _, metrics = slow.get("/metrics")
+        assert "kokoro_live_active_streams 1.0" in metrics, "it is still being spoken"
+        assert np.array_equal(samples(first + response.read()), samples_of(sentences(12)))
+
+
+def test_health_answers_while_a_long_text_is_being_read(espeak: Server) -> None:
+    import time
+
+    text = sentences(150)
+    assert len(text) > 9_000
+    stop = threading.Event()
+    asker = threading.Thread(target=lambda: (espeak.hear(input=text, response_format="pcm"), stop.set()))
+    asker.start()
+    worst = 0.0
+    while not stop.is_set():
+        started = time.perf_counter()
+        assert espeak.get("/health")[0] == 200
+        worst = max(worst, time.perf_counter() - started)
+    asker.join()
+    assert worst < 1.0, "far above the promise, for a busy machine; benchmarks/overhead.py measures it"

@@ -1,0 +1,117 @@
+"""Sessions of real model files: those that are Kokoro, and those that are something else or damaged."""
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from tests.miniature import make_miniature
+from worker.engine import EngineUnavailable
+from worker.session import Signature, open_session, signature_of
+from worker.settings import WorkerSettings
+
+SETTINGS = WorkerSettings()
+
+
+def make_stranger(path, inputs, output=TensorProto.FLOAT):
+    """A sound model whose only node gives its first input, cast."""
+    node = helper.make_node("Cast", [inputs[0][0]], ["out"], to=output)
+    graph = helper.make_graph(
+        [node],
+        "stranger",
+        [helper.make_tensor_value_info(*given) for given in inputs],
+        [helper.make_tensor_value_info("out", output, None)],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["tokens", "input_ids"])
+@pytest.mark.parametrize("speed", ["float", "int32", "int64"])
+@pytest.mark.parametrize("duration", [False, True])
+def test_every_export_is_recognised(tmp_path, name, speed, duration):
+    model = make_miniature(tmp_path / "m.onnx", tokens_name=name, speed_dtype=speed, duration=duration)
+    assert signature_of(open_session(model, SETTINGS), model) == Signature(name, "audio", speed != "float")
+
+
+TOKENS = ("tokens", TensorProto.INT64, [1, "n"])
+STYLE = ("style", TensorProto.FLOAT, [1, 256])
+SPEED = ("speed", TensorProto.FLOAT, [1])
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        [("image", TensorProto.FLOAT, [1, 3, 224, 224])],
+        [TOKENS, STYLE],
+        [TOKENS, STYLE, SPEED, ("sid", TensorProto.INT64, [1])],
+        [("tokens", TensorProto.FLOAT, [1, "n"]), STYLE, SPEED],
+        [TOKENS, ("style", TensorProto.INT64, [1, 256]), SPEED],
+        [TOKENS, STYLE, ("speed", TensorProto.BOOL, [1])],
+        [TOKENS, ("style", TensorProto.FLOAT, [1, 128]), SPEED],
+    ],
+    ids=["image", "no speed", "one too many", "float tokens", "integer style", "boolean speed", "short style"],
+)
+def test_another_model_is_shown_with_its_inputs(tmp_path, inputs):
+    model = make_stranger(tmp_path / "stranger.onnx", inputs)
+    with pytest.raises(EngineUnavailable, match=r"stranger\.onnx isn't a Kokoro model.*--model") as refusal:
+        signature_of(open_session(model, SETTINGS), model)
+    assert all(name in str(refusal.value) for name, *_ in inputs)
+
+
+def test_a_model_without_audio(tmp_path):
+    model = make_stranger(tmp_path / "stranger.onnx", [TOKENS, STYLE, SPEED], TensorProto.INT64)
+    with pytest.raises(EngineUnavailable, match="isn't a Kokoro model"):
+        signature_of(open_session(model, SETTINGS), model)
+
+
+def test_a_style_of_unknown_size_is_accepted(tmp_path):
+    model = make_stranger(tmp_path / "m.onnx", [TOKENS, ("style", TensorProto.FLOAT, [1, "s"]), SPEED])
+    assert signature_of(open_session(model, SETTINGS), model).tokens == "tokens"
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(EngineUnavailable, match=r"no model file .*absent\.onnx.*models fetch"):
+        open_session(tmp_path / "absent.onnx", SETTINGS)
+
+
+@pytest.mark.parametrize("keep", [0, 10, 500, -1])
+def test_a_truncated_file(tmp_path, keep):
+    model = make_miniature(tmp_path / "m.onnx")
+    model.write_bytes(model.read_bytes()[:keep])
+    with pytest.raises(EngineUnavailable, match=r"m\.onnx.*truncated.*models fetch"):
+        open_session(model, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"<!DOCTYPE html><title>Not found</title>", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n"],
+    ids=["web page", "LFS pointer"],
+)
+def test_something_else_under_that_name(tmp_path, content):
+    (tmp_path / "m.onnx").write_bytes(content)
+    with pytest.raises(EngineUnavailable, match=r"m\.onnx.*not an ONNX model"):
+        open_session(tmp_path / "m.onnx", SETTINGS)
+
+
+def test_settings_reach_the_session(tmp_path):
+    model = make_miniature(tmp_path / "m.onnx")
+    settings = WorkerSettings(
+        threads=2, spinning=True, graph_optimization="basic", memory_pattern=True, memory_arena=False
+    )
+    options = open_session(model, settings).get_session_options()
+    assert options.intra_op_num_threads == 2
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "1"
+    assert options.graph_optimization_level.name == "ORT_ENABLE_BASIC"
+    assert (options.enable_mem_pattern, options.enable_cpu_mem_arena) == (True, False)
+
+
+def test_defaults_are_one_thread_that_rests(tmp_path):
+    options = open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS).get_session_options()
+    assert options.intra_op_num_threads == 1
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+
+
+@pytest.mark.parametrize("wrong", [{"threads": 0}, {"concurrency": -1}])
+def test_settings_that_nothing_could_work_with(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        WorkerSettings(**wrong)

@@ -1,0 +1,247 @@
+"""The worker's choice of the next block, and what it writes: a scripted engine, lanes that are stepped by hand."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Generator
+
+import numpy as np
+import pytest
+
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE, Pcm
+from shm.memory import reserve
+from shm.messages import Commit, CommitMessage, Done, EngineInfo, Failed, Forget, Job, Release
+from shm.ring import Arena, RingReader
+from worker.engine import Block, EngineError, Utterance
+from worker.workbench import Workbench
+
+RING = 1000
+
+
+class ScriptedEngine:
+    """Speaks "3x100" as three blocks of 100 samples; "boom" raises, "bug" breaks, "skip" leaves a gap."""
+
+    info = EngineInfo(name="kokoro", provider="p", model="m", speaks="phonemes", max_tokens=510, voices=("v",))
+    concurrency = 1
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.closed: list[str] = []
+
+    def warm_up(self) -> None: ...
+
+    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        try:
+            if utterance.script == "boom":
+                raise EngineError("can't say boom")
+            if utterance.script == "bug":
+                raise RuntimeError("broken")
+            if utterance.script == "skip":
+                yield Block(7, samples_of(utterance.script, 5))
+            count, size = (int(part) for part in utterance.script.split("-")[0].split("x"))
+            whole = samples_of(utterance.script, count * size)
+            for offset in range(utterance.from_sample, count * size, size):
+                self.made.append(utterance.script)
+                yield Block(offset, whole[offset : offset + size], last=offset + size == count * size)
+        finally:
+            self.closed.append(utterance.script)
+
+
+def samples_of(script: str, count: int) -> Pcm:
+    return (np.arange(count) + zlib.crc32(script.encode()) % 1000).astype(np.int16)
+
+
+class Desk:
+    """A bench whose one lane takes a step when it is told to, and what the front received."""
+
+    def __init__(self, rings: int = 3) -> None:
+        self.engine = ScriptedEngine()
+        self.sent: list[CommitMessage] = []
+        self.arena = Arena(reserve(rings * RING * SAMPLE_BYTES), rings, RING)
+        self.bench = Workbench(self.engine, 1, self.arena, self.sent.append)
+
+    def job(self, job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0) -> None:
+        self.bench.handle(
+            Job(
+                generation=1,
+                job=job,
+                segment=segment,
+                ring=job,
+                script=script,
+                language="en-us",
+                voice=(("v", 1.0),),
+                speed=1.0,
+                seed=0,
+                from_sample=from_sample,
+                first_deadline=deadline,
+            )
+        )
+
+    def step(self) -> None:
+        """One lane's one block; there must be one to make."""
+        segment = self.bench._next()
+        assert segment is not None
+        self.bench._take_in(segment, *self.bench._advance(segment))
+
+    def steps(self) -> None:
+        """Until nothing can be made."""
+        while any(True for _ in self.bench._workable()):
+            self.step()
+
+    def heard(self, job: int, segment: int) -> Pcm:
+        """The samples that the front would have, read through the commits as they came."""
+        pieces = [
+            piece
+            for m in self.sent
+            if isinstance(m, Commit) and (m.job, m.segment) == (job, segment)
+            for piece in RingReader(self.arena.ring(job)).sealed(m.position, m.samples, m.crc32)
+        ]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int16)
+
+    def commits(self) -> list[tuple[int, int, int, int]]:
+        return [(m.job, m.segment, m.offset, m.samples) for m in self.sent if isinstance(m, Commit)]
+
+
+def test_blocks_are_committed_in_order_and_the_end_is_told() -> None:
+    desk = Desk()
+    desk.job(0, 0, "3x100")
+    desk.steps()
+    assert desk.commits() == [(0, 0, 0, 100), (0, 0, 100, 100), (0, 0, 200, 100)]
+    assert np.array_equal(desk.heard(0, 0), samples_of("3x100", 300))
+    assert isinstance(desk.sent[-1], Done) and desk.sent[-1].samples == 300
+
+
+def test_the_end_is_told_with_the_last_block_and_not_behind_more_urgent_work() -> None:
+    desk = Desk()
+    desk.job(0, 0, "1x100", deadline=0.0)
+    desk.job(1, 0, "9x100", deadline=0.0)
+    desk.step()
+    assert [type(m) for m in desk.sent] == [Commit, Done]
+
+
+def test_the_block_with_the_nearest_deadline_is_made_next() -> None:
+    desk = Desk()
+    desk.job(0, 0, "9x100-long", deadline=0.0)
+    desk.step()
+    desk.step()
+    desk.job(1, 0, "1x100-newcomer", deadline=150 / SAMPLE_RATE)
+    desk.step()
+    assert desk.engine.made == ["9x100-long", "9x100-long", "1x100-newcomer"]
+
+
+def test_a_full_ring_stalls_its_own_stream_only_and_a_release_lets_it_go_on() -> None:
+    desk = Desk()
+    desk.job(0, 0, "15x100", deadline=0.0)
+    desk.job(1, 0, "2x100", deadline=1000.0)
+    desk.steps()
+    assert sum(samples for job, _, _, samples in desk.commits() if job == 0) == RING
+    assert isinstance(desk.sent[-1], Done) and desk.sent[-1].job == 1, "the other stream was not held up"
+    made = desk.engine.made.count("15x100")
+    assert made == 11, "one block ahead, and no more"
+    first = desk.heard(0, 0)
+    desk.bench.handle(Release(0, RING))
+    desk.steps()
+    rest = [m for m in desk.sent if isinstance(m, Commit) and m.job == 0 and m.position >= RING]
+    pieces = [p for m in rest for p in RingReader(desk.arena.ring(0)).sealed(m.position, m.samples, m.crc32)]
+    assert np.array_equal(np.concatenate([first, *pieces]), samples_of("15x100", 1500))
+
+
+def test_a_block_longer_than_the_ring_arrives_in_parts() -> None:
+    desk = Desk()
+    desk.job(0, 0, "1x2500")
+    desk.steps()
+    got = [desk.heard(0, 0)]
+    for position in (600, 1000, 1700, 2000, 2400):
+        before = len(desk.sent)
+        desk.bench.handle(Release(0, position))
+        got += [
+            piece
+            for m in desk.sent[before:]
+            if isinstance(m, Commit)
+            for piece in (p.copy() for p in RingReader(desk.arena.ring(0)).sealed(m.position, m.samples, m.crc32))
+        ]
+    assert np.array_equal(np.concatenate(got), samples_of("1x2500", 2500))
+    assert isinstance(desk.sent[-1], Done)
+
+
+def test_a_later_segment_is_written_after_the_earlier_one_even_if_made_first() -> None:
+    desk = Desk()
+    desk.job(0, 0, "2x100-first", deadline=50.0)
+    desk.job(0, 1, "1x100-second", deadline=0.0)
+    desk.step()
+    assert desk.engine.made == ["1x100-second"] and not desk.sent
+    desk.steps()
+    assert [(segment, offset) for _, segment, offset, _ in desk.commits()] == [(0, 0), (0, 100), (1, 0)]
+
+
+def test_a_forgotten_job_is_neither_made_nor_written_any_more() -> None:
+    desk = Desk()
+    desk.job(0, 0, "5x100")
+    desk.step()
+    in_lane = desk.bench._next()
+    assert in_lane is not None
+    block = desk.bench._advance(in_lane)
+    desk.bench.handle(Forget(0))
+    desk.bench._take_in(in_lane, *block)
+    assert len(desk.commits()) == 1, "what was in the lane is dropped"
+    assert desk.engine.closed == ["5x100"]
+    assert not any(True for _ in desk.bench._workable())
+    desk.job(0, 0, "1x50")  # the ring's next owner starts at its beginning
+    desk.steps()
+    assert [m.position for m in desk.sent if isinstance(m, Commit)] == [0, 0]
+
+
+def test_a_segment_is_resumed_at_the_sample_that_is_missing() -> None:
+    desk = Desk()
+    desk.job(0, 0, "4x100", from_sample=200)
+    desk.steps()
+    assert desk.commits() == [(0, 0, 200, 100), (0, 0, 300, 100)]
+    assert np.array_equal(desk.heard(0, 0), samples_of("4x100", 400)[200:])
+    assert isinstance(desk.sent[-1], Done) and desk.sent[-1].samples == 400
+
+
+def test_a_segment_whose_samples_were_all_sealed_only_ends() -> None:
+    desk = Desk()
+    desk.job(0, 0, "4x100", from_sample=400)
+    desk.steps()
+    assert [type(m) for m in desk.sent] == [Done]
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"), [("boom", "can't say boom"), ("bug", "RuntimeError"), ("skip", "sample 7 where 0")]
+)
+def test_a_segment_that_cannot_be_made_is_reported_and_the_next_one_is_made(script: str, reason: str) -> None:
+    desk = Desk()
+    desk.job(0, 0, script)
+    desk.job(1, 0, "1x100")
+    desk.steps()
+    failed = [m for m in desk.sent if isinstance(m, Failed)]
+    assert [(m.job, m.segment) for m in failed] == [(0, 0)] and reason in failed[0].reason
+    assert desk.commits() == [(1, 0, 0, 100)]
+
+
+def test_a_job_of_another_generation_is_dropped() -> None:
+    desk = Desk()
+    desk.bench._generation = 2
+    desk.job(0, 0, "1x100")
+    assert not any(True for _ in desk.bench._workable())
+
+
+def test_real_lanes_make_all_and_end_when_the_bench_closes() -> None:
+    desk = Desk()
+    done = threading.Semaphore(0)
+    desk.bench._send = lambda message: (desk.sent.append(message), isinstance(message, Done) and done.release())
+    lanes = [threading.Thread(target=desk.bench.run_lane) for _ in range(2)]
+    for lane in lanes:
+        lane.start()
+    for job in range(3):
+        desk.job(job, 0, f"9x100-{job}", deadline=job)
+    for _ in range(3):
+        assert done.acquire(timeout=30)
+    desk.bench.close()
+    for lane in lanes:
+        lane.join(timeout=30)
+        assert not lane.is_alive()
+    for job in range(3):
+        assert np.array_equal(desk.heard(job, 0), samples_of(f"9x100-{job}", 900))

@@ -1,0 +1,65 @@
+"""The worker's end of a channel: jobs in, commits out, blocks into the arena."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from shm.frames import HEADER_BYTES, BrokenChannel, FrameReader, FrameWriter
+from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, decode_job, encode
+from shm.ring import Arena
+from worker.engine import Engine
+from worker.workbench import Workbench
+
+log = logging.getLogger(__name__)
+
+
+class Channel:
+    """One front's conversation with this worker. Ends with that front; the worker keeps its model for the next."""
+
+    def __init__(self, connect: Connect, fds: list[int], engine: Engine) -> None:
+        """Take over the descriptors (jobs pipe's read end, commits pipe's write end, arena) and begin to work."""
+        jobs, commits, memory = fds
+        self._jobs = FrameReader(jobs)
+        self._commits = FrameWriter(commits)
+        arena = Arena(memory, connect.rings, connect.ring_samples)
+        os.close(memory)  # the mapping stays
+        self._bench = Workbench(engine, connect.generation, arena, self._send)
+        self._start(self._read_jobs, "jobs")
+        for lane in range(engine.concurrency):
+            self._start(self._bench.run_lane, f"lane-{lane}")
+
+    def _start(self, target: Callable[[], None], name: str) -> None:
+        threading.Thread(target=target, name=name, daemon=True).start()
+
+    def _send(self, message: CommitMessage) -> None:
+        payload = encode(message)
+        assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES, message
+        # When the front is gone, so is the jobs pipe's other end, and its reader closes the bench.
+        with contextlib.suppress(BrokenChannel):
+            self._commits.send(payload)
+
+    def _read_jobs(self) -> None:
+        try:
+            while True:
+                for payload in self._jobs.receive():
+                    self._bench.handle(decode_job(payload))
+        except BrokenChannel as end:
+            log.info("the front's channel ended: %s", end)
+        except (msgspec.MsgspecError, ValueError):
+            # To the front this is a worker that closed its channel: it asks the supervisor for another.
+            log.exception("the front sent nonsense")
+        finally:
+            self._bench.close()
+            # A closed bench sends nothing more, so nobody can write into a reused descriptor.
+            self._jobs.close()
+            self._commits.close()
+
+    def close(self) -> None:
+        """Stop working for this front."""
+        self._bench.close()

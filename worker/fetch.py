@@ -1,0 +1,143 @@
+"""Getting published model files into a directory, whole and checked or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from worker.download import DELAYS, download, open_session, without_password
+from worker.fetch_error import FetchError
+from worker.model_files import KNOWN, CorruptModel, KnownFile, check, part_of
+from worker.part_file import PartFile
+
+__all__ = ["FetchError", "Progress", "fetch", "fetch_blocking"]
+
+LOCK_SECONDS = 0.2
+"""Between looks at a file that another process is fetching: `flock` can't wake an event loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far one file is."""
+
+    name: str
+    received: int
+    """Bytes that are there, those of an earlier download included. Falls when a download has to start over."""
+    total: int
+    """Bytes of the published file."""
+    note: str = ""
+    """What holds the download up; empty while it moves."""
+
+
+Report = Callable[[Progress], None]
+
+
+def url_of(file: KnownFile, mirror: str | None) -> str:
+    """`mirror` is a folder's URL, in which files have their own names."""
+    return f"{mirror.rstrip('/')}/{file.name}" if mirror else file.url
+
+
+async def fetch(
+    names: Iterable[str],
+    directory: Path,
+    *,
+    mirror: str | None = None,
+    progress: Report | None = None,
+    known: Mapping[str, KnownFile] = KNOWN,
+    delays: Sequence[float] = DELAYS,
+) -> list[Path]:
+    """Get the files that aren't there yet; give the paths of all.
+
+    A file grows as `<name>.part`, its hash is checked there, and only then does it get its name: nobody ever sees part
+    of a file under that. An interrupted download is resumed, by the same call or by a later one, and two at once wait
+    for each other. After a wrong hash the part is removed; after any other failure it is kept.
+
+    Raises:
+        FetchError: the first file that can't be had; the message names it and says what to do.
+    """
+    names = list(names)
+    for name in names:
+        if name not in known:
+            raise FetchError(f"{name} isn't a known model file. Known are: {', '.join(known)}.")
+    async with open_session() as session:
+        return [
+            await _fetch_one(session, known[name], directory / name, url_of(known[name], mirror), progress, delays)
+            for name in names
+        ]
+
+
+def fetch_blocking(
+    names: Iterable[str],
+    directory: Path,
+    mirror: str | None = None,
+    progress: Report | None = None,
+    known: Mapping[str, KnownFile] = KNOWN,
+) -> list[Path]:
+    """`fetch`, for a process that does nothing else."""
+    return asyncio.run(fetch(names, directory, mirror=mirror, progress=progress, known=known))
+
+
+async def _fetch_one(
+    session: aiohttp.ClientSession,
+    file: KnownFile,
+    target: Path,
+    url: str,
+    progress: Report | None,
+    delays: Sequence[float],
+) -> Path:
+    def report(received: int, note: str = "") -> None:
+        if progress is not None:
+            progress(Progress(file.name, received, file.size, note))
+
+    if not await asyncio.to_thread(_is_whole, target, file):
+        while (part := PartFile.lock(part_of(target))) is None:
+            report(0, "another process is fetching it")
+            await asyncio.sleep(LOCK_SECONDS)
+        with part:
+            # Whoever had the lock before may have finished the work.
+            if await asyncio.to_thread(_is_whole, target, file):
+                part.discard()
+            else:
+                await _fill(session, file, part, url, report, delays)
+                part.commit(target)
+    report(file.size)
+    return target
+
+
+async def _fill(
+    session: aiohttp.ClientSession,
+    file: KnownFile,
+    part: PartFile,
+    url: str,
+    report: Callable[[int, str], None],
+    delays: Sequence[float],
+) -> None:
+    """Bring the part to be the published file, starting over once if what was there before was of another version."""
+    resumed = part.size > 0
+    while True:
+        if part.size != file.size:
+            await download(session, url, part, file.size, lambda note: report(part.size, note), delays)
+        try:
+            await asyncio.to_thread(check, part.path, file)
+            return
+        except CorruptModel as error:
+            if not resumed:
+                part.discard()
+                raise FetchError(
+                    f"What came from {without_password(url)} isn't {file.name}: {error} It was removed."
+                ) from error
+        part.empty()
+        resumed = False
+        report(0, "what was there is of another version; starting over")
+
+
+def _is_whole(path: Path, file: KnownFile) -> bool:
+    try:
+        check(path, file)
+    except CorruptModel:
+        return False
+    return True

@@ -1,0 +1,56 @@
+"""The process that fetches the model while another engine speaks. Its exit status 0 says: Kokoro can be started."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import time
+from typing import NoReturn
+
+from setproctitle import setproctitle
+
+from shm.lifeline import die_with_supervisor
+from worker.fetch import FetchError, Progress, fetch_blocking
+from worker.model_files import DEFAULT, KNOWN, BadManifest, load_manifest
+from worker.settings import WorkerSettings
+
+log = logging.getLogger(__name__)
+
+LOG_EVERY = 10.0
+"""Seconds between two lines about how far it is."""
+
+
+def run(lifeline: int, settings: WorkerSettings) -> NoReturn:
+    """Fetch what `kokoro-live models fetch` would, then exit: 0, or 1 after a log line that says what to do."""
+    setproctitle("kokoro-live: fetcher")
+    die_with_supervisor(lifeline)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        known = load_manifest(settings.manifest) if settings.manifest else KNOWN
+        names = DEFAULT if settings.manifest is None else tuple(known)
+        log.info("fetching %s into %s", ", ".join(names), settings.model_dir)
+        fetch_blocking(names, settings.model_dir, settings.mirror or None, _Reporter(), known)
+    except (FetchError, BadManifest) as error:
+        log.warning("the model was not fetched: %s", error)
+        sys.exit(1)
+    log.info("the model is there")
+    sys.exit(0)
+
+
+class _Reporter:
+    """Logs progress now and then, and every hindrance once."""
+
+    def __init__(self) -> None:
+        self._next_line = time.monotonic() + LOG_EVERY
+        self._note = ""
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.note and progress.note != self._note:
+            log.warning("%s: %s", progress.name, progress.note)
+        elif time.monotonic() >= self._next_line:
+            log.info("%s: %.0f of %.0f MB", progress.name, progress.received / 1e6, progress.total / 1e6)
+        else:
+            return
+        self._note = progress.note
+        self._next_line = time.monotonic() + LOG_EVERY

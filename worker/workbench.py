@@ -1,0 +1,217 @@
+"""The segments that the front has admitted, and the choice of the next block: the one whose deadline is nearest.
+
+The front decides what is admitted, in which order and with which deadlines; here only the next block is chosen. No
+lane ever waits for a listener: what doesn't fit into its stream's ring stays with its segment until a `Release`
+makes room, and the lane goes on with another segment. A stream's blocks are written in order; a later segment may be
+made ahead by one block, in private memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+
+from shm.audio import SAMPLE_RATE, Pcm
+from shm.messages import (
+    Commit,
+    CommitMessage,
+    Done,
+    Failed,
+    Forget,
+    Job,
+    JobMessage,
+    Release,
+    clipped,
+)
+from shm.ring import Arena, RingWriter
+from worker.engine import Block, Engine, EngineError, Utterance
+
+log = logging.getLogger(__name__)
+
+MAX_COMMIT_SAMPLES = SAMPLE_RATE
+"""A longer block is committed in parts, so that a listener frees its room in parts."""
+
+
+@dataclass(eq=False)
+class _Segment:
+    """One job in the making."""
+
+    job: Job
+    sealed: int
+    """Samples committed, counted from the segment's sample 0."""
+    made: int
+    """Samples that the engine has given, counted likewise."""
+    blocks: Generator[Block, None, None] | None = None
+    unwritten: deque[Pcm] = field(default_factory=deque)
+    in_lane: bool = False
+    ended: bool = False
+    forgotten: bool = False
+    failure: str = ""
+    seconds: float = 0.0
+
+    @property
+    def workable(self) -> bool:
+        return not (self.in_lane or self.ended or self.unwritten)
+
+    @property
+    def deadline(self) -> float:
+        return self.job.first_deadline + self.made / SAMPLE_RATE
+
+
+@dataclass(eq=False)
+class _Stream:
+    """A job number's ring, and its segments in the order in which they are written there."""
+
+    ring: RingWriter
+    segments: deque[_Segment] = field(default_factory=deque)
+
+
+class Workbench:
+    """What one channel's front wants made. Closed with the channel; the engine outlives it.
+
+    `send` puts a record on the commits channel; it is called under the lock, after the samples are in the ring.
+    """
+
+    def __init__(self, engine: Engine, generation: int, arena: Arena, send: Callable[[CommitMessage], None]) -> None:
+        self._engine = engine
+        self._generation = generation
+        self._arena = arena
+        self._send = send
+        self._streams: dict[int, _Stream] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def handle(self, message: JobMessage) -> None:
+        """Take in what the front says. Never waits for an engine."""
+        with self._changed:
+            match message:
+                case Job():
+                    self._admit(message)
+                case Release(job, position):
+                    if stream := self._streams.get(job):
+                        stream.ring.release(position)
+                        self._write(stream)
+                case Forget(job):
+                    if forgotten := self._streams.pop(job, None):
+                        self._discard(forgotten)
+            self._changed.notify_all()
+
+    def _admit(self, job: Job) -> None:
+        if job.generation != self._generation:
+            log.error("dropped a job for generation %d", job.generation)
+            return
+        stream = self._streams.get(job.job)
+        if stream is None:
+            stream = self._streams[job.job] = _Stream(RingWriter(self._arena.ring(job.ring)))
+        stream.segments.append(_Segment(job, sealed=job.from_sample, made=job.from_sample))
+
+    def run_lane(self) -> None:
+        """Make blocks until the bench is closed. Run by as many threads as the engine makes segments side by side."""
+        while segment := self._next():
+            started = time.monotonic()
+            block, failure = self._advance(segment)
+            seconds = time.monotonic() - started
+            with self._changed:
+                segment.seconds += seconds
+                self._take_in(segment, block, failure)
+                self._changed.notify_all()
+
+    def _next(self) -> _Segment | None:
+        with self._changed:
+            while not self._closed:
+                if segment := min(self._workable(), key=lambda s: s.deadline, default=None):
+                    segment.in_lane = True
+                    return segment
+                self._changed.wait()
+        return None
+
+    def _workable(self) -> Iterator[_Segment]:
+        return (s for stream in self._streams.values() for s in stream.segments if s.workable)
+
+    def _advance(self, segment: _Segment) -> tuple[Block | None, str]:
+        """The segment's next block, None at its end, or why there is none. No lock is held."""
+        job = segment.job
+        try:
+            if segment.blocks is None:
+                segment.blocks = self._engine.begin(
+                    Utterance(job.script, job.language, job.voice, job.speed, job.seed, job.from_sample)
+                )
+            return next(segment.blocks, None), ""
+        except EngineError as error:
+            return None, str(error)
+        except Exception as error:
+            log.exception("the engine failed on a segment of %d tokens", len(job.script))
+            return None, f"the engine failed: {type(error).__name__}: {error}"
+
+    def _take_in(self, segment: _Segment, block: Block | None, failure: str) -> None:
+        segment.in_lane = False
+        if segment.forgotten:
+            self._put_away(segment)
+            return
+        if block is None:
+            segment.ended = True
+            segment.failure = failure
+        elif block.offset != segment.made:
+            segment.ended = True
+            segment.failure = f"the engine gave sample {block.offset} where {segment.made} was due"
+        else:
+            segment.unwritten.append(block.samples)
+            segment.made += len(block.samples)
+            segment.ended = block.last
+        if segment.ended:
+            self._put_away(segment)
+        self._write(self._streams[segment.job.job])
+
+    def _write(self, stream: _Stream) -> None:
+        """Commit what the ring has room for, in order. The lock is held, so a forgotten job writes nothing."""
+        while stream.segments:
+            segment = stream.segments[0]
+            while segment.unwritten and stream.ring.room:
+                self._commit(stream, segment)
+            if segment.unwritten or not segment.ended:
+                return
+            self._finish(segment)
+            stream.segments.popleft()
+
+    def _commit(self, stream: _Stream, segment: _Segment) -> None:
+        samples = segment.unwritten[0]
+        part = samples[: min(stream.ring.room, MAX_COMMIT_SAMPLES)]
+        position, crc32 = stream.ring.write(part)
+        job = segment.job
+        self._send(Commit(self._generation, job.job, job.segment, segment.sealed, position, len(part), crc32))
+        segment.sealed += len(part)
+        if len(part) == len(samples):
+            segment.unwritten.popleft()
+        else:
+            segment.unwritten[0] = samples[len(part) :]
+
+    def _finish(self, segment: _Segment) -> None:
+        job = segment.job
+        if segment.failure:
+            self._send(Failed(self._generation, job.job, job.segment, clipped(segment.failure)))
+        else:
+            self._send(Done(self._generation, job.job, job.segment, segment.sealed, segment.seconds))
+
+    def _discard(self, stream: _Stream) -> None:
+        for segment in stream.segments:
+            segment.forgotten = True
+            if not segment.in_lane:
+                self._put_away(segment)
+
+    def _put_away(self, segment: _Segment) -> None:
+        if segment.blocks is not None:
+            segment.blocks.close()
+            segment.blocks = None
+
+    def close(self) -> None:
+        """Forget everything and let the lanes end; one that is in the engine ends when it comes out. Idempotent."""
+        with self._changed:
+            self._closed = True
+            for stream in self._streams.values():
+                self._discard(stream)
+            self._streams.clear()
+            self._changed.notify_all()
