@@ -12,6 +12,9 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(ARGS)
 
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.overhead $(ARGS)
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -6,7 +6,7 @@ from onnx import TensorProto, helper
 
 from tests.miniature import make_miniature
 from worker.engine import EngineUnavailable
-from worker.session import Signature, open_session, signature_of
+from worker.session import check_signature, open_session
 from worker.settings import WorkerSettings
 
 SETTINGS = WorkerSettings()
@@ -30,7 +30,7 @@ def make_stranger(path, inputs, output=TensorProto.FLOAT):
 @pytest.mark.parametrize("duration", [False, True])
 def test_every_export_is_recognised(tmp_path, name, speed, duration):
     model = make_miniature(tmp_path / "m.onnx", tokens_name=name, speed_dtype=speed, duration=duration)
-    assert signature_of(open_session(model, SETTINGS), model) == Signature(name, "audio", speed != "float")
+    check_signature(open_session(model, SETTINGS), model)
 
 
 TOKENS = ("tokens", TensorProto.INT64, [1, "n"])
@@ -54,19 +54,19 @@ SPEED = ("speed", TensorProto.FLOAT, [1])
 def test_another_model_is_shown_with_its_inputs(tmp_path, inputs):
     model = make_stranger(tmp_path / "stranger.onnx", inputs)
     with pytest.raises(EngineUnavailable, match=r"stranger\.onnx isn't a Kokoro model.*--model") as refusal:
-        signature_of(open_session(model, SETTINGS), model)
+        check_signature(open_session(model, SETTINGS), model)
     assert all(name in str(refusal.value) for name, *_ in inputs)
 
 
 def test_a_model_without_audio(tmp_path):
     model = make_stranger(tmp_path / "stranger.onnx", [TOKENS, STYLE, SPEED], TensorProto.INT64)
     with pytest.raises(EngineUnavailable, match="isn't a Kokoro model"):
-        signature_of(open_session(model, SETTINGS), model)
+        check_signature(open_session(model, SETTINGS), model)
 
 
 def test_a_style_of_unknown_size_is_accepted(tmp_path):
     model = make_stranger(tmp_path / "m.onnx", [TOKENS, ("style", TensorProto.FLOAT, [1, "s"]), SPEED])
-    assert signature_of(open_session(model, SETTINGS), model).tokens == "tokens"
+    check_signature(open_session(model, SETTINGS), model)
 
 
 def test_a_missing_file(tmp_path):
@@ -109,6 +109,8 @@ def test_defaults_are_one_thread_that_rests(tmp_path):
     options = open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS).get_session_options()
     assert options.intra_op_num_threads == 1
     assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+    assert options.graph_optimization_level.name == "ORT_ENABLE_ALL"
+    assert (options.enable_mem_pattern, options.enable_cpu_mem_arena) == (False, True)
 
 
 @pytest.mark.parametrize("wrong", [{"threads": 0}, {"concurrency": -1}])

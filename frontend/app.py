@@ -1,0 +1,92 @@
+"""The aiohttp application: routes, and what happens around every request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler, Middleware
+
+from frontend import request_id
+from frontend.catalog import Catalog
+from frontend.errors import asked, openai_errors
+from frontend.health import Health
+from frontend.metrics import UNMATCHED, Metrics
+from frontend.settings import FrontSettings
+from frontend.speaker import Speaker
+from frontend.speech import SpeechHandler
+
+CLIENT_LEFT = 499
+"""The status that is logged and counted where the handler was cancelled: the client left, or the server stopped."""
+
+log = logging.getLogger(__name__)
+
+
+def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web.Application:
+    """The HTTP surface over a speaker.
+
+    Run it with `handler_cancellation=True`, so that a client that leaves gives its stream back at once; with
+    `auto_decompress=False`, as compressed bodies are refused and a decompression bomb should cost nothing; and with
+    `access_log=None`, as each request is logged here.
+    """
+    app = web.Application(client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors])
+    app.on_response_prepare.append(_name_response)
+
+    async def scrape(request: web.Request) -> web.Response:
+        metrics.engine_changed(speaker.engine)
+        body, content_type = metrics.exposition(request.headers.get(hdrs.ACCEPT, ""))
+        return web.Response(body=body, headers={hdrs.CONTENT_TYPE: content_type})
+
+    speech = SpeechHandler(speaker, settings, metrics)
+    catalog = Catalog(speaker)
+    health = Health(speaker)
+    for version in ("/v1", ""):
+        app.add_routes(
+            [
+                web.post(f"{version}/audio/speech", speech.post),
+                web.get(f"{version}/models", catalog.models),
+                web.get(f"{version}/models/{{id:.+}}", catalog.model),
+                web.get(f"{version}/audio/models", catalog.audio_models),
+                web.get(f"{version}/audio/voices", catalog.voices),
+            ]
+        )
+    app.add_routes(
+        [
+            web.get("/voices", catalog.voices),
+            web.get("/health", health.alive),
+            web.get("/ready", health.ready),
+            web.get("/metrics", scrape),
+        ]
+    )
+    return app
+
+
+def _observe(metrics: Metrics) -> Middleware:
+    """Name, time, count and log each request: one line, without its text."""
+
+    @web.middleware
+    async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
+        request_id.current.set(request_id.choose(request.headers.get(request_id.HEADER)))
+        resource = request.match_info.route.resource
+        started = time.monotonic()
+        status = 500
+        try:
+            response = await handler(request)
+            status = response.status
+            return response
+        except asyncio.CancelledError:
+            status = CLIENT_LEFT
+            raise
+        finally:
+            seconds = time.monotonic() - started
+            metrics.request_finished(resource.canonical if resource else UNMATCHED, status, seconds)
+            log.info("%s %d %.3f s %s", asked(request), status, seconds, request_id.current.get())
+
+    return observe
+
+
+async def _name_response(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers[request_id.HEADER] = request_id.current.get()
+    response.headers[hdrs.SERVER] = "kokoro-live"

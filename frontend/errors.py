@@ -1,0 +1,79 @@
+"""Errors as OpenAI's API shapes them, and the middleware that gives every failure that shape."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+
+import msgspec
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from frontend import request_id
+from frontend.speaker import Broken, Unavailable, Unspeakable
+
+log = logging.getLogger(__name__)
+
+
+class ApiError(Exception):
+    """A request that is refused: what to answer. The message is meant for the client and says what to do."""
+
+    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.param = param
+        """The field that is wrong: `input`, `voice.id`; None where no single one is."""
+        self.code = code
+
+
+def error_response(
+    status: int,
+    message: str,
+    *,
+    param: str | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """`{"error": {"message", "type", "param", "code"}}`, as OpenAI's API answers."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    return web.Response(status=status, body=msgspec.json.encode(body), content_type="application/json", headers=headers)
+
+
+def retry_after(seconds: float) -> dict[str, str]:
+    """The `Retry-After` header: whole seconds, at least 1, never sooner than asked."""
+    return {hdrs.RETRY_AFTER: str(max(1, math.ceil(seconds)))}
+
+
+@web.middleware
+async def openai_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer whatever the handler raises. Handlers raise only while no byte of their response has left."""
+    try:
+        return await handler(request)
+    except ApiError as error:
+        return error_response(error.status, error.message, param=error.param, code=error.code)
+    except Unspeakable as error:
+        return error_response(400, str(error), param="input", code="unspeakable")
+    except Unavailable as error:
+        return error_response(503, str(error), code="unavailable", headers=retry_after(error.retry_after))
+    except Broken as error:
+        log.error("%s failed: %s: %s", request_id.current.get(), asked(request), error)
+        return error_response(500, str(error), code="synthesis_failed")
+    except web.HTTPNotFound:
+        return error_response(404, f"There is no {asked(request)} here.", code="unknown_url")
+    except web.HTTPMethodNotAllowed as error:
+        allowed = error.headers[hdrs.ALLOW]
+        message = f"{asked(request)} is not allowed; use {allowed}."
+        return error_response(405, message, code="method_not_supported", headers={"Allow": allowed})
+    except Exception:
+        log.exception("%s failed: %s", request_id.current.get(), asked(request))
+        return error_response(
+            500, "The server failed; its log has the reason under this X-Request-Id.", code="internal"
+        )
+
+
+def asked(request: web.Request) -> str:
+    """What was asked for, as it came, percent-encoded: what a client writes there can't break a log's line."""
+    return f"{request.method} {request.rel_url.raw_path[:200]}"

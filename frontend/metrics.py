@@ -1,0 +1,118 @@
+"""What the front counts and times, for Prometheus; one method per event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import choose_encoder
+
+from shm.audio import SAMPLE_RATE
+from shm.messages import EngineInfo
+
+FIRST_AUDIO_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)
+DURATION_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
+"""Seconds. A stream lasts as long as its listener reads, so the last are long."""
+
+UNMATCHED = "unmatched"
+"""The endpoint of a request that no route takes."""
+
+
+class Metrics:
+    """One per front; `registry` is its own, so that several can live in one process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "kokoro_live_requests_total",
+            "Requests by route and answered status; 499 is a client that left before the end.",
+            ("endpoint", "status"),
+            registry=self.registry,
+        )
+        self._durations = Histogram(
+            "kokoro_live_request_duration_seconds",
+            "From a request's header to the end of its response.",
+            ("endpoint",),
+            buckets=DURATION_BUCKETS,
+            registry=self.registry,
+        )
+        self._first_audio = Histogram(
+            "kokoro_live_time_to_first_audio_seconds",
+            "From a request's header to the first sample of speech handed to the socket; silence doesn't count.",
+            buckets=FIRST_AUDIO_BUCKETS,
+            registry=self.registry,
+        )
+        self._audio = Counter("kokoro_live_audio_seconds_total", "Audio handed to sockets.", registry=self.registry)
+        self._streams = Gauge("kokoro_live_active_streams", "Requests being spoken now.", registry=self.registry)
+        self._cut = Counter(
+            "kokoro_live_streams_cut_total",
+            "Streams that broke after their first byte: the connection was cut.",
+            registry=self.registry,
+        )
+        self._resubmitted = Counter(
+            "kokoro_live_segments_resubmitted_total",
+            "Segments that a worker died on and another was given.",
+            registry=self.registry,
+        )
+        self._restarts = Counter(
+            "kokoro_live_process_restarts_total",
+            "Processes started again by the supervisor, by role.",
+            ("process",),
+            registry=self.registry,
+        )
+        self._restarts_seen: dict[str, int] = {}
+        self._engine = Gauge(
+            "kokoro_live_engine_info",
+            "1 for the engine that speaks now; absent while nothing can.",
+            ("engine", "provider", "model"),
+            registry=self.registry,
+        )
+
+        self._queue = Gauge(
+            "kokoro_live_queue_depth", "Segments that are planned and not with a worker.", registry=self.registry
+        )
+
+    def watch_queue(self, depth: Callable[[], int]) -> None:
+        """Ask `depth` at every scrape."""
+        self._queue.set_function(depth)
+
+    def request_finished(self, endpoint: str, status: int, seconds: float) -> None:
+        """`endpoint` is a route's template or `UNMATCHED`, so that clients can't make new series."""
+        self._requests.labels(endpoint, str(status)).inc()
+        self._durations.labels(endpoint).observe(seconds)
+
+    def stream_opened(self) -> None:
+        self._streams.inc()
+
+    def stream_closed(self) -> None:
+        self._streams.dec()
+
+    def stream_cut(self) -> None:
+        self._cut.inc()
+
+    def speech_began(self, seconds: float) -> None:
+        """The first sample of speech went to the socket, `seconds` after the request came."""
+        self._first_audio.observe(seconds)
+
+    def audio_sent(self, samples: int) -> None:
+        self._audio.inc(samples / SAMPLE_RATE)
+
+    def segment_resubmitted(self) -> None:
+        self._resubmitted.inc()
+
+    def restarts(self, counts: Mapping[str, int]) -> None:
+        """Restarts so far by role, as the supervisor counts them; they only grow while it lives."""
+        for process, count in counts.items():
+            self._restarts.labels(process).inc(count - self._restarts_seen.get(process, 0))
+            self._restarts_seen[process] = count
+
+    def engine_changed(self, engine: EngineInfo | None) -> None:
+        """Who speaks now; None while nothing can."""
+        self._engine.clear()
+        if engine is not None:
+            self._engine.labels(engine.name, engine.provider, engine.model).set(1)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """Everything, in the text format that the scraper's `Accept` asks for, and its Content-Type."""
+        encode, content_type = choose_encoder(accept)
+        return encode(self.registry), content_type

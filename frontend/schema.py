@@ -1,0 +1,122 @@
+"""What a speech request says, read from its JSON body and checked as far as that needs no engine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+
+from frontend.errors import ApiError
+
+NOT_YET = ("mp3", "opus", "aac", "flac")
+"""The formats of OpenAI's API that this server does not make."""
+
+_PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
+"""How msgspec writes where in the document it stumbled."""
+
+
+class AudioFormat(StrEnum):
+    """What `response_format` may be; OpenAI's default, mp3, is not among them, so `wav` is the default here."""
+
+    WAV = "wav"
+    PCM = "pcm"
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechCall:
+    """A speech request whose fields are right in themselves; whether its voice and language exist is open."""
+
+    text: str
+    voice: str | None
+    speed: float
+    format: AudioFormat
+    lang: str | None
+
+
+class VoiceReference(msgspec.Struct):
+    """OpenAI's other way to name a voice."""
+
+    id: str
+
+
+class SpeechBody(msgspec.Struct):
+    """The body's fields. `null` means absent; fields not named here are ignored, as OpenAI's API does."""
+
+    model: str | None = None
+    input: str | None = None
+    text: str | None = None
+    """Another name for `input`, which wins where both are given; likewise `format` for `response_format`."""
+    voice: str | VoiceReference | None = None
+    speed: Annotated[float, msgspec.Meta(ge=0.25, le=4.0)] | None = None
+    response_format: str | None = None
+    format: str | None = None
+    lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+
+
+_decode = msgspec.json.Decoder(SpeechBody).decode
+
+
+def parse_speech(body: bytes, max_input_characters: int) -> SpeechCall:
+    """Read the body, whatever its Content-Type said.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    fields = _read(body)
+    text = fields.text if fields.input is None else fields.input
+    if text is None:
+        raise ApiError(400, "`input` is missing: give the text to speak.", param="input", code="missing_required")
+    if not text.strip():
+        raise ApiError(400, "`input` is blank: give a text to speak.", param="input", code="unspeakable")
+    if len(text) > max_input_characters:
+        raise ApiError(
+            400,
+            f"`input` has {len(text)} characters; at most {max_input_characters} are taken. Split it over requests.",
+            param="input",
+            code="string_above_max_length",
+        )
+    return SpeechCall(
+        text=text,
+        voice=fields.voice.id if isinstance(fields.voice, VoiceReference) else fields.voice,
+        speed=1.0 if fields.speed is None else fields.speed,
+        format=_format(fields),
+        lang=fields.lang,
+    )
+
+
+def _read(body: bytes) -> SpeechBody:
+    try:
+        return _decode(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ApiError(400, f"The body is not UTF-8 (byte {error.start}).", code="invalid_json") from error
+    except msgspec.ValidationError as error:
+        raise _of_validation(error) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        message = f'The body is not JSON that can be read: {error}. Send an object such as {{"input": "Hello."}}.'
+        raise ApiError(400, message, code="invalid_json") from error
+
+
+def _of_validation(error: msgspec.ValidationError) -> ApiError:
+    match = _PATH.fullmatch(str(error))
+    assert match is not None
+    what, param = match["what"].replace(" | null", ""), match["param"] or None
+    message = f"`{param}`: {what}." if param else f"The body: {what}."
+    return ApiError(400, message, param=param, code="invalid_value")
+
+
+def _format(fields: SpeechBody) -> AudioFormat:
+    param = "format" if fields.response_format is None else "response_format"
+    name = fields.format if fields.response_format is None else fields.response_format
+    if name is None:
+        return AudioFormat.WAV
+    if name in NOT_YET:
+        message = f"`{param}`: {name} is not made here; ask for wav or pcm."
+        raise ApiError(400, message, param=param, code="unsupported_format")
+    try:
+        return AudioFormat(name)
+    except ValueError:
+        message = f"`{param}`: no audio format is called {name[:32]!r}; ask for wav or pcm."
+        raise ApiError(400, message, param=param, code="invalid_value") from None

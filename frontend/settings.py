@@ -1,0 +1,42 @@
+"""The front's own settings; the supervisor makes a flag, a variable and a TOML key of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class FrontSettings:
+    """What the HTTP side can be told.
+
+    Raises:
+        ValueError: a value that nothing could work with; the message names the setting.
+    """
+
+    max_body_bytes: int = field(
+        default=2 * 1024 * 1024,
+        metadata={"help": "The longest request body, in bytes; a longer one is answered with 413."},
+    )
+    max_input_characters: int = field(
+        default=100_000,
+        metadata={"help": "The longest text of one request, in characters; a longer one is answered with 400."},
+    )
+    chunk_ms: int = field(
+        default=100,
+        metadata={"help": "The most audio in one HTTP chunk, in milliseconds."},
+    )
+    max_streams: int = field(
+        default=64,
+        metadata={"help": "Requests spoken at the same time; one more is answered with 503."},
+    )
+    drain_timeout: float = field(
+        default=30.0,
+        metadata={"help": "Seconds that streams have to finish after SIGTERM or SIGINT; then they are cut."},
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("max_body_bytes", "max_input_characters", "chunk_ms", "max_streams"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.drain_timeout < 0:
+            raise ValueError(f"drain_timeout must be 0 or more seconds, not {self.drain_timeout:g}")

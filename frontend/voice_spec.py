@@ -1,0 +1,113 @@
+"""Voice strings: one voice's name, or a blend such as `af_heart(2)+af_bella`, into names with weights.
+
+    blend  = term *( "+" term )            at most MAX_TERMS of them and MAX_CHARACTERS in all
+    term   = name [ "(" weight ")" ]       the weight is 1 where none is given
+    weight = decimal, more than 0
+
+Spaces around any part are let be, letters' case doesn't matter, and a name given twice counts for both.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from shm.messages import Voice
+
+DEFAULT_VOICE = "af_heart"
+"""Kokoro's best voice by its authors' own grades."""
+
+MAX_TERMS = 8
+
+MAX_CHARACTERS = 512
+
+OPENAI_VOICES: Mapping[str, str] = {
+    "alloy": "af_alloy",
+    "ash": "am_michael",
+    "ballad": "bm_george",
+    "coral": "af_bella",
+    "echo": "am_echo",
+    "fable": "bm_fable",
+    "onyx": "am_onyx",
+    "nova": "af_nova",
+    "sage": "af_sarah",
+    "shimmer": "af_aoede",
+    "verse": "am_puck",
+    "marin": "af_heart",
+    "cedar": "am_fenrir",
+}
+"""OpenAI's voices and who speaks for them here: the namesake where Kokoro has one, else one of the same register."""
+
+_TERM = re.compile(r"\s*(?P<name>[^\s()+]+)\s*(?:\(\s*(?P<weight>[0-9.]*)\s*\)\s*)?")
+_SHOWN = 64
+"""Characters of a term that an error repeats."""
+
+
+class VoiceError(ValueError):
+    """A voice string that names no voice. The message is meant for the client."""
+
+
+class UnknownVoice(VoiceError):
+    """Well-formed, but the engine has no such voice."""
+
+
+def default_voice(available: Sequence[str]) -> str:
+    """Who speaks when the client doesn't say: `DEFAULT_VOICE`, or an engine's first where it doesn't have that one."""
+    return DEFAULT_VOICE if DEFAULT_VOICE in available or not available else available[0]
+
+
+def parse_voice(spec: str, available: Sequence[str]) -> Voice:
+    """Names out of `available`, each once, in the order given, with weights that sum to 1.
+
+    Raises:
+        UnknownVoice: a name that is neither in `available` nor stands for one that is.
+        VoiceError: not of the form above.
+    """
+    names = {name.casefold(): name for name in available}
+    names = {alias: names[name] for alias, name in OPENAI_VOICES.items() if name in names} | names
+    terms = spec.split("+")
+    if len(spec) > MAX_CHARACTERS:
+        raise VoiceError(f"The voice has {len(spec)} characters; at most {MAX_CHARACTERS} are taken.")
+    if len(terms) > MAX_TERMS:
+        raise VoiceError(f"The voice blends {len(terms)} voices; at most {MAX_TERMS} can be.")
+    weights: dict[str, float] = {}
+    for term in terms:
+        name, weight = _term(term, names)
+        weights[name] = weights.get(name, 0.0) + weight
+    total = sum(weights.values())
+    blend = tuple((name, weight / total) for name, weight in weights.items())
+    if not all(weight > 0 for _, weight in blend):
+        raise VoiceError("The voice's weights are too large, or too far apart, to blend.")
+    return blend
+
+
+def _term(term: str, names: Mapping[str, str]) -> tuple[str, float]:
+    match = _TERM.fullmatch(term)
+    if match is None:
+        raise VoiceError(
+            f"{term[:_SHOWN]!r} is no voice; write a name, or a blend such as af_heart(2)+af_bella, weights above 0."
+        )
+    name = names.get(match["name"].casefold())
+    if name is None:
+        raise UnknownVoice(_unknown(match["name"][:_SHOWN], names))
+    return name, _weight(name, match["weight"])
+
+
+def _weight(name: str, digits: str | None) -> float:
+    if digits is None:
+        return 1.0
+    try:
+        weight = float(digits)
+    except ValueError:
+        weight = 0.0
+    if not 0 < weight < math.inf:
+        raise VoiceError(f"{name}({digits[:_SHOWN]}): a weight is a decimal number above 0, such as {name}(0.5).")
+    return weight
+
+
+def _unknown(name: str, names: Mapping[str, str]) -> str:
+    near = difflib.get_close_matches(name.casefold(), names, n=3)
+    hint = f"Near it: {', '.join(near)}." if near else "GET /v1/audio/voices lists them."
+    return f"No voice is called {name!r}. {hint}"

@@ -1,0 +1,120 @@
+"""A speaker that gives what a test wrote down, and a real server over it on a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from aiohttp import web
+
+from frontend.app import make_app
+from frontend.metrics import Metrics
+from frontend.settings import FrontSettings
+from frontend.speaker import SpeechRequest, Unavailable
+from shm.audio import Pcm
+from shm.messages import EngineInfo
+
+ENGINE = EngineInfo(
+    name="kokoro",
+    provider="CPUExecutionProvider",
+    model="tiny.onnx",
+    speaks="phonemes",
+    vocabulary="abc",
+    max_tokens=510,
+    voices=("af_heart", "af_bella", "af_alloy", "am_echo", "bf_emma", "zf_xiaobei"),
+)
+
+Step = np.ndarray | Exception | asyncio.Event | Callable[[], None]
+"""What a stream does next: give a piece, fail, wait until the test sets the event, or call."""
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds after which a wait in a test has failed."""
+
+
+def speech(samples: int, first: int = 1000) -> Pcm:
+    """Loud samples, each different from its neighbours, so that a lost or doubled one shows."""
+    return ((np.arange(first, first + samples, dtype=np.int64) * 7919) % 60_000 - 30_000).astype(np.int16)
+
+
+class FakeStream:
+    """Gives its steps' pieces out of one buffer, which is overwritten as soon as the next piece is asked for."""
+
+    def __init__(self, steps: Sequence[Step], engine: EngineInfo) -> None:
+        self.engine = engine
+        self.given = 0
+        self.closed = asyncio.Event()
+        self.waiting = asyncio.Event()
+        self._steps = steps
+
+    async def __aiter__(self) -> AsyncIterator[Pcm]:
+        ring = np.zeros(max([1, *(len(step) for step in self._steps if isinstance(step, np.ndarray))]), np.int16)
+        for step in self._steps:
+            if isinstance(step, asyncio.Event):
+                self.waiting.set()
+                await step.wait()
+            elif isinstance(step, Exception):
+                raise step
+            elif callable(step):
+                step()
+            else:
+                ring[: len(step)] = step
+                self.given += 1
+                yield ring[: len(step)]
+                ring[:] = 0x5555
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+class FakeSpeaker:
+    """Every stream takes the same steps; `opened` keeps what was asked for."""
+
+    def __init__(self, *steps: Step, engine: EngineInfo | None = ENGINE) -> None:
+        self.engine = engine
+        self.reason = "" if engine else "the model is loading"
+        self.retry_after = 2.2
+        self.refusal: Exception | None = None
+        self.steps = steps
+        self.opened: list[SpeechRequest] = []
+        self.streams: list[FakeStream] = []
+
+    def open(self, request: SpeechRequest) -> FakeStream:
+        if self.engine is None:
+            raise Unavailable(self.reason, self.retry_after)
+        if self.refusal is not None:
+            raise self.refusal
+        self.opened.append(request)
+        self.streams.append(FakeStream(self.steps, self.engine))
+        return self.streams[-1]
+
+
+@dataclass(frozen=True)
+class Server:
+    runner: web.AppRunner
+    port: int
+    metrics: Metrics
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@asynccontextmanager
+async def serving(speaker: FakeSpeaker, settings: FrontSettings | None = None) -> AsyncIterator[Server]:
+    metrics = Metrics()
+    app = make_app(speaker, settings or FrontSettings(), metrics)
+    runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield Server(runner, runner.addresses[0][1], metrics)
+    finally:
+        await runner.cleanup()
+
+
+def raw_post(body: bytes, path: str = "/v1/audio/speech", version: str = "1.1") -> bytes:
+    """A request as bytes, for tests that look at the wire."""
+    return f"POST {path} HTTP/{version}\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body

@@ -1,0 +1,85 @@
+"""The lists that clients fill their menus from, and what monitors ask."""
+
+from __future__ import annotations
+
+import aiohttp
+import pytest
+
+from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving
+
+MODELS = ["kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"]
+
+
+@pytest.mark.parametrize("prefix", ["/v1", ""])
+@pytest.mark.parametrize("speaking", [True, False])
+async def test_models_are_known_whether_anything_speaks_or_not(prefix: str, speaking: bool) -> None:
+    speaker = FakeSpeaker(engine=ENGINE if speaking else None)
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.get(f"{prefix}/models") as response:
+            listing = await response.json()
+        async with client.get(f"{prefix}/audio/models") as response:
+            assert [model["id"] for model in (await response.json())["models"]] == MODELS
+        for model in listing["data"]:
+            async with client.get(f"{prefix}/models/{model['id']}") as response:
+                assert (response.status, await response.json()) == (200, model)
+    assert listing["object"] == "list"
+    assert [model["id"] for model in listing["data"]] == MODELS
+    for model in listing["data"]:
+        assert set(model) == {"id", "object", "created", "owned_by"}
+        assert model["object"] == "model" and isinstance(model["created"], int)
+
+
+@pytest.mark.parametrize("name", ["whisper-1", "a/b", "kokoro%20"])
+async def test_an_unknown_model_is_404_in_shape(name: str) -> None:
+    async with serving(FakeSpeaker()) as server, aiohttp.ClientSession() as client:
+        async with client.get(f"{server.url}/v1/models/{name}") as response:
+            error = (await response.json())["error"]
+        assert (response.status, error["param"], error["code"]) == (404, "model", "model_not_found")
+
+
+@pytest.mark.parametrize("path", ["/v1/audio/voices", "/audio/voices", "/voices"])
+async def test_voices_are_the_engines(path: str) -> None:
+    async with (
+        serving(FakeSpeaker()) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(path) as response,
+    ):
+        voices = (await response.json())["voices"]
+    assert [voice["id"] for voice in voices] == list(ENGINE.voices)
+    by_id = {voice["id"]: voice for voice in voices}
+    heart = {"id": "af_heart", "name": "af_heart", "language": "en-us", "gender": "female", "engine": "kokoro"}
+    assert by_id["af_heart"] == heart
+    assert (by_id["am_echo"]["gender"], by_id["bf_emma"]["language"]) == ("male", "en-gb")
+    assert by_id["zf_xiaobei"]["language"] == "cmn"
+
+
+async def test_voices_are_503_while_nothing_speaks() -> None:
+    async with (
+        serving(FakeSpeaker(engine=None)) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get("/v1/audio/voices") as response,
+    ):
+        assert (response.status, response.headers["Retry-After"]) == (503, "3")
+        assert (await response.json())["error"]["message"] == "the model is loading"
+
+
+async def test_ready_follows_the_speaker_and_health_does_not() -> None:
+    speaker = FakeSpeaker(engine=None)
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.get("/ready") as response:
+            assert (response.status, response.headers["Retry-After"]) == (503, "3")
+            assert await response.json() == {"ready": False, "reason": "the model is loading"}
+        async with client.get("/health") as response:
+            assert (response.status, await response.json()) == (200, {"status": "ok"})
+        speaker.engine = ENGINE
+        async with client.get("/ready") as response:
+            assert response.status == 503, "its worker is being restarted: requests wait, but nothing speaks"
+        speaker.reason = ""
+        async with client.get("/ready") as response:
+            assert response.status == 200
+            assert await response.json() == {
+                "ready": True,
+                "engine": "kokoro",
+                "provider": "CPUExecutionProvider",
+                "model": "tiny.onnx",
+            }

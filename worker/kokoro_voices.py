@@ -1,0 +1,30 @@
+"""The names of Kokoro v1.0's 54 voices, as its `voices-v1.0.bin` has them.
+
+The first letter is the language (a: American, b: British, e: Spanish, f: French, h: Hindi, i: Italian, j: Japanese,
+p: Brazilian Portuguese, z: Chinese), the second f or m for a woman's or a man's voice.
+"""
+
+from __future__ import annotations
+
+_BY_KIND = {
+    "af": "alloy aoede bella heart jessica kore nicole nova river sarah sky",
+    "am": "adam echo eric fenrir liam michael onyx puck santa",
+    "bf": "alice emma isabella lily",
+    "bm": "daniel fable george lewis",
+    "ef": "dora",
+    "em": "alex santa",
+    "ff": "siwis",
+    "hf": "alpha beta",
+    "hm": "omega psi",
+    "if": "sara",
+    "im": "nicola",
+    "jf": "alpha gongitsune nezumi tebukuro",
+    "jm": "kumo",
+    "pf": "dora",
+    "pm": "alex santa",
+    "zf": "xiaobei xiaoni xiaoxiao xiaoyi",
+    "zm": "yunjian yunxi yunxia yunyang",
+}
+
+KOKORO_VOICES = tuple(f"{kind}_{name}" for kind, names in _BY_KIND.items() for name in names.split())
+"""In alphabetical order."""

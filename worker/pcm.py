@@ -1,0 +1,26 @@
+"""From an engine's floats to the server's PCM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shm.audio import Pcm
+from worker.engine import EngineError
+
+FULL_SCALE = 32_767
+
+
+def to_pcm(audio: NDArray[np.floating[Any]]) -> Pcm:
+    """Floats, shape [n], 1.0 being full scale, as int16. What is louder is clipped, never wrapped round.
+
+    Raises:
+        EngineError: there is no sample, or one of them is no number.
+    """
+    if not len(audio):
+        raise EngineError("the engine made no audio of this")
+    if not np.isfinite(audio).all():
+        raise EngineError("the engine made samples that are no numbers")
+    return np.rint(np.clip(audio.astype(np.float32), -1, 1) * FULL_SCALE).astype(np.int16)

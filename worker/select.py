@@ -1,0 +1,121 @@
+"""Which engine speaks: Kokoro if its files are there and sound, else espeak-ng, and never in silence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from worker.checksum_cache import cached_sha256_of
+from worker.engine import Engine, EngineUnavailable
+from worker.model_files import KNOWN, KnownFile, load_manifest, verify
+from worker.settings import WorkerSettings
+
+log = logging.getLogger(__name__)
+
+MODEL_NAMES = (
+    "kokoro-v1.0.onnx",
+    "model.onnx",
+    "kokoro-v1.0.fp16.onnx",
+    "model_fp16.onnx",
+    "kokoro-v1.0.int8.onnx",
+    "model_quantized.onnx",
+    "model_uint8.onnx",
+    "model_q8f16.onnx",
+    "model_uint8f16.onnx",
+    "model_q4.onnx",
+    "model_q4f16.onnx",
+)
+"""The published models (kokoro-onnx's releases, onnx-community's repository), the best first."""
+
+VOICES_NAMES = ("voices-v1.0.bin", "voices.bin")
+
+
+def choose(settings: WorkerSettings) -> Engine:
+    """Make the engine that the settings ask for.
+
+    `auto` falls back on espeak-ng, with a warning, unless a model was named: who names one wants to hear that one.
+
+    Raises:
+        EngineUnavailable: what was asked for can't speak. The message names the file and the cure.
+    """
+    if settings.engine == "espeak":
+        return _espeak()
+    try:
+        return _kokoro(settings)
+    except EngineUnavailable as error:
+        if settings.engine == "kokoro" or settings.model is not None:
+            raise
+        log.warning(
+            "SPEAKING WITH ESPEAK-NG INSTEAD OF KOKORO: %s. `kokoro-live models fetch` gets Kokoro's files; "
+            "--engine espeak asks for espeak-ng without this warning",
+            error,
+        )
+        return _espeak()
+
+
+def _espeak() -> Engine:
+    from worker.espeak import EspeakEngine
+
+    return EspeakEngine()
+
+
+def _kokoro(settings: WorkerSettings) -> Engine:
+    # Files that the user names are taken as they are; those found here must be what their names say.
+    known = load_manifest(settings.manifest) if settings.manifest else KNOWN
+    model = settings.model or _checked(_find_model(settings.model_dir), known)
+    voices = settings.voices or _checked(_find_voices(settings.model_dir), known)
+    from worker.kokoro import KokoroEngine  # onnxruntime costs 0.2 s and 60 MB, which espeak-ng doesn't need
+
+    return KokoroEngine(model, voices, settings)
+
+
+def _find_model(directory: Path) -> Path:
+    """The best published model in the directory or its `onnx` folder (onnx-community's layout), or else any other.
+
+    Raises:
+        EngineUnavailable: there is none.
+    """
+    folders = (directory, directory / "onnx")
+    published = (folder / name for name in MODEL_NAMES for folder in folders)
+    others = (file for folder in folders for file in sorted(folder.glob("*.onnx")))
+    for file in (*published, *others):
+        if file.is_file():
+            return file
+    raise EngineUnavailable(
+        f"there is no Kokoro model in {directory}: run `kokoro-live models fetch`, or name one with --model"
+    )
+
+
+def _find_voices(directory: Path) -> Path:
+    """An archive of voices, or else a `voices` folder of single ones.
+
+    Raises:
+        EngineUnavailable: there is neither.
+    """
+    archives = [*(directory / name for name in VOICES_NAMES), *sorted(directory.glob("voices*.bin"))]
+    for path in archives:
+        if path.is_file():
+            return path
+    if (directory / "voices").is_dir():
+        return directory / "voices"
+    raise EngineUnavailable(
+        f"there are no Kokoro voices in {directory}: run `kokoro-live models fetch`, or name them with --voices"
+    )
+
+
+def _checked(file: Path, published: Mapping[str, KnownFile]) -> Path:
+    """A file under a published name must be that file. Its hash is remembered, so this costs nothing at most starts.
+
+    Raises:
+        CorruptModel: it is another; the message has both hashes.
+        EngineUnavailable: it can't be read.
+    """
+    if known := published.get(file.name):
+        try:
+            sha256 = cached_sha256_of(file)
+        except OSError as error:
+            raise EngineUnavailable(f"{file} can't be read: {error.strerror}") from error
+        if sha256 not in (known.sha256, *known.also_sha256):
+            verify(file, published)
+    return file

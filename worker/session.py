@@ -1,0 +1,84 @@
+"""onnxruntime sessions: how they are made, and what a model file must have to be Kokoro."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnxruntime as ort
+
+from worker.engine import EngineUnavailable
+from worker.settings import WorkerSettings
+
+STYLE_SIZE = 256
+"""Floats in a style vector."""
+
+_OPTIMIZATION = {
+    "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+    "extended": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
+    "basic": ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
+    "off": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+}
+_INTEGERS = ("tensor(int64)", "tensor(int32)")
+_FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
+
+
+def open_session(model: Path, settings: WorkerSettings) -> Any:
+    """An `onnxruntime.InferenceSession` on the CPU.
+
+    Any number of threads may call its `run` at the same time.
+
+    Raises:
+        EngineUnavailable: the file is missing, truncated, or isn't a model that onnxruntime can load.
+    """
+    if not model.is_file():
+        raise EngineUnavailable(f"there is no model file {model}: run `kokoro-live models fetch`, or name another")
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = settings.threads
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = _OPTIMIZATION[settings.graph_optimization]
+    options.enable_mem_pattern = settings.memory_pattern
+    options.enable_cpu_mem_arena = settings.memory_arena
+    options.add_session_config_entry("session.intra_op.allow_spinning", str(int(settings.spinning)))
+    try:
+        return ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's errors have no base class of their own
+        raise EngineUnavailable(
+            f"{model} ({model.stat().st_size:,} bytes) is truncated, corrupt or not an ONNX model that onnxruntime "
+            f"{ort.__version__} can load; fetch it again with `kokoro-live models fetch`. It says: {_line(error)}"
+        ) from error
+
+
+def check_signature(session: Any, model: Path) -> None:
+    """See that a session has Kokoro's inputs and output, as any of its exports names and types them.
+
+    Raises:
+        EngineUnavailable: the model has others.
+    """
+    inputs = {i.name: i for i in session.get_inputs()}
+    audio = [o.name for o in session.get_outputs() if o.type in _FLOATS]
+    tokens = "input_ids" if "input_ids" in inputs else "tokens"
+    if set(inputs) != {tokens, "style", "speed"} or not audio:
+        raise EngineUnavailable(_stranger(session, model, "names"))
+    if inputs[tokens].type not in _INTEGERS or inputs["style"].type not in _FLOATS:
+        raise EngineUnavailable(_stranger(session, model, "types"))
+    if inputs["speed"].type not in _INTEGERS + _FLOATS:
+        raise EngineUnavailable(_stranger(session, model, "types"))
+    if inputs["style"].shape[-1:] != [STYLE_SIZE] and isinstance(inputs["style"].shape[-1], int):
+        raise EngineUnavailable(_stranger(session, model, "shapes"))
+    if session.get_outputs()[0].name != audio[0]:
+        raise EngineUnavailable(_stranger(session, model, "order"))
+
+
+def _stranger(session: Any, model: Path, what: str) -> str:
+    found = ", ".join(f"{i.name} {i.type} {i.shape}" for i in session.get_inputs())
+    outputs = ", ".join(f"{o.name} {o.type}" for o in session.get_outputs())
+    return (
+        f"{model} isn't a Kokoro model: inputs or outputs have other {what}. It takes {found} and gives {outputs}; "
+        f"Kokoro takes tokens or input_ids (integers), style (floats, [1, {STYLE_SIZE}]) and speed, and gives audio "
+        "(floats). Name a Kokoro model with --model, or run `kokoro-live models fetch`"
+    )
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,73 @@
+"""The worker's own settings; the supervisor makes a flag, a variable and a TOML key of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from worker.model_dir import default_model_dir
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """What speaks, and with how much of the machine.
+
+    Raises:
+        ValueError: a value that nothing could work with; the message names the setting.
+    """
+
+    engine: Literal["auto", "kokoro", "espeak"] = field(
+        default="auto",
+        metadata={"help": "Who speaks. auto: Kokoro if its files are there, else espeak-ng, with a warning."},
+    )
+    model: Path | None = field(
+        default=None,
+        metadata={"help": "A Kokoro model (.onnx) to use as it is, instead of the model directory's."},
+    )
+    voices: Path | None = field(
+        default=None,
+        metadata={"help": "Its voices: an npz archive, a single voice's .bin, or a folder of those."},
+    )
+    model_dir: Path = field(
+        default_factory=default_model_dir,
+        metadata={"help": "Where the published files are looked for (`kokoro-live models fetch` puts them there)."},
+    )
+    mirror: str = field(
+        default="",
+        metadata={"help": "The URL of a folder to fetch model files from instead of the official releases."},
+    )
+    manifest: Path | None = field(
+        default=None,
+        metadata={"help": "A JSON table of your own model files in place of the published ones."},
+    )
+    threads: int = field(
+        default=1,
+        metadata={"help": "Threads per inference. One, and as many inferences as cores, gave the most audio."},
+    )
+    concurrency: int = field(
+        default=0,
+        metadata={"help": "Inferences side by side; 0: one per core."},
+    )
+    spinning: bool = field(
+        default=False,
+        metadata={"help": "Let idle inference threads spin: no faster here, and it costs processor time."},
+    )
+    graph_optimization: Literal["all", "extended", "basic", "off"] = field(
+        default="all",
+        metadata={"help": "How far onnxruntime rewrites the model's graph at load."},
+    )
+    memory_pattern: bool = field(
+        default=False,
+        metadata={"help": "Let onnxruntime plan memory by input shape: no faster here, and 13 % more memory."},
+    )
+    memory_arena: bool = field(
+        default=True,
+        metadata={"help": "Let onnxruntime keep what memory it has used for the next inference."},
+    )
+
+    def __post_init__(self) -> None:
+        if self.threads < 1:
+            raise ValueError(f"threads must be at least 1, not {self.threads}")
+        if self.concurrency < 0:
+            raise ValueError(f"concurrency must be 0 (one per core) or more, not {self.concurrency}")

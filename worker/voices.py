@@ -1,0 +1,107 @@
+"""Kokoro's voices: style vectors read from files, and blends of them."""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shm.messages import Voice
+from worker.engine import EngineError, EngineUnavailable
+from worker.session import STYLE_SIZE
+
+MIN_ROWS = 510
+"""A voice has a style for each count of phonemes up to this."""
+
+Table = NDArray[np.float32]
+"""One voice, shape [rows, 1, 256]. Row n - 1 is the style for n phonemes, as in hexgrad's and kokoro-onnx's code."""
+
+
+class VoiceBank:
+    """All voices of a file or folder, in memory (28 MB for the published 54). Read-only, so any thread may ask."""
+
+    def __init__(self, tables: dict[str, Table]) -> None:
+        self._tables = tables
+        self.names = tuple(sorted(tables))
+
+    @classmethod
+    def open(cls, path: Path) -> VoiceBank:
+        """Read an npz archive of voices, a single voice's `.bin` of raw float32, or a folder of such `.bin` files.
+
+        All of it is read and checked now: 60 ms for the published archive, and no surprise in mid-stream.
+
+        Raises:
+            EngineUnavailable: a file is missing or damaged, or a voice has a wrong shape or a value that is no number.
+        """
+        try:
+            tables = _read(path)
+        except (EOFError, KeyError, OSError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+            raise EngineUnavailable(
+                f"the voices in {path} can't be read ({error or type(error).__name__}): "
+                "run `kokoro-live models fetch`, or name others with --voices"
+            ) from error
+        if not tables:
+            raise EngineUnavailable(f"there are no voices in {path}: name an npz archive, a .bin or a folder of those")
+        return cls({name: _checked(table, path, name) for name, table in tables.items()})
+
+    @contextmanager
+    def as_archive(self) -> Iterator[str]:
+        """The path of an npz archive with one of the voices: kokoro-onnx opens one, and never needs it with styles
+        given. The file has no name, so nothing stays whoever is killed."""
+        with tempfile.TemporaryFile() as file:
+            np.savez(file, allow_pickle=False, **{self.names[0]: self._tables[self.names[0]]})
+            file.flush()
+            yield f"/dev/fd/{file.fileno()}"
+
+    def style(self, voice: Voice, tokens: int) -> NDArray[np.float32]:
+        """The weighted mean of the voices' rows for that many tokens, shape [1, 256]; the last row for more.
+
+        Raises:
+            EngineError: a voice isn't there.
+        """
+        if missing := [name for name, _ in voice if name not in self._tables]:
+            raise EngineError(f"there is no voice named {', '.join(missing)}")
+        rows = [self._tables[name][min(tokens, len(self._tables[name])) - 1] for name, _ in voice]
+        weights = [weight for _, weight in voice]
+        return np.average(rows, axis=0, weights=weights).astype(np.float32)
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    if path.is_dir():
+        return {file.stem: _raw(file) for file in sorted(path.glob("*.bin"))}
+    with path.open("rb") as file:
+        if file.read(2) != b"PK":
+            return {path.stem: _raw(path)}
+        file.seek(0)
+        # Given a path, np.load leaves its file open when the archive turns out to be damaged.
+        with np.load(file, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+
+
+def _raw(path: Path) -> Table:
+    data = path.read_bytes()
+    if len(data) % (STYLE_SIZE * 4):
+        raise ValueError(
+            f"{path.name} is no npz archive, and its {len(data):,} bytes aren't rows of {STYLE_SIZE} floats"
+        )
+    return np.frombuffer(data, dtype="<f4").reshape(-1, 1, STYLE_SIZE)
+
+
+def _checked(table: NDArray[Any], path: Path, name: str) -> Table:
+    if table.ndim != 3 or table.shape[1:] != (1, STYLE_SIZE) or len(table) < MIN_ROWS or table.dtype.kind != "f":
+        raise EngineUnavailable(
+            f"{path}: voice {name} is {table.dtype}{list(table.shape)}, not floats "
+            f"[{MIN_ROWS}, 1, {STYLE_SIZE}]; fetch it again with `kokoro-live models fetch`"
+        )
+    if not np.isfinite(table).all():
+        raise EngineUnavailable(
+            f"{path}: voice {name} has values that are no numbers; fetch it again with `kokoro-live models fetch`"
+        )
+    return table.astype(np.float32)
