@@ -26,6 +26,12 @@ def die_with_supervisor(lifeline: int) -> None:
     threading.Thread(target=_wait_for_end, args=(lifeline,), name="lifeline", daemon=True).start()
 
 
+def leave_ending_to_supervisor() -> None:
+    """Ignore the signals that a terminal or a service manager sends to the whole group: streams are to be finished."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _wait_for_end(lifeline: int) -> None:
     while os.read(lifeline, 1):
         pass

@@ -1,13 +1,16 @@
 """Anonymous shared memory: a file descriptor without a name, so that nothing is left whoever is killed.
 
 Linux has `memfd_create`; elsewhere (macOS, never run here) a POSIX shared-memory object is unlinked the moment it is
-made. Every page is reserved at once: too little memory is an error here, at start, and never a SIGBUS later.
+made. Every page is reserved at once: too little memory is an error here, at start, and never a SIGBUS later. The
+kernel itself would rather kill some process than refuse, so what is available is asked before.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+from pathlib import Path
 
 
 class NoMemory(OSError):
@@ -22,6 +25,8 @@ def reserve(size: int) -> int:
     """
     fd = _nameless()
     try:
+        if size > available():
+            raise OSError(errno.ENOMEM, f"{available() / 1e6:.0f} MB are available")
         os.ftruncate(fd, size)
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(fd, 0, size)
@@ -31,6 +36,31 @@ def reserve(size: int) -> int:
             error.errno, f"can't reserve {size / 1e6:.0f} MB of shared memory for the PCM arena: {error.strerror}"
         ) from error
     return fd
+
+
+def available() -> int:
+    """Bytes that may be taken without another process being killed for it: the machine's and the cgroup's."""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(pages, _meminfo(pages), _cgroup(pages))
+
+
+def _meminfo(otherwise: int) -> int:
+    """Linux's own estimate."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return otherwise
+
+
+def _cgroup(otherwise: int) -> int:
+    """What a container may still take (cgroup v2)."""
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        return otherwise if limit == "max" else int(limit) - used
+    except (OSError, ValueError):
+        return otherwise
 
 
 def _nameless() -> int:
