@@ -79,7 +79,7 @@ class Link:
         self.in_worker = 0
         """Segments dispatched and not ended."""
         self.leases: dict[int, Lease] = {}
-        self._arena = Arena(memory, connect.rings, connect.ring_samples)
+        self._arena: Arena | None = Arena(memory, connect.rings, connect.ring_samples)
         os.close(memory)  # the mapping stays
         self._free = list(range(connect.rings))
         os.set_blocking(jobs, False)
@@ -96,7 +96,7 @@ class Link:
         """The job's ring; None if all are taken."""
         if found := self.leases.get(job):
             return found
-        if not self._free:
+        if self._arena is None or not self._free:
             return None
         ring = self._free.pop()
         lease = Lease(job, ring, RingReader(self._arena.ring(ring)), self._arena.ring_samples)
@@ -160,3 +160,5 @@ class Link:
             self._loop.remove_writer(self._jobs.fd)
             self._commits.close()
             self._jobs.close()
+            self.leases.clear()
+            self._arena = None  # lives on in the blocks that somebody holds

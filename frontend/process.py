@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import socket
 import sys
 
@@ -20,8 +19,8 @@ from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
-from shm.lifeline import die_with_supervisor
-from shm.messages import Connect, ControlMessage, Disconnect, Drain, Serving, Situation
+from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
+from shm.messages import Connect, ControlMessage, Disconnect, Drain, Situation, Started
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +29,7 @@ def run(listener: socket.socket, control_end: socket.socket, lifeline: int, sett
     """Be the front until the supervisor says `Drain` or is gone."""
     setproctitle("kokoro-live: front")
     die_with_supervisor(lifeline)
-    # A terminal's ^C reaches the whole group; when this process ends is the supervisor's to say.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_ending_to_supervisor()
     control_end.setblocking(False)
     asyncio.run(Front(listener, ControlSocket(control_end), settings).serve())
     # Text that was being phonemised for a listener who is gone keeps nobody waiting.
@@ -49,6 +47,8 @@ class Front:
         self._metrics = Metrics()
         self._settings = settings
         self._dispatcher = Dispatcher(TextPipeline(G2P()), self._metrics, self._tell, settings.max_streams)
+        self._oriented = asyncio.Event()
+        """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
         self._end = asyncio.Event()
 
     async def serve(self) -> None:
@@ -64,9 +64,9 @@ class Front:
             shutdown_timeout=self._settings.drain_timeout,
         )
         await runner.setup()
-        site = web.SockSite(runner, self._listener)
-        await site.start()
-        self._tell(Serving())
+        self._tell(Started())
+        await self._oriented.wait()
+        await web.SockSite(runner, self._listener).start()
         await self._end.wait()
         await runner.cleanup()
         self._dispatcher.close()
@@ -92,5 +92,7 @@ class Front:
                 self._dispatcher.disconnect(message)
             case Situation():
                 self._dispatcher.situation(message)
+                self._oriented.set()
             case Drain():
+                self._oriented.set()
                 self._end.set()

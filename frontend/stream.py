@@ -163,3 +163,4 @@ class Stream:
         """See `SpeechStream.close`."""
         self._planning.cancel()
         self._host.forget(self)
+        self.planned.clear()  # blocks keep whole arenas of dead generations

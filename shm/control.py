@@ -9,6 +9,8 @@ import struct
 from collections import deque
 from collections.abc import Sequence
 
+import msgspec
+
 from shm.frames import MAX_FRAME_BYTES, BrokenChannel
 from shm.messages import ControlMessage, decode_control, encode
 
@@ -38,19 +40,22 @@ class ControlSocket:
         frame = _HEADER.pack(len(payload), len(fds)) + payload
         try:
             sent = socket.send_fds(self.socket, [frame], fds) if fds else self.socket.send(frame)
+            if sent != len(frame):
+                # Whatever came next would be read as this frame's rest: let the other end see the end instead.
+                self.socket.shutdown(socket.SHUT_WR)
+                raise BrokenChannel("the other end doesn't read")
         except OSError as error:
             raise BrokenChannel(str(error)) from error
-        if sent != len(frame):
-            raise BrokenChannel("the other end doesn't read")
 
     def receive(self) -> list[tuple[ControlMessage, list[int]]]:
         """The messages that are whole after one read, each with its descriptors, which are now the caller's.
 
         Raises:
-            BrokenChannel: the other end is gone.
+            BrokenChannel: the other end is gone, what came from it makes no sense, or descriptors were lost on the
+                way because this process may open no more.
         """
         try:
-            data, fds, _, _ = socket.recv_fds(self.socket, _READ_BYTES, _MAX_FDS)
+            data, fds, flags, _ = socket.recv_fds(self.socket, _READ_BYTES, _MAX_FDS)
         except BlockingIOError:
             return []
         except OSError as error:
@@ -58,13 +63,15 @@ class ControlSocket:
         for fd in fds:
             os.set_inheritable(fd, False)
         self._fds.extend(fds)
+        if flags & socket.MSG_CTRUNC:
+            raise BrokenChannel("descriptors were lost on the way: raise the limit on open files (ulimit -n)")
         if not data:
             raise BrokenChannel("the other end closed")
         self._buffer += data
         return self._whole_messages()
 
     def _whole_messages(self) -> list[tuple[ControlMessage, list[int]]]:
-        messages: list[tuple[ControlMessage, list[int]]] = []
+        messages: list[tuple[ControlMessage, int]] = []
         at = 0
         while len(self._buffer) - at >= _HEADER.size:
             length, count = _HEADER.unpack_from(self._buffer, at)
@@ -73,12 +80,16 @@ class ControlSocket:
             end = at + _HEADER.size + length
             if len(self._buffer) < end:
                 break
-            # Descriptors travel with a message's first byte: they are here before its last one.
-            fds = [self._fds.popleft() for _ in range(count)]
-            messages.append((decode_control(bytes(self._buffer[at + _HEADER.size : end])), fds))
+            try:
+                messages.append((decode_control(bytes(self._buffer[at + _HEADER.size : end])), count))
+            except msgspec.MsgspecError as error:
+                raise BrokenChannel(f"a control message that makes no sense: {error}") from error
             at = end
         del self._buffer[:at]
-        return messages
+        # Descriptors travel with a message's first byte: they are here before its last one.
+        if sum(count for _, count in messages) > len(self._fds):
+            raise BrokenChannel("a control message without the descriptors that it announces")
+        return [(message, [self._fds.popleft() for _ in range(count)]) for message, count in messages]
 
     def close(self) -> None:
         """Close the socket and the descriptors that nobody took."""

@@ -14,7 +14,8 @@ one machine share.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -182,8 +183,8 @@ class Idle(msgspec.Struct, frozen=True, tag="idle"):
     generation: int
 
 
-class Serving(msgspec.Struct, frozen=True, tag="serving"):
-    """Front -> supervisor: requests are being accepted."""
+class Started(msgspec.Struct, frozen=True, tag="started"):
+    """Front -> supervisor: follows messages, and accepts requests when it has heard the first `Situation`."""
 
 
 class Situation(msgspec.Struct, frozen=True, tag="situation"):
@@ -199,9 +200,27 @@ class Drain(msgspec.Struct, frozen=True, tag="drain"):
     """Supervisor -> child: accept nothing new, finish what streams, exit 0."""
 
 
-ControlMessage = Ready | BootFailure | Connect | Disconnect | Distrust | Idle | Serving | Situation | Drain
+ControlMessage = Ready | BootFailure | Connect | Disconnect | Distrust | Idle | Started | Situation | Drain
+
+_Message = TypeVar("_Message")
+
+
+def _decoder(decode: Callable[[bytes], _Message]) -> Callable[[bytes], _Message]:
+    """`decode`, with one kind of error for everything that isn't a message.
+
+    msgspec lets invalid UTF-8 and too deep nesting through as Python's own errors.
+    """
+
+    def decode_or_refuse(payload: bytes) -> _Message:
+        try:
+            return decode(payload)
+        except (UnicodeDecodeError, RecursionError) as error:
+            raise msgspec.DecodeError(str(error)) from error
+
+    return decode_or_refuse
+
 
 encode = msgspec.msgpack.Encoder().encode
-decode_job = msgspec.msgpack.Decoder(JobMessage).decode
-decode_commit = msgspec.msgpack.Decoder(CommitMessage).decode
-decode_control = msgspec.msgpack.Decoder(ControlMessage).decode
+decode_job: Callable[[bytes], JobMessage] = _decoder(msgspec.msgpack.Decoder(JobMessage).decode)
+decode_commit: Callable[[bytes], CommitMessage] = _decoder(msgspec.msgpack.Decoder(CommitMessage).decode)
+decode_control: Callable[[bytes], ControlMessage] = _decoder(msgspec.msgpack.Decoder(ControlMessage).decode)

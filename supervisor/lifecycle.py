@@ -22,8 +22,8 @@ from shm.messages import (
     Drain,
     Idle,
     Ready,
-    Serving,
     Situation,
+    Started,
 )
 from supervisor.channels import channel
 from supervisor.exit_codes import ExitCode
@@ -35,6 +35,10 @@ log = logging.getLogger(__name__)
 
 KILL_GRACE = 2.0
 """Seconds beyond its own time limit after which a child that should end is killed."""
+
+
+_LISTENS = (State.RUNNING, State.STOPPING)
+"""States of the front in which it follows messages: it needs a worker until its last stream has ended."""
 
 
 class Lifecycle:
@@ -86,8 +90,8 @@ class Lifecycle:
     def message(self, sender: Incarnation, message: ControlMessage) -> None:
         """A child said something."""
         match message:
-            case Serving():
-                self._front_serves()
+            case Started():
+                self._front_started()
             case Ready():
                 self._worker_ready(sender, message)
             case BootFailure(_, reason):
@@ -141,8 +145,8 @@ class Lifecycle:
     # -- starting
 
     def _start(self, service: Service) -> None:
-        if self._stopping:
-            return
+        if self._stopping and (service is self._front or not self._front.process):
+            return  # a worker is still worth starting while the front drains
         service.become(State.STARTING, f"the {service.role} is starting")
         service.process = self._started(service.role)
         self._report()
@@ -152,30 +156,30 @@ class Lifecycle:
         log.info("started %s[%d], pid %d", role, child.generation, child.pid)
         return child
 
-    def _front_serves(self) -> None:
+    def _front_started(self) -> None:
         self._front.become(State.RUNNING)
         for retired in self._retired.values():
             self._end(retired, KILL_GRACE)  # its streams ended with the front that had them
-        self._report()
         if self._worker.state is State.RUNNING and self._worker.process:
             self._connect(self._worker.process)
+        self._report()  # last: with it the front begins to accept requests, and none need be refused
 
     def _worker_ready(self, worker: Incarnation, ready: Ready) -> None:
         worker.engine = ready.engine
         engine = ready.engine
         log.info("worker[%d] is ready after %.2f s: %s", worker.generation, ready.load_seconds, engine.name)
-        if self._stopping:
+        if self._stopping and not self._front.process:
             return
         old = self._take_over(worker) if worker is self._successor else None
         if self._worker.state is not State.RUNNING:
             self._worker.become(State.RUNNING)
         self._ready = ready
         self._report()
-        if self._front.state is State.RUNNING:
+        if self._front.state in _LISTENS:
             self._connect(worker)
         if old is not None:
             self._retire(old)
-        if not self._fetched and self._fetch_model(ready):
+        if not self._fetched and not self._stopping and self._fetch_model(ready):
             self._fetched = True
             self._fetcher = self._started("fetcher")
 
@@ -211,7 +215,7 @@ class Lifecycle:
     def _retire(self, old: Incarnation) -> None:
         """Let the old worker finish its streams, if it has any; the front says when (`Idle`)."""
         self._retired[old.generation] = old
-        if old.engine is not None and self._front.state is State.RUNNING:
+        if old.engine is not None and self._front.state in _LISTENS:
             self._tell_front(Disconnect(old.generation, draining=True))
         else:
             self._end(old, KILL_GRACE)
@@ -251,7 +255,7 @@ class Lifecycle:
                 self._code = ExitCode.CRASH_LOOP
                 self._stop()
             return
-        log.error("the %s died (%s); starting again in %g s", service.role, _ended(status), delay)
+        log.error("the %s died (%s); starting it again in %g s", service.role, _ended(status), delay)
         service.restarts += 1
         service.become(State.BACKOFF, f"the {service.role} is being restarted")
         self._report()
@@ -311,7 +315,7 @@ class Lifecycle:
 
     def _tell_front(self, message: ControlMessage, fds: tuple[int, ...] = ()) -> None:
         front = self._front.process
-        if self._front.state is State.RUNNING and front and not front.send(message, fds):
+        if self._front.state in _LISTENS and front and not front.send(message, fds):
             log.error("the front doesn't listen: ending it")
             front.kill()
 

@@ -55,9 +55,11 @@ class Loop:
                 if key.data is None:
                     for number in os.read(self._signals_read, 64):
                         lifecycle.signal(number)
+                elif key.fileobj not in self._watched():
+                    continue  # its child was reaped on another of these events
                 elif key.fileobj == key.data.sentinel:
                     self._ended(key.data, lifecycle)
-                elif key.fileobj in self._watched():
+                else:
                     self._hear(key.data, lifecycle)
             lifecycle.tick()
         return lifecycle.exit_code

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 import time
 from typing import NoReturn
 
 from setproctitle import setproctitle
 
-from shm.lifeline import die_with_supervisor
+from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.fetch import FetchError, Progress, fetch_blocking
 from worker.model_files import DEFAULT, KNOWN, BadManifest, load_manifest
 from worker.settings import WorkerSettings
@@ -25,7 +24,7 @@ def run(lifeline: int, settings: WorkerSettings) -> NoReturn:
     """Fetch what `kokoro-live models fetch` would, then exit: 0, or 1 after a log line that says what to do."""
     setproctitle("kokoro-live: fetcher")
     die_with_supervisor(lifeline)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_ending_to_supervisor()
     try:
         known = load_manifest(settings.manifest) if settings.manifest else KNOWN
         names = DEFAULT if settings.manifest is None else tuple(known)

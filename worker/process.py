@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import socket
 import time
 from typing import NoReturn
@@ -13,7 +12,7 @@ from setproctitle import setproctitle
 
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
-from shm.lifeline import die_with_supervisor
+from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from shm.messages import BootFailure, Connect, Drain, Ready
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable
@@ -27,8 +26,7 @@ def run(control_end: socket.socket, lifeline: int, generation: int, settings: Wo
     """Be worker `generation` until the supervisor says `Drain` or is gone."""
     setproctitle(f"kokoro-live: worker[{generation}]")
     die_with_supervisor(lifeline)
-    # A terminal's ^C reaches the whole group; when this process ends is the supervisor's to say.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_ending_to_supervisor()
     control = ControlSocket(control_end)
     started = time.monotonic()
     try:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from shm.messages import Connect, ControlMessage, EngineInfo, Ready, Serving
+from shm.messages import Connect, ControlMessage, EngineInfo, Ready, Started
 from supervisor.lifecycle import Lifecycle
 from supervisor.settings import SupervisorSettings
 
@@ -92,7 +92,7 @@ class House:
         """Start, and let both say that they are ready: (front, worker)."""
         self.lifecycle.start()
         front, worker = self.newest("front"), self.newest("worker")
-        self.lifecycle.message(front, Serving())
+        self.lifecycle.message(front, Started())
         self.ready(worker, engine)
         return front, worker
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Idle, Serving, Situation
+from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Idle, Started, Situation
 from supervisor.exit_codes import ExitCode
 from supervisor.lifecycle import KILL_GRACE
 from supervisor.restarts import MAX_DEATHS
@@ -19,10 +19,10 @@ def test_both_are_joined_by_one_channel_whoever_is_ready_first(order: str) -> No
     house.lifecycle.start()
     front, worker = house.newest("front"), house.newest("worker")
     if order == "front first":
-        house.lifecycle.message(front, Serving())
+        house.lifecycle.message(front, Started())
     house.ready(worker)
     if order == "worker first":
-        house.lifecycle.message(front, Serving())
+        house.lifecycle.message(front, Started())
     assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation]
     assert [m.engine for m in front.heard_of(Connect)] == [ESPEAK]
     assert [ready.engine for ready in house.announced] == [ESPEAK]
@@ -62,7 +62,7 @@ def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
     house.dies(front)
     house.passes(0.05)
     reborn = house.newest("front")
-    house.lifecycle.message(reborn, Serving())
+    house.lifecycle.message(reborn, Started())
     assert house.count("worker") == 1, "the worker keeps its model"
     assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation] * 2
     assert [m.generation for m in reborn.heard_of(Connect)] == [worker.generation]
@@ -176,13 +176,30 @@ def test_a_second_sigterm_changes_nothing() -> None:
     assert not front.killed and len(front.heard_of(Drain)) == 1
 
 
-def test_nothing_is_restarted_while_draining() -> None:
+def test_a_worker_that_dies_while_the_front_drains_is_replaced_for_the_streams_that_are_left() -> None:
     house = House()
-    _front, worker = house.up()
+    front, worker = house.up()
     house.lifecycle.signal(signal.SIGTERM)
     house.dies(worker)
+    house.passes(0.05)
+    successor = house.newest("worker")
+    house.ready(successor)
+    assert front.heard_of(Connect)[-1].generation == successor.generation
+    house.dies(front, 0)
+    assert successor.heard_of(Drain)
+    house.dies(successor, 0)
+    assert house.lifecycle.exit_code is ExitCode.OK
+
+
+def test_a_front_that_dies_while_draining_is_not_replaced() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.dies(front)
+    house.dies(worker, 0)
     house.passes(5.0)
-    assert house.count("worker") == 1
+    assert house.count("front") == house.count("worker") == 1
+    assert house.lifecycle.exit_code is ExitCode.OK
 
 
 @pytest.mark.parametrize("state", ["starting", "backoff"])

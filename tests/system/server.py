@@ -49,12 +49,14 @@ class Server:
             text=True,
             start_new_session=True,
         )
+        self._connections: list[http.client.HTTPConnection] = []
         self.lines: Queue[str] = Queue()
         """What it said on standard output."""
         self.log: list[str] = []
         self._logged = threading.Condition()
-        for target in (self._read_output, self._read_log):
-            threading.Thread(target=target, daemon=True).start()
+        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_output, self._read_log)]
+        for reader in self._readers:
+            reader.start()
         self.announcement = self.announced() if wait else ""
 
     def _read_output(self) -> None:
@@ -98,12 +100,14 @@ class Server:
         return int(found[1])
 
     def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
+        """A connection that is closed with the server, if not before."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
+        self._connections.append(connection)
+        return connection
 
     def get(self, path: str) -> tuple[int, Any]:
         """Status and body, as JSON where it is that."""
-        connection = self.connect()
-        with contextlib.closing(connection):
+        with contextlib.closing(self.connect()) as connection:
             connection.request("GET", path)
             response = connection.getresponse()
             body = response.read()
@@ -112,14 +116,17 @@ class Server:
 
     def speak(self, **body: object) -> http.client.HTTPResponse:
         """Ask for speech; the response's body is the caller's to read."""
-        connection = self.connect()
+        return self._ask(self.connect(), body)
+
+    def _ask(self, connection: http.client.HTTPConnection, body: dict[str, object]) -> http.client.HTTPResponse:
         connection.request("POST", "/v1/audio/speech", json.dumps(body), {"Content-Type": "application/json"})
         return connection.getresponse()
 
     def hear(self, **body: object) -> bytes:
         """The whole audio of a request that is answered with 200."""
-        response = self.speak(**body)
-        data = response.read()
+        with contextlib.closing(self.connect()) as connection:
+            response = self._ask(connection, body)
+            data = response.read()
         assert response.status == 200, data
         return data
 
@@ -151,6 +158,13 @@ class Server:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(DEADLINE)
+        for connection in self._connections:
+            connection.close()
+        for reader in self._readers:
+            reader.join(DEADLINE)
+        assert self.process.stdout and self.process.stderr
+        self.process.stdout.close()
+        self.process.stderr.close()
         self.home.cleanup()
 
 

@@ -1,5 +1,9 @@
 """Sessions of real model files: those that are Kokoro, and those that are something else or damaged."""
 
+import os
+import subprocess
+import sys
+
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -117,3 +121,13 @@ def test_defaults_are_one_thread_that_rests(tmp_path):
 def test_settings_that_nothing_could_work_with(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         WorkerSettings(**wrong)
+
+
+def test_onnxruntime_reports_to_nobody(tmp_path):
+    """Its telemetry leaves a file in the temporary folder, which shows whether it is on."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("CI", "ORT_DISABLE_TELEMETRY")}
+    environment |= {"TMPDIR": str(tmp_path)}
+    code = "import worker.session, os; print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "1"
+    assert not list(tmp_path.iterdir())

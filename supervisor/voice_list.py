@@ -1,0 +1,25 @@
+"""A voice in words, in the shape of the API's voice list."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from frontend.text.language import language_of
+
+_GENDERS = {"f": "female", "m": "male"}
+
+
+class VoiceDescription(TypedDict):
+    """One entry of `GET /v1/audio/voices`."""
+
+    id: str
+    name: str
+    language: str
+    gender: str | None
+    engine: str
+
+
+def described(name: str, engine: str) -> VoiceDescription:
+    """Kokoro's names begin with language and gender: `af_` is American, female. No gender where a name says none."""
+    gender = _GENDERS.get(name[1]) if name[2:3] == "_" else None
+    return {"id": name, "name": name, "language": language_of(((name, 1.0),)), "gender": gender, "engine": engine}
