@@ -52,6 +52,8 @@ class Stream:
         self.engine = engine
         self.planned: deque[PlannedSegment] = deque()
         """Segments whose blocks were not all taken, in order."""
+        self.sounds = False
+        """Its first block was sealed."""
         self._segments = segments
         self._host = host
         self._executor = executor

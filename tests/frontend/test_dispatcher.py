@@ -80,11 +80,15 @@ async def test_every_sample_of_every_segment_arrives_once_and_in_order(desk: Des
     await worker.hears_of_forgotten(1)
 
 
-async def test_no_more_than_two_segments_of_a_stream_are_with_the_worker(desk: Desk) -> None:
+async def test_a_streams_first_segment_is_made_alone_and_then_two_at_a_time(desk: Desk) -> None:
     worker = desk.worker(1)
     listener = listen(desk.open("a|b|c|d"))
+    first = await worker.has(1)
+    worker.seal(first, 0, 100)
     await worker.has(2)
-    worker.speak(worker.jobs[0])
+    assert [job.script for job in worker.jobs] == ["a", "b"]
+    worker.seal(first, 100, PER_TOKEN)
+    worker.end(first)
     await worker.has(3)
     assert [job.script for job in worker.jobs] == ["a", "b", "c"]
     for count in (2, 3, 4):
@@ -95,9 +99,10 @@ async def test_no_more_than_two_segments_of_a_stream_are_with_the_worker(desk: D
 async def test_deadlines_follow_the_audio_before_them(desk: Desk) -> None:
     worker = desk.worker(1)
     listener = listen(desk.open("first|second"))
-    first, second = await worker.has(1), await worker.has(2)
-    assert second.first_deadline > first.first_deadline
+    first = await worker.has(1)
     worker.speak(first)
+    second = await worker.has(2)
+    assert second.first_deadline > first.first_deadline
     worker.speak(second)
     await heard(listener)
 
@@ -147,7 +152,7 @@ async def test_a_segment_on_which_two_workers_died_fails_its_stream_and_no_other
     starter = desk.worker(0)
     poisoned = listen(desk.open("fine|poison|never"))
     healthy = [listen(desk.open(text)) for text in ("one|two|three", "four|five")]
-    await starter.has(6)
+    await starter.has(3)
     starter.die()  # everything is a suspect now, and the healthy ones have a death on their account
     desk.workers.remove(starter)
     workers = asyncio.create_task(die_on(desk, "poison"))
@@ -197,9 +202,11 @@ async def test_an_end_that_leaves_samples_out_is_not_believed(desk: Desk) -> Non
 async def test_a_segment_that_cannot_be_made_ends_its_stream_there(desk: Desk) -> None:
     worker = desk.worker(1)
     stream = desk.open("bad|good")
-    await worker.has(2)
-    worker.fail(worker.jobs[0], "no such phoneme")
-    worker.speak(worker.jobs[1])
+    bad = await worker.has(1)
+    worker.seal(bad, 0, 100)
+    good = await worker.has(2)
+    worker.fail(bad, "no such phoneme")
+    worker.speak(good)
     listener = listen(stream)
     with pytest.raises(Unspeakable, match="no such phoneme"):
         await heard(listener)
@@ -209,9 +216,8 @@ async def test_a_listener_who_does_not_read_holds_up_nobody_but_himself(desk: De
     worker = desk.worker(1)
     long = "|".join("x" * 6 for _ in range(6))  # 10,080 samples each: two fit into a ring
     sleeper = desk.open(long)
-    await worker.has(2)
     for count in (1, 2):
-        worker.speak(worker.jobs[count - 1])
+        worker.speak(await worker.has(count))
     listener = listen(desk.open("quick"))
     quick = await worker.has(3)
     assert quick.script == "quick", "the sleeper's third segment has no credit"
@@ -240,10 +246,10 @@ async def test_a_segment_longer_than_a_ring_goes_when_the_ring_is_empty(desk: De
 
 async def test_a_listener_who_leaves_gives_the_ring_back_at_once(desk: Desk) -> None:
     worker = desk.worker(1, rings=1)
-    leaver = desk.open("going|going|gone")
-    await worker.has(2)
+    leaver = desk.open("going|gone")
+    worker.seal(await worker.has(1), 0, 100)
     waiting = listen(desk.open("next"))
-    worker.seal(worker.jobs[0], 0, 100)
+    await worker.has(2)
     leaver.close()
     await worker.hears_of_forgotten(1)
     job = await worker.has(3)
@@ -318,7 +324,7 @@ async def test_a_stream_keeps_its_engine_when_another_takes_over_and_new_ones_ge
     old = desk.worker(1)
     text = "a|b|c|d"
     listener = listen(desk.open(text))
-    await old.has(2)
+    await old.has(1)
     other = msgspec.structs.replace(ENGINE, model="other.onnx")
     new = desk.worker(2, engine=other)
     desk.dispatcher.disconnect(Disconnect(1, draining=True))
@@ -337,11 +343,14 @@ async def test_a_stream_moves_to_the_next_generation_of_the_same_engine(desk: De
     old = desk.worker(1)
     text = "a|b|c|d"
     listener = listen(desk.open(text))
-    await old.has(2)
+    first = await old.has(1)
+    old.seal(first, 0, 100)
+    second = await old.has(2)
     new = desk.worker(2)
     desk.dispatcher.disconnect(Disconnect(1, draining=True))
-    for count in (1, 2):
-        old.speak(old.jobs[count - 1])
+    old.seal(first, 100, PER_TOKEN)
+    old.end(first)
+    old.speak(second)
     for count in (1, 2):
         new.speak(await new.has(count))
     assert [job.script for job in new.jobs] == ["c", "d"]
