@@ -1,0 +1,56 @@
+"""Words that end in a full stop which ends no sentence, and words that show that one did end. Lower case, no stop."""
+
+from __future__ import annotations
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+NEVER_LAST = _words(
+    "mr mrs messrs dr drs prof e.g eg i.e ie cf vs viz vgl z.b d.h u.a bzw bspw evtl ggf resp "
+    "mme mlle mgr डॉ श्री श्रीमती प्रो पं"
+)
+"""Something always follows, whatever it begins with: titles, "for example" and the like."""
+
+NEVER_LAST_IN = {
+    "es": _words("d dn dña sr sra srta sres ee lic ing av avda a p.ej"),
+    "fr": _words("m mm me st ste av p.ex"),
+    "it": _words("sig sigg sig.ra sig.na dott dott.ssa avv ing geom on p.es"),
+    "pt": _words("sr sra srta srs exmo exma d dra av eng p.ex"),
+}
+"""The same, for words that mean something else in other languages; by the language code's first part."""
+
+SELDOM_LAST = _words(
+    "adm ave blvd brig capt cmdr co col corp det dept dist esp est ex fr ft fwd gen gov hon hr inc insp jr lt ltd maj "
+    "ms mt mtn mx natl op ph pres pt pvt rd rep rev sen sgt sr st supt univ uu ud uds vd "
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun"
+)
+"""Names, dates and firms: the sentence ends only if the next word is one that begins sentences."""
+
+BEFORE_NUMBERS = _words(
+    "al no nos nr nro núm n vol vols p pp pg pág pag págs b d s c ca approx circa fig figs sec sect ch chap cap art "
+    "arts abs eq ed vers ver v ex tel ext op par § rev bd"
+)
+"""The sentence goes on if a number follows."""
+
+LAST_OR_NOT = _words("etc usw usf ecc sqq ff min max sec hr hrs ft in lb lbs oz approx est dept misc incl excl sq")
+"""Ordinary ends of sentences, unless what follows is in lower case, even with a writer who uses no capitals."""
+
+_ENGLISH = _words(
+    "the he she it they we you i i'm i've i'll it's he's she's this that these those there then but and so if when "
+    "what who why how where my his her our their its after before however meanwhile yes not now"
+)
+
+SENTENCE_STARTERS = {
+    "en": _ENGLISH,
+    "es": _words("el la los las un una unos en pero y no yo es se ella ellos esto eso su"),
+    "fr": _words("le la les un une des il elle ils elles on nous vous je ce cette ces mais et en dans c l"),
+    "it": _words("il lo la gli le un una ma e in non si questo questa egli lei loro io è"),
+    "pt": _words("o a os as um uma mas e ele ela eles elas em no na não isso este esta eu é"),
+}
+"""Words that begin sentences and hardly ever names, by the language code's first part; English where there are none."""
+
+GERMAN_MONTHS = _words("januar jänner februar märz april mai juni juli august september oktober november dezember")
+GERMAN_ARTICLES = _words("der das den dem des im vom zum zur beim seit")
+"""Before an ordinal ("im 19. Jahrhundert"): the text is German, whichever voice was asked to read it."""

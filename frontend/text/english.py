@@ -1,0 +1,175 @@
+"""English: misaki's lexicon and rules behind a tokenizer and tagger of ours, or spaCy's tagger if it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from frontend.text.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
+from frontend.text.misaki_import import misaki_en
+from frontend.text.tagger import RuleTagger
+from frontend.text.tokenizer import MAX_LEXICAL, Token, tokens
+from frontend.text.word import Source, Word
+
+_log = logging.getLogger(__name__)
+
+SPACY_MODEL = "en_core_web_sm"
+
+_SOURCES = {ESPEAK_RATING: Source.ESPEAK, LETTERS_RATING: Source.LETTERS, NOTHING_RATING: Source.NONE}
+_WEAKEST_FIRST = (Source.LETTERS, Source.ESPEAK, Source.LEXICON)
+
+
+class Tagger(Protocol):
+    """Tells words' parts of speech."""
+
+    def tags(self, words: Sequence[str], tokens: Sequence[Token]) -> list[str]:
+        """A Penn tag for each token of a sentence; a tag that the token brings is kept.
+
+        Args:
+            words: the sentence's words, between spaces.
+        """
+        ...
+
+
+class SpacyTagger:
+    """spaCy's tags for our tokens: each has the tag of the spaCy token in which it begins."""
+
+    def __init__(self, nlp: Any) -> None:
+        self._nlp = nlp
+
+    def tags(self, words: Sequence[str], tokens: Sequence[Token]) -> list[str]:
+        starts, place = [], 0
+        for word in words:
+            starts.append(place)
+            place += len(word) + 1
+        tag_at: dict[int, str] = {}
+        for found in self._nlp(" ".join(words)):
+            tag_at.update(dict.fromkeys(range(found.idx, found.idx + len(found.text)), found.tag_))
+        return [
+            # See `frontend.text.heteronyms`: the dictionaries' entries for VBP are those of the past.
+            token.tag or tag_at.get(starts[token.word] + token.start, "NN").replace("VBP", "VB")
+            for token in tokens
+        ]
+
+
+def spacy_is_installed() -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in ("spacy", SPACY_MODEL))
+
+
+def best_tagger() -> Tagger:
+    """spaCy's if it and its model are installed and load; else the light one."""
+    if spacy_is_installed():
+        import spacy
+
+        try:
+            return SpacyTagger(spacy.load(SPACY_MODEL, enable=["tok2vec", "tagger"]))
+        except (OSError, ValueError, ImportError) as error:
+            _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", SPACY_MODEL, error)
+    return RuleTagger()
+
+
+class English:
+    """Pronounces sentences of one variant of English."""
+
+    def __init__(self, language: str) -> None:
+        """Load the lexicon (about half a second, 80 MB).
+
+        Args:
+            language: en-us or en-gb.
+        """
+        en = misaki_en()
+        british = language == "en-gb"
+        lexicon = en.Lexicon(british)
+        vocabulary = en.GB_VOCAB if british else en.US_VOCAB | {"T"}
+        self._fallback = Fallback(language, lexicon, vocabulary)
+        self._tagger = best_tagger()
+        self._misaki = _misaki_g2p(en, lexicon, self._fallback)
+
+    def words(self, sentence: str) -> tuple[Word, ...]:
+        texts = sentence.split()
+        short = [text if len(text) <= MAX_LEXICAL else "" for text in texts]
+        spoken = self._short_words(short)
+        return tuple(
+            self._monster(text) if len(text) > MAX_LEXICAL else spoken[place] for place, text in enumerate(texts)
+        )
+
+    def _short_words(self, texts: list[str]) -> list[Word]:
+        try:
+            return self._by_misaki(texts)
+        except Exception:
+            # misaki raises on some inputs (numbers that num2words can't say, for one); the words around are well.
+            if len(texts) == 1:
+                _log.warning("misaki can't pronounce %r, so espeak-ng does", texts[0], exc_info=True)
+                return [self._monster(texts[0])]
+            half = len(texts) // 2
+            return self._short_words(texts[:half]) + self._short_words(texts[half:])
+
+    def _by_misaki(self, texts: list[str]) -> list[Word]:
+        found = list(tokens(texts))
+        parts: list[list[tuple[str, Source]]] = [[] for _ in texts]
+        if found:
+            for token in self._misaki.pronounced(found, self._tagger.tags(texts, found)):
+                rating = token._.rating if token._.rating is not None else vars(token).get("rating")
+                parts[int(token.start_ts)].append((token.phonemes or "", _SOURCES.get(rating, Source.LEXICON)))
+        return [_word(text, of_word) for text, of_word in zip(texts, parts, strict=True)]
+
+    def _monster(self, text: str) -> Word:
+        """What no lexicon has: by espeak-ng, in pieces."""
+        phonemes, rating = self._fallback(_Plain(text))
+        return Word(text, phonemes, _SOURCES[rating])
+
+
+def _ends_word(phoneme: str) -> bool:
+    return phoneme.isalnum() or phoneme in ".,;:!?…"
+
+
+class _Plain:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def _word(text: str, parts: list[tuple[str, Source]]) -> Word:
+    phonemes = ""
+    for part, _ in parts:
+        # Two words in one are set apart; a mark stays with the word before it.
+        apart = phonemes and part and _ends_word(phonemes[-1]) and (part[0].isalnum() or part[0] in "ˈˌ")
+        phonemes += " " + part if apart else part
+    sources = {source for part, source in parts if any(map(str.isalpha, part))}
+    weakest = next((source for source in _WEAKEST_FIRST if source in sources), Source.NONE)
+    return Word(text, phonemes.strip(), weakest)
+
+
+def _misaki_g2p(en: Any, lexicon: Any, fallback: Fallback) -> Any:
+    """misaki's rules without its tokenizer; the class can be made only once `misaki.en` was imported."""
+    from misaki.token import MToken
+
+    class LightG2P(en.G2P):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.version = None
+            self.british = lexicon.british
+            self.lexicon = lexicon
+            self.fallback = fallback
+            self.unk = ""
+            self._given: list[Any] = []
+
+        def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[Any]:
+            """misaki's tokens with phonemes, in order; `start_ts` of each is the place of its word."""
+            self._given = list(_to_misaki(found, tags))
+            return list(self("", preprocess=False)[1])
+
+        def tokenize(self, text: str, _tokens: object, _features: object) -> list[Any]:
+            return self._given
+
+    def _to_misaki(found: Sequence[Token], tags: Sequence[str]) -> Iterator[Any]:
+        for token, tag in zip(found, tags, strict=True):
+            yield MToken(
+                text=token.text,
+                tag=tag,
+                whitespace=" " if token.space else "",
+                start_ts=float(token.word),
+                _=MToken.Underscore(is_head=True, num_flags="", prespace=False),
+            )
+
+    return LightG2P()

@@ -1,0 +1,109 @@
+"""What pronounces English words that misaki's lexicon doesn't know: espeak-ng, then the names of their letters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any
+
+from frontend.text import espeak
+from frontend.text.misaki_import import misaki_espeak
+from frontend.text.nearest_phoneme import NEAREST
+
+ESPEAK_RATING = 2
+LETTERS_RATING = 1
+NOTHING_RATING = 0
+"""misaki's measure of trust: its lexicon gives 3 and more, its espeak fallback 2."""
+
+_SCRIPT_VOICES = {
+    "CJK": "cmn",
+    "HIRAGANA": "ja",
+    "KATAKANA": "ja",
+    "HANGUL": "ko",
+    "CYRILLIC": "ru",
+    "GREEK": "el",
+    "ARABIC": "ar",
+    "HEBREW": "he",
+    "DEVANAGARI": "hi",
+    "BENGALI": "bn",
+    "TAMIL": "ta",
+    "THAI": "th",
+    "ARMENIAN": "hy",
+    "GEORGIAN": "ka",
+}
+"""espeak-ng's voice by the first word of a letter's Unicode name. Its English voice only spells other scripts."""
+
+_NAMED_LETTER = re.compile(r" (?:LETTER|DIGIT) (?:[A-Z]+ )*([A-Z]+)$")
+
+
+class Fallback:
+    """Pronounces single words. Never raises, and says by a rating how it did it."""
+
+    def __init__(self, language: str, lexicon: Any, alphabet: frozenset[str]) -> None:
+        """Args:
+        language: en-us or en-gb.
+        lexicon: `misaki.en.Lexicon`, for the names of letters and digits.
+        alphabet: the phonemes that may be given.
+        """
+        self._lexicon = lexicon
+        self._alphabet = alphabet
+        self._nearest = NEAREST[language]
+        self._espeak = misaki_espeak().EspeakFallback(british=language == "en-gb")
+        self._espeak.backend = _ByScript(espeak.VOICES[language])
+
+    def __call__(self, token: Any) -> tuple[str, int]:
+        """Phonemes of a `misaki.token.MToken`'s text, and the rating: the interface of misaki's fallbacks."""
+        pieces = [token.text[start : start + espeak.MAX_WORD] for start in range(0, len(token.text), espeak.MAX_WORD)]
+        spoken = [(phonemes, rating) for phonemes, rating in map(self._piece, pieces) if phonemes]
+        if not spoken:
+            return "", NOTHING_RATING
+        return " ".join(phonemes for phonemes, _ in spoken), min(rating for _, rating in spoken)
+
+    def _piece(self, text: str) -> tuple[str, int]:
+        if phonemes := self._by_espeak(text):
+            return phonemes, ESPEAK_RATING
+        if phonemes := " ".join(filter(None, map(self._letter, unicodedata.normalize("NFKD", text)))):
+            return phonemes, LETTERS_RATING
+        return "", NOTHING_RATING
+
+    def _by_espeak(self, text: str) -> str:
+        """In the alphabet; empty if no sound of it is left."""
+        from misaki.token import MToken
+
+        try:
+            found, _ = self._espeak(MToken(text=text, tag="", whitespace=""))
+        except espeak.EspeakUnavailable:
+            return ""
+        mapped = "".join(
+            phone if phone in self._alphabet else self._nearest.get(phone, " " if phone == " " else "")
+            for phone in unicodedata.normalize("NFD", found)
+        )
+        return " ".join(mapped.split()) if any(map(str.isalpha, mapped)) else ""
+
+    def _letter(self, character: str) -> str:
+        """How a letter or digit is called: known ones by the lexicon, those of other scripts by Unicode."""
+        if named := _NAMED_LETTER.search(unicodedata.name(character, "")):
+            name = named[1]
+            phonemes, _ = self._lexicon.lookup(name if len(name) == 1 else name.lower(), None, None, None)
+            if phonemes is None and name.isascii():
+                phonemes, _ = self._lexicon.get_NNP(name)
+            return phonemes or ""
+        return ""
+
+
+class _ByScript:
+    """phonemizer's interface towards misaki: the voice of English, or that of the script the text is written in."""
+
+    def __init__(self, voice: str) -> None:
+        self._voice = voice
+
+    def phonemize(self, texts: list[str]) -> list[str]:
+        return [espeak.phonemes(text, self._voice_of(text)) for text in texts]
+
+    def _voice_of(self, text: str) -> str:
+        for character in text:
+            if character.isalpha() and not character.isascii():
+                script = unicodedata.name(character, "").partition(" ")[0]
+                if script in _SCRIPT_VOICES:
+                    return _SCRIPT_VOICES[script]
+        return self._voice

@@ -1,0 +1,94 @@
+"""Grapheme to phoneme: sentences in, words with phonemes of misaki's alphabet out."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import threading
+from collections import Counter
+from functools import cached_property
+from typing import Protocol
+
+from frontend.text import espeak
+from frontend.text.phoneme_cache import PhonemeCache
+from frontend.text.word import Source, Word
+
+_RULES = 1
+"""Raise it whenever a change in this folder gives the same text other phonemes."""
+
+_ENGLISH = frozenset(("en-us", "en-gb"))
+_EAST_ASIAN = frozenset(("ja", "cmn"))
+
+
+class _Language(Protocol):
+    def words(self, sentence: str) -> tuple[Word, ...]: ...
+
+
+class G2P:
+    """Pronounces sentences, each language's data loaded when it is first asked for. Thread-safe."""
+
+    def __init__(self, cache_bytes: int = 8 << 20) -> None:
+        """Costs nothing.
+
+        Args:
+            cache_bytes: bound of `cache.bytes`; 0 for no cache.
+        """
+        self.cache = PhonemeCache(cache_bytes)
+        self.fallbacks: Counter[str] = Counter()
+        """Words pronounced, by the `Source` value of their weakest part; cached sentences aren't counted again."""
+        self._languages: dict[str, _Language] = {}
+        self._lock = threading.Lock()
+
+    @cached_property
+    def version(self) -> str:
+        """Changes when the phonemes of the same text may change. Loads espeak-ng when first read."""
+        from frontend.text.english import spacy_is_installed
+
+        try:
+            espeak_version = espeak.version()
+        except espeak.EspeakUnavailable:
+            espeak_version = "none"
+        tagger = "rules"
+        if spacy_is_installed():
+            tagger = f"spacy-{importlib.metadata.version('spacy')}"
+        return f"{_RULES}/misaki-{importlib.metadata.version('misaki')}/espeak-ng-{espeak_version}/{tagger}"
+
+    def words(self, sentence: str, language: str) -> tuple[Word, ...]:
+        """One word for each of `sentence.split()`, in order.
+
+        Never fails on a text: what can't be pronounced has no phonemes and `Source.NONE`.
+
+        Args:
+            language: one of `frontend.text.espeak.VOICES`.
+
+        Raises:
+            ValueError: no such language.
+        """
+        key = (sentence, language, self.version)
+        if (cached := self.cache.get(key)) is not None:
+            return cached
+        with self._lock:
+            words = self._language(language).words(sentence)
+            self.fallbacks.update(word.source.value for word in words if word.source is not Source.NONE)
+        self.cache.put(key, words)
+        return words
+
+    def _language(self, code: str) -> _Language:
+        if code not in espeak.VOICES:
+            raise ValueError(f"no pronunciation for language {code!r}; there is one for {', '.join(espeak.VOICES)}")
+        if code not in self._languages:
+            self._languages[code] = _load(code)
+        return self._languages[code]
+
+
+def _load(code: str) -> _Language:
+    if code in _ENGLISH:
+        from frontend.text.english import English
+
+        return English(code)
+    if code in _EAST_ASIAN:
+        from frontend.text.east_asian import EastAsian
+
+        return EastAsian(code)
+    from frontend.text.espeak_g2p import EspeakG2P
+
+    return EspeakG2P(code)

@@ -1,0 +1,67 @@
+"""Imports misaki's modules without the packages that they name at their top but that we don't call.
+
+spaCy costs 2 to 4 seconds and over 500 MB; phonemizer 0.3 seconds and 29 MB, and it leaves temporary files
+(see `frontend.text.espeak`). While misaki's module is imported, small modules stand in for them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Mapping
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from frontend.text.espeak import Backend
+
+_lock = threading.Lock()
+
+
+class _Wrapper:
+    """phonemizer's global settings, which `Backend` has no use for."""
+
+    @staticmethod
+    def set_library(path: str) -> None:
+        pass
+
+    @staticmethod
+    def set_data_path(path: str) -> None:
+        pass
+
+
+def misaki_en() -> Any:
+    """`misaki.en`, whose `G2P.__init__` and `G2P.tokenize`, the users of spaCy, are ours to override."""
+    return _imported("misaki.en", {"spacy": {}})
+
+
+def misaki_espeak() -> Any:
+    """`misaki.espeak`, with `frontend.text.espeak.Backend` for phonemizer's."""
+    return _imported(
+        "misaki.espeak",
+        {
+            "phonemizer": {"backend": SimpleNamespace(EspeakBackend=Backend)},
+            "phonemizer.backend": {},
+            "phonemizer.backend.espeak": {},
+            "phonemizer.backend.espeak.wrapper": {"EspeakWrapper": _Wrapper},
+        },
+    )
+
+
+def _imported(name: str, stand_ins: Mapping[str, Mapping[str, object]]) -> Any:
+    with _lock:
+        if name in sys.modules:
+            return sys.modules[name]
+        former = {stand_in: sys.modules.get(stand_in) for stand_in in stand_ins}
+        for stand_in, content in stand_ins.items():
+            module = ModuleType(stand_in)
+            vars(module).update(content)
+            sys.modules[stand_in] = module
+        try:
+            return importlib.import_module(name)
+        finally:
+            for stand_in, module_before in former.items():
+                if module_before is None:
+                    del sys.modules[stand_in]
+                else:
+                    sys.modules[stand_in] = module_before

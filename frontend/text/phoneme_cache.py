@@ -1,0 +1,64 @@
+"""Pronounced sentences, kept until their bytes are needed for newer ones."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict
+
+from frontend.text.word import Word
+
+Key = tuple[str, str, str]
+"""Sentence, language, version of the rules."""
+
+_ENTRY_OVERHEAD = 400
+"""Bytes: the dictionary's slot, the ordering's link and the key's tuple (measured with tracemalloc: 330 to 400)."""
+
+
+class PhonemeCache:
+    """Least recently used goes first. Safe to use from several threads."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        """Args:
+        limit_bytes: bound of `bytes`; 0 keeps nothing.
+        """
+        self._limit = limit_bytes
+        self._entries: OrderedDict[Key, tuple[tuple[Word, ...], int]] = OrderedDict()
+        self._lock = threading.Lock()
+        self.hits = 0
+        self.misses = 0
+        self.bytes = 0
+        """What the entries take: `sys.getsizeof` of each string, word and tuple, and `_ENTRY_OVERHEAD`."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Key) -> tuple[Word, ...] | None:
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                self.misses += 1
+                return None
+            self.hits += 1
+            self._entries.move_to_end(key)
+            return entry[0]
+
+    def put(self, key: Key, words: tuple[Word, ...]) -> None:
+        """Keep it, unless it alone is over the bound."""
+        size = size_of(key, words)
+        with self._lock:
+            if former := self._entries.pop(key, None):
+                self.bytes -= former[1]
+            if size > self._limit:
+                return
+            while self.bytes + size > self._limit:
+                _, (_, freed) = self._entries.popitem(last=False)
+                self.bytes -= freed
+            self._entries[key] = (words, size)
+            self.bytes += size
+
+
+def size_of(key: Key, words: tuple[Word, ...]) -> int:
+    """Bytes that an entry takes; the language and version strings are shared between entries and not counted."""
+    held = sum(sys.getsizeof(word) + sys.getsizeof(word.text) + sys.getsizeof(word.phonemes) for word in words)
+    return _ENTRY_OVERHEAD + sys.getsizeof(key[0]) + sys.getsizeof(words) + held

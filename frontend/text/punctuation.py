@@ -1,0 +1,73 @@
+"""All languages' punctuation marks as misaki's alphabet knows them, and characters classed by what they do."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+
+_MARKS = {
+    ".": ".。．｡।॥۔",
+    ",": ",，、､،",
+    "!": "!！‼",
+    "?": "?？⁇⁈⁉؟",
+    ":": ":：",
+    ";": ";；؛",
+    "…": "…⋯",
+    "—": "—–―‒～〜",
+    "“": "“„«‹「『《〈【",
+    "”": "”»›」』》〉】",
+    "(": "([{（［｛",
+    ")": ")]}）］｝",
+}
+
+MARKS = {written: mark for mark, all_written in _MARKS.items() for written in all_written}
+"""Each punctuation mark's counterpart in misaki's alphabet. The straight quote depends on where it stands."""
+
+APOSTROPHES = "'’‘ʼ＇"
+HYPHENS = "-‐‑"
+
+_READ_SIGNS = frozenset("%&@#§‰\\")
+_MUTE_SYMBOLS = frozenset("|<>~^`´¨*")
+_FIRST_PICTURE = 0x2190
+_JOINERS = "\u200c\u200d"
+
+
+@cache
+def kind(character: str) -> str:
+    """What a character does in a word, as one character itself.
+
+    `a` is part of a word, `0` a digit, `'` an apostrophe, `-` a hyphen, `m` a mark with a counterpart in `MARKS`, `"`
+    the straight quote, `$` a currency sign, `s` another sign that has a name, `x` silent (emoji and other pictures,
+    controls, signs used for layout), and `.`, `,`, `:`, `/`, `_` are themselves.
+    """
+    category = unicodedata.category(character)
+    if character in '.,:/_"':
+        return character
+    if character in APOSTROPHES:
+        return "'"
+    if character in HYPHENS:
+        return "-"
+    if character in MARKS:
+        return "m"
+    if character in _READ_SIGNS:
+        return "s"
+    if category[0] in "LM" or character in _JOINERS:
+        # Variation selectors and enclosing marks decorate pictures.
+        return "x" if category == "Me" or 0xFE00 <= ord(character) <= 0xFE0F else "a"
+    if category[0] == "N":
+        return "0" if category == "Nd" else "s"
+    if category == "Sc":
+        return "$"
+    if category == "Sm" or (category == "So" and (ord(character) < _FIRST_PICTURE or _is_abbreviation(character))):
+        return "x" if character in _MUTE_SYMBOLS else "s"
+    return "x"
+
+
+def _is_abbreviation(character: str) -> bool:
+    """Whether it is letters or digits in one character (㎏, ㈱)."""
+    return unicodedata.normalize("NFKC", character) != character
+
+
+def kinds(text: str) -> str:
+    """The kinds of a text's characters, in a string as long as the text."""
+    return "".join(map(kind, text))

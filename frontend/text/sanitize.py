@@ -1,0 +1,72 @@
+"""Takes out of a text what is there for the eye or the machine, and keeps everything that can be heard."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_JOINERS = "\u200c\u200d"
+
+# Scripts whose letters change shape, and words their meaning, with a (non-)joiner: Unicode, chapters 9, 12, 13 and 16.
+_JOINING = "\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\ufb50-\ufdff\ufe70-\ufefc"
+
+_JOINER_ELSEWHERE = re.compile(f"[{_JOINERS}](?:(?![{_JOINING}])|(?<![{_JOINING}].))")
+_NOT_PLAIN = re.compile(r"[^ -~\n]+")
+_TERMINAL_CODE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_GROUPED_NUMBER = re.compile(r"(?<![\d.,])\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)")
+_GROUPING = re.compile(r"[\u00a0\u2009\u202f]")
+_LINE_END = re.compile("\r\n?|[\v\f\u2028]")
+_SPACES = re.compile(" {2,}")
+_AROUND_NEWLINE = re.compile(r" ?\n ?")
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+# Variation selectors, what stands for an embedded object, and code points that Unicode promises never to assign.
+_UNHEARD = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF), (0xFFFC, 0xFFFC), (0xFDD0, 0xFDEF), (0xFFFE, 0xFFFF))
+
+
+class _Characters(dict[int, str]):
+    """What becomes of each character; filled as they come, since Unicode is too long to go through at start."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = heard = self._heard(code)
+        return heard
+
+    @staticmethod
+    def _heard(code: int) -> str:
+        character = chr(code)
+        if character in _JOINERS or character == "\n":
+            return character
+        if character == "\t":
+            return " "
+        if character == "\u2029":
+            return "\n\n"
+        if 0x80 <= code < 0xA0:
+            # HTML reads these control codes as Windows-1252, because that is where they come from in practice.
+            return bytes([code]).decode("cp1252", "ignore")
+        match unicodedata.category(character):
+            case "Zs":
+                return " "
+            case "Cc" | "Cf":
+                return ""
+        return "" if any(start <= code <= end for start, end in _UNHEARD) else character
+
+
+_characters = _Characters()
+
+
+def sanitize(text: str) -> str:
+    """The same text in NFC, as lines of words with one space between them and at most one blank line between lines.
+
+    Gone are control and formatting characters (terminal colours, zero-width spaces, soft hyphens, byte order and bidi
+    marks, variation selectors), lone surrogates, and spaces inside a number that group its digits by three. A
+    (non-)joiner stays between letters of a script that spells with it. Idempotent; takes linear time.
+    """
+    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+    text = _TERMINAL_CODE.sub("", text)
+    text = _LINE_END.sub("\n", text)
+    if _GROUPING.search(text):
+        text = _GROUPED_NUMBER.sub(lambda number: _GROUPING.sub("", number[0]), text)
+    text = _NOT_PLAIN.sub(lambda run: run[0].translate(_characters), text)
+    text = unicodedata.normalize("NFC", _JOINER_ELSEWHERE.sub("", text))
+    text = _AROUND_NEWLINE.sub("\n", _SPACES.sub(" ", text))
+    return _BLANK_LINES.sub("\n\n", text).strip(" \n")

@@ -1,0 +1,74 @@
+"""Common English words by what they are: what the light tagger knows before it looks at the context. Penn tags."""
+
+from __future__ import annotations
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+SUBJECTS = _words("i you he she it we they who there what nobody everybody everyone someone anyone somebody")
+PRONOUNS = SUBJECTS | _words(
+    "me him us them myself yourself himself herself itself ourselves themselves one mine yours"
+)
+THIRD_PERSON = _words("he she it nobody everybody everyone someone anyone somebody this that")
+POSSESSIVES = _words("my your his her its our their whose")
+DETERMINERS = _words(
+    "the a an this that these those every each some any no another all both either neither many few several most"
+)
+MODALS = _words(
+    "can could will would shall should may might must can't couldn't won't wouldn't shan't shouldn't mightn't mustn't "
+    "cannot i'll you'll he'll she'll it'll we'll they'll i'd you'd he'd she'd we'd they'd let's gonna wanna"
+)
+DO = _words("do does did don't doesn't didn't")
+BE = _words(
+    "is are was were be been being am isn't aren't wasn't weren't i'm you're he's she's it's we're they're that's "
+    "what's there's who's get gets got getting gotten"
+)
+HAVE = _words("have has had having haven't hasn't hadn't i've you've we've they've could've would've should've")
+SEEM = _words(
+    "seem seems seemed look looks looked feel feels felt stay stays stayed remain remains remained become becomes "
+    "became sound sounds sounded grow grew keep keeps kept"
+)
+LET = _words("let make makes made help helps helped see saw seen hear heard watch watched")
+PREPOSITIONS = _words(
+    "of in on at by for with from into onto about over under between through during before after against without "
+    "within along across behind beyond near among around above below beside besides off than as per via like upon "
+    "toward towards until till since despite except inside outside up down out amid throughout"
+)
+SUBORDINATORS = _words("if when while because although though unless whether where why how once that whenever wherever")
+CONJUNCTIONS = _words("and or but nor so yet")
+RELATIVES = _words("who which that what whoever")
+ADVERBS = _words(
+    "not never always often also just only really very too still already soon now then here there today tomorrow "
+    "yesterday again ever once twice almost quite rather perhaps maybe please even far away alone together back "
+    "instead hardly sometimes usually probably certainly simply actually finally well both n't longer seldom rarely"
+)
+NUMBERS = _words(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion"
+)
+ADJECTIVES = _words(
+    "big small large little long short high low old new young good bad great best better worst worse early late hot "
+    "cold warm cool dry wet fresh free full empty easy hard soft strong weak rich poor fast slow quick heavy light "
+    "dark bright deep wide narrow thick thin happy sad angry busy quiet loud clean dirty clear sharp red blue green "
+    "yellow black white brown grey gray pink purple golden silver wooden own same other different next last first "
+    "second third real true false whole main public private local national foreign medical legal social political "
+    "common special strange rare sweet bitter secret single double final total fair safe modern ancient famous huge "
+    "tiny open online digital daily annual recent raw organic criminal valuable internal external"
+)
+PAST_VERBS = _words(
+    "said went made took came saw knew got gave found thought told became left felt put brought began kept held wrote "
+    "stood heard let meant set met ran paid sat spoke lay led grew lost fell sent built understood drew broke spent "
+    "cut rose drove bought wore chose ate drank slept sang flew threw caught taught fought won sold hid shot hit hurt "
+    "shut blew forgot swam rode woke shook stole struck swore tore"
+)
+BASE_VERBS = _words(
+    "go make take come see know give find think tell leave feel bring begin keep hold write stand hear let mean set "
+    "meet run pay sit speak lead grow lose fall send build understand draw break spend cut rise drive buy wear choose "
+    "eat drink sleep sing fly throw catch teach fight win sell want need try ask say work seem help start turn move "
+    "believe happen include continue learn follow stop add allow require offer remember love consider appear serve "
+    "expect kill remain suggest raise pass decide pull return explain hope develop carry reach receive agree enjoy "
+    "wait watch talk play walk open look call show get provide create prefer avoid ensure contain"
+)
+PLURALS = _words("people children men women police many most some both all few")

@@ -1,0 +1,195 @@
+"""A text's way to segments: each word once, in order, a sentence at a time."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import kokoro_onnx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.text.pipeline import TextPipeline
+from frontend.text.sanitize import sanitize
+from frontend.text.segment import Cut, Notation, Segment
+from frontend.text.speakable import is_phone, speakable
+from frontend.text.word import Source, Word
+
+VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
+KOKORO = Notation("phonemes", VOCABULARY, 510)
+ESPEAK = Notation("text", frozenset(), 1000)
+
+
+class LetterG2P:
+    """Says ASCII letters and digits as themselves, knows Kokoro's punctuation, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def words(self, sentence: str, language: str) -> tuple[Word, ...]:
+        self.asked.append((sentence, language))
+        return tuple(self._word(token) for token in sentence.split())
+
+    @staticmethod
+    def _word(token: str) -> Word:
+        spoken = re.sub("[^a-z.,;:!?…—()]", "", token.lower().translate(str.maketrans("0123456789", "abcdefghij")))
+        # IPA's g has a code point of its own, and Kokoro knows no other.
+        spoken = spoken.replace("g", "\u0261")
+        return Word(token, spoken, Source.LEXICON if re.search("[a-zɡ]", spoken) else Source.NONE)
+
+
+@pytest.fixture
+def g2p() -> LetterG2P:
+    return LetterG2P()
+
+
+@pytest.fixture
+def pipeline(g2p: LetterG2P) -> TextPipeline:
+    return TextPipeline(g2p)
+
+
+def texts(segments: Iterator[Segment]) -> list[str]:
+    return [segment.text for segment in segments]
+
+
+@pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
+def test_each_sentence_becomes_a_segment(pipeline: TextPipeline, notation: Notation) -> None:
+    segments = list(pipeline.segments("Hello  world.\r\nHow are\u00a0you?\n\nFine", "en-us", notation))
+    assert [segment.text for segment in segments] == ["Hello world.", "How are you?", "Fine"]
+    assert all(segment.cut is Cut.SENTENCE for segment in segments)
+
+
+def test_the_g2p_is_asked_for_sentences_in_the_requests_language(pipeline: TextPipeline, g2p: LetterG2P) -> None:
+    list(pipeline.segments("Uno. Dos.", "es", KOKORO))
+    assert g2p.asked == [("Uno.", "es"), ("Dos.", "es")]
+
+
+def test_an_engine_that_reads_text_gets_the_text_and_no_g2p(pipeline: TextPipeline, g2p: LetterG2P) -> None:
+    (segment,) = pipeline.segments("It's  3.5%, né?", "en-us", ESPEAK)
+    assert (segment.script, segment.tokens, g2p.asked) == ("It's 3.5%, né?", 14, [])
+
+
+@pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
+def test_what_can_not_be_pronounced_goes_with_a_neighbour(pipeline: TextPipeline, notation: Notation) -> None:
+    text = "***\n\nOne.\n\n---\n\n…\n\nTwo.\n\n| |\n\n'"
+    assert texts(pipeline.segments(text, "en-us", notation)) == ["*** One. --- …", "Two. | | '"]
+
+
+@pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
+@pytest.mark.parametrize("text", ["", " \n", "...", "— * —\n\n***", "\u200b\ufeff", "\ue000 \ufffd"])
+def test_a_text_with_nothing_to_pronounce_has_no_segments(
+    pipeline: TextPipeline, text: str, notation: Notation
+) -> None:
+    assert list(pipeline.segments(text, "en-us", notation)) == []
+    assert not speakable(text)
+
+
+@pytest.mark.parametrize("text", ["a", "7", "...é", "你", "€", "%", "+", "½", "😀", "हि", "* b"])
+def test_letters_digits_and_signs_with_a_name_are_speakable(text: str) -> None:
+    assert speakable(text)
+
+
+def test_what_was_not_pronounced_is_counted(pipeline: TextPipeline) -> None:
+    list(pipeline.segments("Hi \ue000\ue000 你好 — there. *** 你", "en-us", KOKORO))
+    list(pipeline.segments("你 क्\u200dष \u0378", "en-us", KOKORO))
+    assert pipeline.unpronounceable == {"\ue000": 2, "你": 3, "好": 1, "क": 1, "ष": 1, "\u0378": 1}
+    list(pipeline.segments("grass", "en-us", Notation("phonemes", VOCABULARY - {"s"}, 510)))
+    assert pipeline.dropped == {"s": 2}
+
+
+def test_a_segment_waits_for_no_more_than_the_sentence_after_it(pipeline: TextPipeline, g2p: LetterG2P) -> None:
+    segments = pipeline.segments("A short sentence. " * 600, "en-us", KOKORO)
+    for taken in range(1, 4):
+        assert next(segments).text == "A short sentence."
+        assert len(g2p.asked) == taken + 1
+
+
+def test_a_sentence_without_end_is_pronounced_in_parts(pipeline: TextPipeline, g2p: LetterG2P) -> None:
+    text = "word " * 3000
+    segments = pipeline.segments(text, "en-us", KOKORO)
+    first = next(segments)
+    assert first.cut is Cut.WORD
+    assert sum(len(passage) for passage, _ in g2p.asked) < 2 * 2 * KOKORO.max_tokens
+    rest = list(segments)
+    assert " ".join([first.text, *(segment.text for segment in rest)]) == text.strip()
+    assert rest[-1].cut is Cut.SENTENCE
+
+
+@pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
+def test_a_hundred_thousand_characters_without_a_space_are_cut(pipeline: TextPipeline, notation: Notation) -> None:
+    segments = list(pipeline.segments("abcdefghij" * 10_000, "en-us", notation))
+    assert "".join(segment.script for segment in segments).replace("\u0261", "g") == "abcdefghij" * 10_000
+    assert "".join(segment.text for segment in segments) == "abcdefghij" * 10_000
+    assert max(segment.tokens for segment in segments) <= notation.max_tokens
+
+
+@pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
+def test_chinese_without_spaces_is_cut_at_its_stops(pipeline: TextPipeline, notation: Notation) -> None:
+    text = "a你好。b你，好吗？c再见"
+    assert texts(pipeline.segments(text, "cmn", notation)) == ["a你好。", "b你，好吗？", "c再见"]
+
+
+_fragments = st.lists(
+    st.sampled_from(
+        ["Hello", "world.", "Dr.", "3.5", "e.g.", "***", "—", "…", "no!", "\n\n", "\n- ", "a,", "U.S.", "😀", "x" * 130]
+    )
+    | st.text(max_size=6),
+    max_size=50,
+).map(" ".join)
+
+
+@settings(max_examples=250, deadline=None)
+@given(_fragments, st.sampled_from(["phonemes", "text"]), st.integers(40, 120))
+def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
+    text: str, speaks: str, limit: int
+) -> None:
+    notation = Notation(speaks, VOCABULARY, limit)
+    segments = list(TextPipeline(LetterG2P()).segments(text, "en-us", notation))
+    clean = sanitize(text)
+    if segments:
+        assert "".join("".join(segment.text.split()) for segment in segments) == "".join(clean.split())
+        if max(map(len, clean.split())) <= limit and not re.search("[。！？｡।॥؟۔።։။]|[!?]", clean):
+            assert " ".join(segment.text for segment in segments).split() == clean.split()
+    else:
+        assert not re.search("[A-Za-z0-9]", clean)
+    assert all(0 < segment.tokens == len(segment.script) <= limit for segment in segments)
+    if speaks == "phonemes":
+        spoken = [phone for word in LetterG2P().words(clean, "en-us") for phone in word.phonemes if is_phone(phone)]
+        assert [phone for segment in segments for phone in segment.script if is_phone(phone)] == spoken
+    else:
+        script = "".join(segment.script for segment in segments)
+        assert [c for c in script if c.isalnum()] == [c for c in clean if c.isalnum()]
+    assert list(TextPipeline(LetterG2P()).segments(text, "en-us", notation)) == segments
+
+
+@pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
+@pytest.mark.parametrize(
+    "unit", ["A sentence, with clauses. ", "word ", "w", "字", "*** ", "---\n\n", "a\n", "a. ", "1. x\n", "\u0301"]
+)
+def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation: Notation) -> None:
+    def seconds(length: int) -> float:
+        text = (unit * length)[:length]
+        spent = []
+        for _ in range(2):
+            started = time.perf_counter()
+            for _ in TextPipeline(LetterG2P()).segments(text, "en-us", notation):
+                pass
+            spent.append(time.perf_counter() - started)
+        return min(spent)
+
+    assert seconds(50_000) < 40 * seconds(5_000) + 0.01
+
+
+def test_the_first_segment_of_a_long_text_takes_a_fraction_of_the_whole(pipeline: TextPipeline) -> None:
+    text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 1000
+    started = time.perf_counter()
+    segments = pipeline.segments(text, "en-us", KOKORO)
+    list(islice(segments, 1))
+    first = time.perf_counter() - started
+    assert sum(1 for _ in segments) == 999
+    assert first < (time.perf_counter() - started) / 4
