@@ -1,22 +1,28 @@
-"""Which segment goes to which worker generation, and when: the front's side of scheduling."""
+"""Streams, the worker generations that make their segments, and what each tells the other."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 
-from frontend.estimate import LengthEstimate
+from frontend.admission import Admission
+from frontend.estimate import Estimate
 from frontend.link import Link
 from frontend.metrics import Metrics
 from frontend.planned import PlannedSegment, SealedBlock, State
+from frontend.quarantine import Quarantine, fingerprint
+from frontend.settings import FrontSettings
 from frontend.speaker import Broken, SpeechRequest, Unavailable, Unspeakable
 from frontend.stream import Stream
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
+from frontend.watchdog import Watchdog
 from shm.messages import (
+    Began,
     Commit,
     CommitMessage,
     Connect,
@@ -28,17 +34,12 @@ from shm.messages import (
     Failed,
     Idle,
     Job,
+    Quit,
     Situation,
 )
 from shm.ring import TornBlock
 
 log = logging.getLogger(__name__)
-
-PER_STREAM = 2
-"""A stream's segments in the worker at a time: one in the making, one to go on with."""
-
-SPARE = 1
-"""Segments in the worker beyond those that it makes side by side, so that it never waits for the front."""
 
 MAX_DEATHS = 2
 """Worker deaths that a segment may see before its stream fails."""
@@ -51,17 +52,24 @@ class Dispatcher:
     """See `frontend.speaker.Speaker`. `tell` sends a control message to the supervisor."""
 
     def __init__(
-        self, pipeline: TextPipeline, metrics: Metrics, tell: Callable[[ControlMessage], None], max_streams: int
+        self,
+        pipeline: TextPipeline,
+        metrics: Metrics,
+        tell: Callable[[ControlMessage], None],
+        settings: FrontSettings,
     ) -> None:
         self._pipeline = pipeline
         self._metrics = metrics
         self._tell = tell
-        self._max_streams = max_streams
+        self._settings = settings
         self._links: dict[int, Link] = {}
+        self._watchdogs: dict[int, Watchdog] = {}
         self._current: Link | None = None
         self._streams: dict[int, Stream] = {}
+        self._admission = Admission(self._streams, self._link_for)
+        self._quarantine = Quarantine(settings.quarantine_seconds)
         self._numbers = itertools.count(1)
-        self._lengths: dict[str, LengthEstimate] = {}
+        self._estimates: dict[str, Estimate] = {}
         self._engine: EngineInfo | None = None
         self._situation = Situation("starting", "the worker is starting", {})
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
@@ -86,7 +94,7 @@ class Dispatcher:
         engine = self.engine
         if engine is None:
             raise Unavailable(self.reason, self.retry_after)
-        if len(self._streams) >= self._max_streams:
+        if len(self._streams) >= self._settings.max_streams:
             raise Unavailable(f"{len(self._streams)} streams are being spoken already", self.retry_after)
         segments = self._pipeline.segments(request.text, request.language, Notation.of(engine))
         stream = Stream(next(self._numbers), request, engine, segments, self, self._executor)
@@ -95,10 +103,10 @@ class Dispatcher:
 
     def estimate(self, stream: Stream, segment: Segment) -> int:
         """Samples that the segment is expected to have."""
-        return self._length(stream.engine).samples(segment.tokens, stream.request.speed)
+        return self._estimate_for(stream.engine).samples(segment.tokens, stream.request.speed)
 
-    def _length(self, engine: EngineInfo) -> LengthEstimate:
-        return self._lengths.setdefault(engine.name, LengthEstimate())
+    def _estimate_for(self, engine: EngineInfo) -> Estimate:
+        return self._estimates.setdefault(f"{engine.name} {engine.model}", Estimate())
 
     # -- what the supervisor says
 
@@ -106,6 +114,7 @@ class Dispatcher:
         """A generation is ready: it gets everything that is dispatched from now on."""
         link = Link(connect, fds, self._record, self._lost)
         self._links[link.generation] = link
+        self._watchdogs[link.generation] = Watchdog(link, self._settings.hang_patience, self._heads)
         self._current = link
         self._engine = link.engine
         self.wake()
@@ -135,11 +144,17 @@ class Dispatcher:
         if message.generation != link.generation:
             link.lose(f"a record of generation {message.generation} from generation {link.generation}")
             return
+        self._watchdogs[link.generation].sign_of_life()
+        if isinstance(message, Quit):
+            link.lose("it ends on its own account", to_blame=False)
+            return
         stream = self._streams.get(message.job)
         planned = stream.find(message.segment) if stream else None
         if stream is None or planned is None or planned.link is not link or planned.state is not State.DISPATCHED:
             return  # sent before the worker read that the job is forgotten
         match message:
+            case Began():
+                planned.touched = asyncio.get_running_loop().time()
             case Commit():
                 self._sealed(link, stream, planned, message)
             case Done():
@@ -169,90 +184,66 @@ class Dispatcher:
         if done.samples != planned.sealed:
             link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
             return
-        self._length(stream.engine).observe(planned.segment.tokens, stream.request.speed, done.samples)
+        if not planned.deaths:  # else a part of it was made elsewhere
+            tokens, speed = planned.segment.tokens, stream.request.speed
+            self._estimate_for(stream.engine).observe(tokens, speed, done.samples, done.seconds)
         self._ended(link, stream, planned, State.DONE)
 
     def _ended(self, link: Link, stream: Stream, planned: PlannedSegment, state: State) -> None:
         planned.ended(state)
         link.in_worker -= 1
         stream.progress()
+        if (head := stream.head_at(link)) and head.touched is not None:
+            head.touched = asyncio.get_running_loop().time()  # made ahead, it may have waited for its turn
         if link.draining and self._link_for(stream) is not link and not stream.has_work_at(link):
             link.forget(stream.number)
             self._retire_if_idle(link)
         self.wake()
 
-    def _lost(self, link: Link, reason: str) -> None:
+    def _lost(self, link: Link, reason: str, to_blame: bool) -> None:
         log.warning("lost worker generation %d: %s", link.generation, reason)
         del self._links[link.generation]
+        self._watchdogs.pop(link.generation).stop()
         if self._current is link:
             self._current = None
         self._tell(Distrust(link.generation, reason))
         for stream in list(self._streams.values()):
             for planned in stream.planned:
                 if planned.state is State.DISPATCHED and planned.link is link:
-                    planned.orphaned()
+                    planned.orphaned(to_blame)
                     self._metrics.segment_resubmitted()
                     if planned.deaths >= MAX_DEATHS:
-                        stream.fail(Broken("the engine dies on a part of this text"))
+                        self._quarantine.add(self._fingerprint(stream, planned))
         self.wake()
+
+    def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
+        for stream in self._streams.values():
+            if head := stream.head_at(link):
+                yield head, self._estimate_for(stream.engine).seconds(head.segment.tokens, stream.request.speed)
+
+    def _fingerprint(self, stream: Stream, planned: PlannedSegment) -> bytes:
+        engine, request = stream.engine, stream.request
+        return fingerprint(f"{engine.name} {engine.model_sha256}", planned.segment.script, request.voice, request.speed)
 
     # -- what goes to the workers
 
     def wake(self) -> None:
         """See `frontend.stream.Host.wake`: dispatch what can be, nearest deadline first."""
-        waiting = [(stream.deadline(segment), stream, segment) for stream, segment in self._waiting()]
-        for deadline, stream, segment in sorted(waiting, key=lambda w: w[0]):
-            if (link := self._link_for(stream)) and self._may_go(link, stream, segment):
+        for deadline, stream, segment in self._admission.waiting():
+            if len(self._quarantine) and self._fingerprint(stream, segment) in self._quarantine:
+                stream.fail(Broken("a part of this text ends the engine's process; it is not tried again for a while"))
+            elif (link := self._link_for(stream)) and self._admission.may_go(link, stream, segment):
                 self._dispatch(link, stream, segment, deadline)
-
-    def _waiting(self) -> list[tuple[Stream, PlannedSegment]]:
-        """Per stream, the segments that may go next: as many as make up `PER_STREAM` in the worker.
-
-        Until its first sample is there, a stream has one segment in the making: a second one would take memory
-        bandwidth from it (first audio after 26 ms took 6 ms longer so, on two cores).
-        """
-        found = []
-        for stream in self._streams.values():
-            there = sum(segment.state is State.DISPATCHED for segment in stream.planned)
-            due = [segment for segment in stream.planned if segment.state is State.PLANNED]
-            found += [(stream, segment) for segment in due[: max((PER_STREAM if stream.sounds else 1) - there, 0)]]
-        return found
 
     def _link_for(self, stream: Stream) -> Link | None:
         """The newest generation that speaks as the stream began; its samples must not change their voice midway."""
-        if self._current and self._current.engine == stream.engine:
+        if self._current and _sound_alike(self._current.engine, stream.engine):
             return self._current
-        alike = next((link for link in self._links.values() if link.engine == stream.engine), None)
+        alike = next((link for link in self._links.values() if _sound_alike(link.engine, stream.engine)), None)
         if alike is None and self._current:
             reason = f"{stream.engine.name} has given way to {self._current.engine.name}"
             stream.fail(Broken(reason) if stream.begun else Unavailable(reason, self.retry_after))
         return alike
-
-    def _may_go(self, link: Link, stream: Stream, segment: PlannedSegment) -> bool:
-        if segment is not stream.next_segment() or not self._has_room(link, stream, segment):
-            return False
-        if stream.has_work_beside(link):
-            # Should that generation die, its segment would need this ring, behind a later one that waits for it.
-            return False
-        if self._suspect_at(link):
-            # Which segment kills workers is found by giving them the suspects one at a time, alone.
-            return segment.suspect and link.in_worker == 0
-        # A newcomer goes at once: by its deadline the worker takes it up next.
-        return not stream.begun or link.in_worker < link.engine.concurrency + SPARE
-
-    def _has_room(self, link: Link, stream: Stream, segment: PlannedSegment) -> bool:
-        lease = link.lease(stream.number)
-        return lease is not None and (segment.estimate - segment.sealed <= lease.room or lease.empty)
-
-    def _suspect_at(self, link: Link) -> bool:
-        """A suspect is in that worker, or could go there."""
-        for stream in self._streams.values():
-            if any(segment.suspect and segment.link is link for segment in stream.planned):
-                return True
-            due = stream.next_segment()
-            if due and due.suspect and self._link_for(stream) is link and self._has_room(link, stream, due):
-                return True
-        return False
 
     def _dispatch(self, link: Link, stream: Stream, planned: PlannedSegment, deadline: float) -> None:
         lease = link.lease(stream.number)
@@ -275,7 +266,15 @@ class Dispatcher:
                 first_deadline=deadline,
             )
         )
+        self._watchdogs[link.generation].sign_of_life()
         stream.mind_lookahead()
+
+    def took(self, block: SealedBlock) -> None:
+        """See `Host.took`."""
+        block.give_back()
+        if watchdog := self._watchdogs.get(block.link.generation):
+            watchdog.sign_of_life()  # it may have had no room to say anything until now
+        self.wake()
 
     def forget(self, stream: Stream) -> None:
         """See `Host.forget`."""
@@ -289,7 +288,10 @@ class Dispatcher:
 
     def _retire_if_idle(self, link: Link) -> None:
         if link.draining and not link.leases:
-            self._links.pop(link.generation, None)
+            del self._links[link.generation]
+            self._watchdogs.pop(link.generation).stop()
+            if self._current is link:
+                self._current = None
             link.close()
             self._tell(Idle(link.generation))
 
@@ -303,5 +305,16 @@ class Dispatcher:
         for stream in list(self._streams.values()):
             stream.close()
         for link in self._links.values():
+            self._watchdogs[link.generation].stop()
             link.close()
         self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _sound_alike(one: EngineInfo, other: EngineInfo) -> bool:
+    """The same model with the same voices, whatever runs it."""
+    return (one.name, one.model, one.model_sha256, one.voices) == (
+        other.name,
+        other.model,
+        other.model_sha256,
+        other.voices,
+    )

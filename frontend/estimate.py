@@ -1,27 +1,36 @@
-"""How long a script will sound, from how long those before it did."""
+"""How long a script will sound, and how long an engine will take for it, from how it was with those before it."""
 
 from __future__ import annotations
 
 from shm.audio import SAMPLE_RATE
 
-_FIRST_GUESS = 0.07
+_FIRST_SOUND = 0.07
 """Seconds of audio per token at speed 1: 27.7 s for 400 tokens of Kokoro; espeak-ng's text is near it."""
 
+_FIRST_WORK = 0.05
+"""Seconds of work per token: Kokoro in fp32 on one thread of a slow processor."""
+
 _WEIGHT = 0.1
-"""Of the newest segment in the running mean."""
+"""Of the newest segment in the running means."""
 
 
-class LengthEstimate:
-    """A running mean of audio seconds per token at speed 1, for one engine."""
+class Estimate:
+    """Running means for one engine."""
 
     def __init__(self) -> None:
-        self.seconds_per_token = _FIRST_GUESS
+        self._sound = _FIRST_SOUND
+        self._work = _FIRST_WORK
 
-    def observe(self, tokens: int, speed: float, samples: int) -> None:
-        """A segment of `tokens` had `samples` samples."""
-        seen = samples / SAMPLE_RATE * speed / max(tokens, 1)
-        self.seconds_per_token += _WEIGHT * (seen - self.seconds_per_token)
+    def observe(self, tokens: int, speed: float, samples: int, seconds: float) -> None:
+        """A segment of `tokens` had `samples` samples, which took `seconds` to make."""
+        sound = samples / SAMPLE_RATE * speed / max(tokens, 1)
+        self._sound += _WEIGHT * (sound - self._sound)
+        self._work += _WEIGHT * (seconds * speed / max(tokens, 1) - self._work)
 
     def samples(self, tokens: int, speed: float) -> int:
         """The expected length of a script."""
-        return int(tokens * self.seconds_per_token / speed * SAMPLE_RATE)
+        return int(tokens * self._sound / speed * SAMPLE_RATE)
+
+    def seconds(self, tokens: int, speed: float) -> float:
+        """The expected time to make it."""
+        return tokens * self._work / speed

@@ -63,7 +63,7 @@ class Link:
         connect: Connect,
         fds: list[int],
         on_record: Callable[[Link, CommitMessage], None],
-        on_lost: Callable[[Link, str], None],
+        on_lost: Callable[[Link, str, bool], None],
     ) -> None:
         """Take over the descriptors: jobs pipe's write end, commits pipe's read end, arena.
 
@@ -90,7 +90,7 @@ class Link:
         self._on_lost = on_lost
         self._open = True
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(commits, self._readable)
+        self._loop.add_reader(commits, self.read)
 
     def lease(self, job: int) -> Lease | None:
         """The job's ring; None if all are taken."""
@@ -135,22 +135,25 @@ class Link:
                 return
         self._loop.remove_writer(self._jobs.fd)
 
-    def _readable(self) -> None:
+    def read(self) -> None:
+        """Take in what the worker has said."""
         try:
-            for payload in self._commits.receive():
-                self._on_record(self, decode_commit(payload))
-                if not self._open:
-                    return
+            for payload in self._commits.receive() if self._open else ():
+                if self._open:  # else the record before this was the last that was believed
+                    self._on_record(self, decode_commit(payload))
         except BrokenChannel as end:
             self.lose(str(end))
         except msgspec.MsgspecError as error:
             self.lose(f"a record that makes no sense: {error}")
 
-    def lose(self, reason: str) -> None:
-        """Close, and say so. Blocks that were sealed stay readable as long as somebody holds them."""
+    def lose(self, reason: str, to_blame: bool = True) -> None:
+        """Close, and say so, and whether a segment that the worker had may be to blame.
+
+        Blocks that were sealed stay readable as long as somebody holds them.
+        """
         if self._open:
             self.close()
-            self._on_lost(self, reason)
+            self._on_lost(self, reason, to_blame)
 
     def close(self) -> None:
         """Give the descriptors back. Idempotent."""

@@ -54,6 +54,8 @@ class PlannedSegment:
     blocks: deque[SealedBlock] = field(default_factory=deque)
     deaths: int = 0
     """Generations that died while they had it."""
+    touched: float | None = None
+    """While a lane works at it: since when, on the event loop's clock."""
 
     @property
     def suspect(self) -> bool:
@@ -68,6 +70,7 @@ class PlannedSegment:
         lease.promised += self.promised
 
     def seal(self, block: SealedBlock, samples: int) -> None:
+        self.touched = None
         self.blocks.append(block)
         self.sealed += samples
         block.lease.sealed += samples
@@ -78,12 +81,13 @@ class PlannedSegment:
         self.state = state
         self._settle(self.promised)
 
-    def orphaned(self) -> None:
+    def orphaned(self, to_blame: bool) -> None:
         """The generation that had it is gone: what is sealed stays, the rest is planned again."""
         self.state = State.PLANNED
         self.link = self.lease = None
         self.promised = 0
-        self.deaths += 1
+        self.touched = None
+        self.deaths += to_blame
 
     def _settle(self, samples: int) -> None:
         assert self.lease is not None

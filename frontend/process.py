@@ -19,7 +19,7 @@ from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
-from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
+from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import Connect, ControlMessage, Disconnect, Drain, Situation, Started
 
 log = logging.getLogger(__name__)
@@ -30,6 +30,7 @@ def run(listener: socket.socket, control_end: socket.socket, lifeline: int, sett
     setproctitle("kokoro-live: front")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
+    dump_stacks_on_request()
     control_end.setblocking(False)
     asyncio.run(Front(listener, ControlSocket(control_end), settings).serve())
     # Text that was being phonemised for a listener who is gone keeps nobody waiting.
@@ -46,7 +47,7 @@ class Front:
         self._control = control
         self._metrics = Metrics()
         self._settings = settings
-        self._dispatcher = Dispatcher(TextPipeline(G2P()), self._metrics, self._tell, settings.max_streams)
+        self._dispatcher = Dispatcher(TextPipeline(G2P()), self._metrics, self._tell, settings)
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
         self._end = asyncio.Event()

@@ -29,6 +29,14 @@ class FrontSettings:
         default=64,
         metadata={"help": "Requests spoken at the same time; one more is answered with 503."},
     )
+    hang_patience: float = field(
+        default=5.0,
+        metadata={"help": "Seconds beyond ten times the expected work after which a silent worker is replaced."},
+    )
+    quarantine_seconds: float = field(
+        default=600.0,
+        metadata={"help": "Seconds for which a piece of text that killed two workers isn't tried again."},
+    )
     drain_timeout: float = field(
         default=30.0,
         metadata={"help": "Seconds that streams have to finish after SIGTERM or SIGINT; then they are cut."},
@@ -40,3 +48,7 @@ class FrontSettings:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.drain_timeout < 0:
             raise ValueError(f"drain_timeout must be 0 or more seconds, not {self.drain_timeout:g}")
+        if self.hang_patience <= 0:
+            raise ValueError(f"hang_patience must be more than 0 seconds, not {self.hang_patience:g}")
+        if self.quarantine_seconds < 0:
+            raise ValueError(f"quarantine_seconds must be 0 or more, not {self.quarantine_seconds:g}")

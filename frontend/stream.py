@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from typing import Protocol
 
 from frontend.link import Link
-from frontend.planned import PlannedSegment, State
+from frontend.planned import PlannedSegment, SealedBlock, State
 from frontend.speaker import SpeechError, SpeechRequest, Unspeakable
 from frontend.text.segment import Segment
 from shm.audio import SAMPLE_RATE, Pcm
@@ -30,6 +30,10 @@ class Host(Protocol):
 
     def wake(self) -> None:
         """Something can be dispatched that couldn't before."""
+        ...
+
+    def took(self, block: SealedBlock) -> None:
+        """The listener has it: its room is free."""
         ...
 
     def forget(self, stream: Stream) -> None: ...
@@ -116,6 +120,11 @@ class Stream:
         """Another generation still makes a segment of it."""
         return any(segment.state is State.DISPATCHED and segment.link is not link for segment in self.planned)
 
+    def head_at(self, link: Link) -> PlannedSegment | None:
+        """The first of its segments that that generation makes: the one whose blocks are written next."""
+        there = (s for s in self.planned if s.state is State.DISPATCHED and s.link is link)
+        return next(there, None)
+
     def find(self, index: int) -> PlannedSegment | None:
         return next((segment for segment in self.planned if segment.index == index), None)
 
@@ -150,8 +159,7 @@ class Stream:
                 for piece in block.pieces:
                     self._first_taken = self._first_taken or time.monotonic()
                     yield piece
-                block.give_back()
-                self._host.wake()
+                self._host.took(block)
             elif self.planned and self.planned[0].state is State.DONE:
                 self._samples_done += self.planned.popleft().sealed
             elif self._failure:

@@ -9,6 +9,7 @@ process; it exists on Linux only.
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -30,6 +31,11 @@ def leave_ending_to_supervisor() -> None:
     """Ignore the signals that a terminal or a service manager sends to the whole group: streams are to be finished."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+
+
+def dump_stacks_on_request() -> None:
+    """On SIGUSR2, write every thread's stack to standard error; in C, so that a hanging interpreter does it too."""
+    faulthandler.register(signal.SIGUSR2, all_threads=True)
 
 
 def _wait_for_end(lifeline: int) -> None:

@@ -3,9 +3,9 @@
 Three conversations, each on a channel of its own:
 
 * **jobs**, front -> worker: `Job`, `Release`, `Forget`
-* **commits**, worker -> front: `Commit`, `Done`, `Failed`. Each fits `MAX_COMMIT_BYTES`, so that one `write` puts
-  it into the pipe whole (POSIX: writes up to PIPE_BUF, at least 512 bytes, are atomic) and a killed worker can't
-  leave half of one.
+* **commits**, worker -> front: `Began`, `Commit`, `Done`, `Failed`, `Quit`. Each fits `MAX_COMMIT_BYTES`, so that
+  one `write` puts it into the pipe whole (POSIX: writes up to PIPE_BUF, at least 512 bytes, are atomic) and a killed
+  worker can't leave half of one.
 * **control**, supervisor <-> child: everything about lifecycles (`ControlMessage`).
 
 Samples are counted at `shm.audio.SAMPLE_RATE`; times are seconds on the monotonic clock, which all processes of
@@ -89,6 +89,14 @@ class Forget(msgspec.Struct, frozen=True, tag="forget"):
 JobMessage = Job | Release | Forget
 
 
+class Began(msgspec.Struct, frozen=True, tag="began"):
+    """A lane has taken up the segment's next block: the work loop's heartbeat, by which a hang is told from a queue."""
+
+    generation: int
+    job: int
+    segment: int
+
+
 class Commit(msgspec.Struct, frozen=True, tag="commit"):
     """A block is in the ring, whole. The front checks generation and CRC before it believes that."""
 
@@ -125,7 +133,13 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     reason: str
 
 
-CommitMessage = Commit | Done | Failed
+class Quit(msgspec.Struct, frozen=True, tag="quit"):
+    """The worker ends on its own account: no segment that it had is to blame."""
+
+    generation: int
+
+
+CommitMessage = Began | Commit | Done | Failed | Quit
 
 _MAX_REASON_BYTES = 400
 
@@ -135,11 +149,31 @@ def clipped(reason: str) -> str:
     return reason.encode(errors="replace")[:_MAX_REASON_BYTES].decode(errors="ignore")
 
 
+class Load(msgspec.Struct, frozen=True, tag="load"):
+    """Supervisor -> worker: load the engine. Until then a worker only imports, and waits as a standby."""
+
+    without: tuple[str, ...] = ()
+    """Execution providers that were found not to work."""
+
+
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
     """Worker -> supervisor: loaded and warmed up. Wants a channel (`Connect`)."""
 
     engine: EngineInfo
     load_seconds: float
+
+
+class ProviderFailure(msgspec.Struct, frozen=True, tag="provider_failure"):
+    """Worker -> supervisor: that execution provider doesn't work here, and this process ends; try the chain's next."""
+
+    provider: str
+    reason: str
+
+
+class Recycle(msgspec.Struct, frozen=True, tag="recycle"):
+    """Worker -> supervisor: I have grown too large or too old; replace me when another is ready."""
+
+    reason: str
 
 
 class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
@@ -154,7 +188,7 @@ class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
 class Connect(msgspec.Struct, frozen=True, tag="connect"):
     """Supervisor -> both ends of a new channel, with three file descriptors: jobs pipe, commits pipe, arena.
 
-    The worker forgets the channel that it had. To the front it also says who speaks there.
+    To the front it also says who speaks there. A worker serves several while one front takes over from another.
     """
 
     generation: int
@@ -194,13 +228,28 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     reason: str
     restarts: dict[str, int]
     """Restarts so far by process role: front, worker."""
+    provider_failures: dict[str, str] = {}
+    """Execution providers that were given up, with the reason."""
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
     """Supervisor -> child: accept nothing new, finish what streams, exit 0."""
 
 
-ControlMessage = Ready | BootFailure | Connect | Disconnect | Distrust | Idle | Started | Situation | Drain
+ControlMessage = (
+    Load
+    | Ready
+    | ProviderFailure
+    | Recycle
+    | BootFailure
+    | Connect
+    | Disconnect
+    | Distrust
+    | Idle
+    | Started
+    | Situation
+    | Drain
+)
 
 _Message = TypeVar("_Message")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from shm.messages import ControlMessage, EngineInfo
+from shm.messages import ControlMessage, Ready
 
 
 class Incarnation(Protocol):
@@ -16,11 +16,15 @@ class Incarnation(Protocol):
     generation: int
     """Unique among the processes of one supervisor."""
     pid: int
-    engine: EngineInfo | None
-    """What a worker said when it was ready."""
+    ready: Ready | None
+    """What a worker said when its engine was loaded."""
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         """False if the child can't be told: it is dead, or hasn't listened for long."""
+        ...
+
+    def dump_stacks(self) -> None:
+        """Have it write the stacks of its threads to the log, even if it is stopped or in an endless loop."""
         ...
 
     def kill(self) -> None:

@@ -11,8 +11,11 @@ from types import FrameType
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Interrupted(BaseException):
-    """A signal came. Raised wherever the main thread is, so that every `finally` on the way is run."""
+class Interrupted(KeyboardInterrupt):
+    """A signal came. Raised wherever the main thread is, so that every `finally` on the way is run.
+
+    That must not be in an event loop, which may take it for a failed connection: loops belong in other threads.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

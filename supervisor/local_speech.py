@@ -63,6 +63,7 @@ class LocalSpeech:
         Raises:
             CannotSpeak: there is no such voice or language, nothing can be spoken, or the engine fails on a segment.
         """
+        from frontend.text.espeak import EspeakUnavailable
         from frontend.text.segment import Notation
         from worker.engine import Utterance
 
@@ -80,6 +81,8 @@ class LocalSpeech:
                     yield from _taken(*making.popleft())
             while making:
                 yield from _taken(*making.popleft())
+        except EspeakUnavailable as error:
+            raise CannotSpeak(str(error)) from error
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -45,7 +45,7 @@ class Loop:
 
     def run(self, lifecycle: Lifecycle) -> ExitCode:
         """Blocks until the lifecycle is over."""
-        for handled in (signal.SIGTERM, signal.SIGINT):
+        for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(handled, self._enqueue)
         lifecycle.start()
         while lifecycle.exit_code is None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import IO
 
 from shm.audio import SAMPLE_RATE
 from supervisor.spoken import CannotSpeak
@@ -37,6 +38,13 @@ def find_player() -> list[str]:
     )
 
 
+def write_all(stream: IO[bytes], pcm: bytes) -> None:
+    """Write to a stream that may have no buffer, and then takes less than it is given at times."""
+    rest = memoryview(pcm)
+    while rest:
+        rest = rest[stream.write(rest) :]
+
+
 @contextmanager
 def playing(command: list[str]) -> Iterator[Callable[[bytes], None]]:
     """What is written is played; the block ends when it was heard, or when its listener quits the player.
@@ -51,14 +59,9 @@ def playing(command: list[str]) -> Iterator[Callable[[bytes], None]]:
     assert player.stdin is not None
     pipe = player.stdin
 
-    def write(pcm: bytes) -> None:
-        rest = memoryview(pcm)
-        while rest:
-            rest = rest[pipe.write(rest) :]
-
     try:
         try:
-            yield write
+            yield lambda pcm: write_all(pipe, pcm)
         except BrokenPipeError:
             pass  # its exit status tells whether it was quit or failed
         pipe.close()

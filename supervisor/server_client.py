@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
-from typing import Any
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.spoken import CannotSpeak, Piece
@@ -13,6 +15,8 @@ ANSWER_SECONDS = 2.0
 """How long to wait for a short answer. `/health` takes less than 0.1 s, and while a front is started again a second."""
 
 CONNECT_SECONDS = 10.0
+
+Result = TypeVar("Result")
 
 
 class NoAnswer(Exception):
@@ -60,20 +64,14 @@ def speak(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
     Raises:
         CannotSpeak: nobody answers, the server refuses, or the stream is cut before its end.
     """
-    with asyncio.Runner() as runner:
+    with _event_loop() as run:
         pieces = _speech(url, body | {"response_format": "pcm"})
 
         async def following() -> bytes | None:
             return await anext(pieces, None)
 
-        async def leave() -> None:
-            await pieces.aclose()
-
-        try:
-            while pcm := runner.run(following()):
-                yield Piece(pcm)
-        finally:
-            runner.run(leave())
+        while pcm := run(following()):
+            yield Piece(pcm)
 
 
 async def _speech(url: str, body: dict[str, Any]) -> AsyncGenerator[bytes, None]:
@@ -117,8 +115,35 @@ def _get(url: str, path: str) -> tuple[int, dict[str, str], str]:
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise NoAnswer(f"{url} doesn't answer: {_line(error)}") from error
 
-    with asyncio.Runner() as runner:
-        return runner.run(get())
+    with _event_loop() as run:
+        return run(get())
+
+
+@contextmanager
+def _event_loop() -> Iterator[Callable[[Coroutine[Any, Any, Result]], Result]]:
+    """A function that runs a coroutine in another thread's loop and waits for its result.
+
+    Not in this one, because an exception that a signal handler raises goes astray in a loop. What still runs or is
+    open at the end of the block is cancelled and closed.
+    """
+    loop = asyncio.new_event_loop()
+    end = asyncio.Event()
+
+    def live() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(_until(end))
+
+    thread = threading.Thread(target=live, daemon=True)
+    thread.start()
+    try:
+        yield lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
+
+
+async def _until(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 def _json(text: str) -> Any:

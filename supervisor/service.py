@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from enum import StrEnum
 
 from supervisor.incarnation import Incarnation
 from supervisor.restarts import RestartWindow
+from supervisor.settings import SupervisorSettings
+
+log = logging.getLogger(__name__)
 
 
 class State(StrEnum):
@@ -33,14 +37,14 @@ _TRANSITIONS = {
 class Service:
     """The front or the worker: one role, whose processes come and go."""
 
-    def __init__(self, role: str) -> None:
+    def __init__(self, role: str, settings: SupervisorSettings) -> None:
         self.role = role
         self.state = State.STOPPED
         self.reason = "not started"
         self.process: Incarnation | None = None
-        self.window = RestartWindow()
         self.restarts = 0
         self.ever_ran = False
+        self._window = RestartWindow(settings.max_deaths, settings.death_window)
 
     def become(self, state: State, reason: str = "") -> None:
         """Change state; `reason` is what `/ready` shows while nothing can speak."""
@@ -48,3 +52,15 @@ class Service:
         self.state = state
         self.reason = reason
         self.ever_ran |= state is State.RUNNING
+
+    def after_death(self, now: float, how: str) -> float | None:
+        """Its process died: BACKOFF and the seconds until the next start, or FATAL and None."""
+        delay = self._window.after_death(now)
+        if delay is None:
+            self.become(State.FATAL, f"the {self.role} keeps dying (last: {how}); see the log")
+            log.critical("%s", self.reason)
+        else:
+            log.error("the %s died (%s); starting it again in %g s", self.role, how, delay)
+            self.restarts += 1
+            self.become(State.BACKOFF, f"the {self.role} is being restarted")
+        return delay

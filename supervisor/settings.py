@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from shm.audio import SAMPLE_RATE
 
@@ -21,6 +22,17 @@ class SupervisorSettings:
     ring_seconds: float = field(
         default=20.0, metadata={"help": "Seconds of audio that one stream may be ahead of its listener (48 kB each)."}
     )
+    standby: Literal["off", "imported", "loaded"] = field(
+        default="imported",
+        metadata={
+            "help": "A second worker that waits for the first one's death: with its libraries imported (about 60 MB), "
+            "or with the model loaded too."
+        },
+    )
+    max_deaths: int = field(
+        default=5, metadata={"help": "So many deaths of a process within --death-window: it is not started again."}
+    )
+    death_window: float = field(default=30.0, metadata={"help": "Seconds in which deaths are counted."})
     offline: bool = field(default=False, metadata={"help": "Never fetch the model in the background."})
     log_level: str = field(default="info", metadata={"help": "debug, info, warning or error."})
 
@@ -31,6 +43,10 @@ class SupervisorSettings:
             raise ValueError(f"rings must be at least 1, not {self.rings}")
         if not 1 <= self.ring_seconds <= 600:
             raise ValueError(f"ring_seconds must be 1 to 600, not {self.ring_seconds:g}")
+        if self.max_deaths < 1:
+            raise ValueError(f"max_deaths must be at least 1, not {self.max_deaths}")
+        if self.death_window <= 0:
+            raise ValueError(f"death_window must be more than 0 seconds, not {self.death_window:g}")
         if self.log_level not in ("debug", "info", "warning", "error"):
             raise ValueError(f"log_level must be debug, info, warning or error, not {self.log_level!r}")
 

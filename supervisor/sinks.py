@@ -12,7 +12,7 @@ from pathlib import Path
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.interruption import die_of
-from supervisor.players import find_player, playing
+from supervisor.players import find_player, playing, write_all
 from supervisor.spoken import CannotSpeak
 
 Write = Callable[[bytes], None]
@@ -44,7 +44,7 @@ def _standard_output() -> Iterator[Write]:
         raise CannotSpeak("Raw samples would upset a terminal: send standard output to a file or another program.")
 
     def write(pcm: bytes) -> None:
-        stdout.write(pcm)
+        write_all(stdout, pcm)
         stdout.flush()
 
     try:

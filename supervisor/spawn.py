@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import socket
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +14,7 @@ from multiprocess.connection import Connection
 
 from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
-from shm.messages import ControlMessage, EngineInfo
+from shm.messages import ControlMessage, Ready
 from supervisor import entries
 from supervisor.composition import Settings
 
@@ -22,7 +25,7 @@ class ChildProcess:
     def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
         self.role = role
         self.generation = generation
-        self.engine: EngineInfo | None = None
+        self.ready: Ready | None = None
         self.control = control
         self._process = process
         self._lifeline = lifeline
@@ -41,6 +44,12 @@ class ChildProcess:
             return False
         return True
 
+    def dump_stacks(self) -> None:
+        # Signals wait for a process that is stopped. It may go on: nothing that it writes now is read.
+        for number in (signal.SIGUSR2, signal.SIGCONT):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
     def kill(self) -> None:
         self._process.kill()
 
@@ -57,7 +66,8 @@ class ProcessSpawner:
     """Starts the children of one server."""
 
     def __init__(self, settings: Settings, listener: socket.socket) -> None:
-        self._settings = settings
+        self.settings = settings
+        """Of the children that are started from now on."""
         self._listener = listener
         self._context = multiprocess.get_context("spawn")
 
@@ -68,11 +78,11 @@ class ProcessSpawner:
         target: Any
         arguments: tuple[Any, ...]
         if role == "front":
-            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self._settings)
+            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings)
         elif role == "worker":
-            target, arguments = entries.worker, (control_end, lifeline_end, generation, self._settings)
+            target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings)
         else:
-            target, arguments = entries.fetcher, (control_end, lifeline_end, self._settings)
+            target, arguments = entries.fetcher, (control_end, lifeline_end, self.settings)
         process = self._context.Process(target=target, args=arguments, name=f"{role}[{generation}]")
         process.start()
         control_end.close()

@@ -35,3 +35,4 @@ def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[Piece]
             bar.update(task, advance=piece.characters, seconds=received / SAMPLE_BYTES / SAMPLE_RATE)
 
         yield advance
+        bar.update(task, completed=len(text))  # segments don't count the spaces between them

@@ -7,32 +7,54 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 import msgspec
 
 from shm.frames import HEADER_BYTES, BrokenChannel, FrameReader, FrameWriter
-from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, decode_job, encode
+from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, Forget, Quit, decode_job, encode
 from shm.ring import Arena
-from worker.engine import Engine
+from worker.engine import Engine, ProviderUnavailable
 from worker.workbench import Workbench
 
 log = logging.getLogger(__name__)
 
 
-class Channel:
-    """One front's conversation with this worker. Ends with that front; the worker keeps its model for the next."""
+class ChannelHost(Protocol):
+    """What a channel needs of its worker."""
 
-    def __init__(self, connect: Connect, fds: list[int], engine: Engine) -> None:
+    def provider_failed(self, error: ProviderUnavailable) -> None:
+        """Nothing can be made any more: end this process."""
+        ...
+
+    def stream_ended(self) -> None: ...
+
+
+class Channel:
+    """One front's conversation with this worker. Ends with that front; the worker keeps its model for the next.
+
+    Kept alive by its own threads: the one that reads jobs ends it when the front is gone.
+    """
+
+    def __init__(self, connect: Connect, fds: list[int], engine: Engine, host: ChannelHost) -> None:
         """Take over the descriptors (jobs pipe's read end, commits pipe's write end, arena) and begin to work."""
         jobs, commits, memory = fds
+        self.open = True
+        self._generation = connect.generation
+        self._host = host
         self._jobs = FrameReader(jobs)
         self._commits = FrameWriter(commits)
         arena = Arena(memory, connect.rings, connect.ring_samples)
         os.close(memory)  # the mapping stays
-        self._bench = Workbench(engine, connect.generation, arena, self._send)
+        self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
         self._start(self._read_jobs, "jobs")
         for lane in range(engine.concurrency):
             self._start(self._bench.run_lane, f"lane-{lane}")
+
+    def quit(self) -> None:
+        """Tell the front that this worker ends without any segment being to blame."""
+        self._bench.close()
+        self._send(Quit(self._generation))
 
     def _start(self, target: Callable[[], None], name: str) -> None:
         threading.Thread(target=target, name=name, daemon=True).start()
@@ -48,18 +70,18 @@ class Channel:
         try:
             while True:
                 for payload in self._jobs.receive():
-                    self._bench.handle(decode_job(payload))
+                    message = decode_job(payload)
+                    self._bench.handle(message)
+                    if isinstance(message, Forget):
+                        self._host.stream_ended()
         except BrokenChannel as end:
             log.info("the front's channel ended: %s", end)
         except (msgspec.MsgspecError, ValueError):
             # To the front this is a worker that closed its channel: it asks the supervisor for another.
             log.exception("the front sent nonsense")
         finally:
+            self.open = False
             self._bench.close()
             # A closed bench sends nothing more, so nobody can write into a reused descriptor.
             self._jobs.close()
             self._commits.close()
-
-    def close(self) -> None:
-        """Stop working for this front."""
-        self._bench.close()

@@ -46,6 +46,14 @@ class EngineUnavailable(Exception):
     """The engine can't be started: a file is missing, corrupt or of the wrong kind. The message names the cure."""
 
 
+class ProviderUnavailable(EngineUnavailable):
+    """An execution provider is missing or doesn't work here; the next of the chain may."""
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(f"{provider}: {reason}")
+        self.provider = provider
+
+
 class Engine(Protocol):
     """Owned by one worker process. `begin` is called from up to `concurrency` threads at once."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from shm.messages import EngineInfo
 from worker.checksum_cache import cached_sha256_of
-from worker.engine import Block, EngineError, EngineUnavailable, Utterance
+from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.pcm import to_pcm
+from worker.providers import CPU
 from worker.session import check_signature, open_session
 from worker.settings import WorkerSettings
 from worker.voices import VoiceBank
@@ -28,14 +29,15 @@ class KokoroEngine:
     4), trims silence and inserts pauses of its own, which would change what a plan's segments are joined from.
     """
 
-    def __init__(self, model: Path, voices: Path, settings: WorkerSettings) -> None:
-        """Load the model and all voices.
+    def __init__(self, model: Path, voices: Path, settings: WorkerSettings, without: Collection[str] = ()) -> None:
+        """Load the model and all voices; no execution provider of `without` is tried.
 
         Raises:
             EngineUnavailable: a file is missing, damaged or of the wrong kind. The message names it and the cure.
+            ProviderUnavailable: the execution provider doesn't work here.
         """
         self._voices = VoiceBank.open(voices)
-        session = open_session(model, settings)
+        session = open_session(model, settings, without)
         check_signature(session, model)
         with self._voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(session, archive)
@@ -91,6 +93,8 @@ class KokoroEngine:
             audio: NDArray[np.float32]
             audio, _ = self._kokoro._infer(tokens, style, speed)
         except Exception as error:  # onnxruntime's errors have no base class of their own
+            if self.info.provider != CPU:
+                raise ProviderUnavailable(self.info.provider, " ".join(str(error).split())) from error
             raise EngineError(f"the model failed on these phonemes: {' '.join(str(error).split())}") from error
         return audio
 

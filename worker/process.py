@@ -5,54 +5,104 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import threading
 import time
 from typing import NoReturn
 
+import psutil
 from setproctitle import setproctitle
 
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
-from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
-from shm.messages import BootFailure, Connect, Drain, Ready
+from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
+from shm.messages import BootFailure, Connect, ControlMessage, Drain, Load, ProviderFailure, Ready, Recycle
 from worker.channel import Channel
-from worker.engine import Engine, EngineUnavailable
-from worker.select import choose
+from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
+from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 
 
 def run(control_end: socket.socket, lifeline: int, generation: int, settings: WorkerSettings) -> NoReturn:
-    """Be worker `generation` until the supervisor says `Drain` or is gone."""
-    setproctitle(f"kokoro-live: worker[{generation}]")
+    """Be worker `generation` until the supervisor says `Drain` or is gone. Loads an engine when told to."""
+    setproctitle(f"kokoro-live: standby[{generation}]")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
-    control = ControlSocket(control_end)
-    started = time.monotonic()
-    try:
-        engine = choose(settings)
-        engine.warm_up()
-    except EngineUnavailable as error:
-        control.send(BootFailure("engine", str(error)))
-        _end(1)
-    control.send(Ready(engine.info, time.monotonic() - started))
-    _serve(control, engine)
+    dump_stacks_on_request()
+    import_engines(settings)
+    Worker(ControlSocket(control_end), settings).serve()
 
 
-def _serve(control: ControlSocket, engine: Engine) -> NoReturn:
-    channel: Channel | None = None
-    try:
-        while True:
-            for message, fds in control.receive():
-                match message:
-                    case Connect():
-                        if channel is not None:
-                            channel.close()
-                        channel = Channel(message, fds, engine)
-                    case Drain():
-                        _end(0)
-    except BrokenChannel:
-        _end(1)
+class Worker:
+    """One worker process: an engine, and a channel for each front."""
+
+    def __init__(self, control: ControlSocket, settings: WorkerSettings) -> None:
+        self._control = control
+        self._settings = settings
+        self._engine: Engine | None = None
+        self._channels: list[Channel] = []
+        self._ended_streams = 0
+        self._asked_for_successor = False
+        self._failing = threading.Lock()
+
+    def serve(self) -> NoReturn:
+        """Follow the supervisor."""
+        try:
+            while True:
+                for message, fds in self._control.receive():
+                    self._follow(message, fds)
+        except BrokenChannel:
+            _end(1)
+
+    def _follow(self, message: ControlMessage, fds: list[int]) -> None:
+        match message:
+            case Load(without):
+                self._load(without)
+            case Connect():
+                assert self._engine is not None
+                setproctitle(f"kokoro-live: worker[{message.generation}]")
+                self._channels = [channel for channel in self._channels if channel.open]
+                self._channels.append(Channel(message, fds, self._engine, self))
+            case Drain():
+                _end(0)
+
+    def _load(self, without: tuple[str, ...]) -> None:
+        started = time.monotonic()
+        try:
+            engine = choose(self._settings, without)
+            engine.warm_up()
+        except ProviderUnavailable as error:
+            self.provider_failed(error)
+        except EngineUnavailable as error:
+            self._control.send(BootFailure("engine", str(error)))
+            _end(1)
+        else:
+            self._engine = engine
+            self._control.send(Ready(engine.info, time.monotonic() - started))
+
+    def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
+        """See `ChannelHost`. Several lanes may see it at once: the first one ends the process."""
+        with self._failing:
+            for channel in self._channels:
+                channel.quit()
+            self._control.send(ProviderFailure(error.provider, str(error)))
+            _end(1)
+
+    def stream_ended(self) -> None:
+        """Ask for a successor when it is time for one; streams go on here until it is there."""
+        self._ended_streams += 1
+        if not self._asked_for_successor and (reason := self._outgrown()):
+            self._asked_for_successor = True
+            self._control.send(Recycle(reason))
+
+    def _outgrown(self) -> str:
+        streams, megabytes = self._settings.worker_max_requests, self._settings.worker_max_rss
+        if streams and self._ended_streams >= streams:
+            return f"the worker has spoken {self._ended_streams} streams"
+        if megabytes and (size := psutil.Process().memory_info().rss / 1e6) > megabytes:
+            return f"the worker has grown to {size:.0f} MB"
+        return ""
 
 
 def _end(status: int) -> NoReturn:

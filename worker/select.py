@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from worker.checksum_cache import cached_sha256_of
-from worker.engine import Engine, EngineUnavailable
+from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.model_files import KNOWN, KnownFile, load_manifest, verify
 from worker.settings import WorkerSettings
 
@@ -31,18 +31,28 @@ MODEL_NAMES = (
 VOICES_NAMES = ("voices-v1.0.bin", "voices.bin")
 
 
-def choose(settings: WorkerSettings) -> Engine:
-    """Make the engine that the settings ask for.
+def import_engines(settings: WorkerSettings) -> None:
+    """Import what `choose` will probably need, so that a standby has it behind it."""
+    if settings.engine != "espeak":
+        import worker.kokoro
+    import worker.espeak  # noqa: F401
+
+
+def choose(settings: WorkerSettings, without: tuple[str, ...] = ()) -> Engine:
+    """Make the engine that the settings ask for, on the first execution provider of the chain that isn't in `without`.
 
     `auto` falls back on espeak-ng, with a warning, unless a model was named: who names one wants to hear that one.
 
     Raises:
         EngineUnavailable: what was asked for can't speak. The message names the file and the cure.
+        ProviderUnavailable: the execution provider doesn't work; the next one may.
     """
     if settings.engine == "espeak":
         return _espeak()
     try:
-        return _kokoro(settings)
+        return _kokoro(settings, without)
+    except ProviderUnavailable:
+        raise
     except EngineUnavailable as error:
         if settings.engine == "kokoro" or settings.model is not None:
             raise
@@ -60,14 +70,14 @@ def _espeak() -> Engine:
     return EspeakEngine()
 
 
-def _kokoro(settings: WorkerSettings) -> Engine:
+def _kokoro(settings: WorkerSettings, without: tuple[str, ...]) -> Engine:
     # Files that the user names are taken as they are; those found here must be what their names say.
     known = load_manifest(settings.manifest) if settings.manifest else KNOWN
     model = settings.model or _checked(_find_model(settings.model_dir), known)
     voices = settings.voices or _checked(_find_voices(settings.model_dir), known)
     from worker.kokoro import KokoroEngine  # onnxruntime costs 0.2 s and 60 MB, which espeak-ng doesn't need
 
-    return KokoroEngine(model, voices, settings)
+    return KokoroEngine(model, voices, settings, without)
 
 
 def _find_model(directory: Path) -> Path:

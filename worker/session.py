@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import onnxruntime as ort
 
-from worker.engine import EngineUnavailable
+from worker.engine import EngineUnavailable, ProviderUnavailable
+from worker.providers import CPU, first_left
 from worker.settings import WorkerSettings
 
 STYLE_SIZE = 256
@@ -23,13 +25,14 @@ _INTEGERS = ("tensor(int64)", "tensor(int32)")
 _FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
 
 
-def open_session(model: Path, settings: WorkerSettings) -> Any:
-    """An `onnxruntime.InferenceSession` on the CPU.
+def open_session(model: Path, settings: WorkerSettings, without: Collection[str] = ()) -> Any:
+    """An `onnxruntime.InferenceSession` on the first execution provider of the chain that isn't in `without`.
 
     Any number of threads may call its `run` at the same time.
 
     Raises:
         EngineUnavailable: the file is missing, truncated, or isn't a model that onnxruntime can load.
+        ProviderUnavailable: the provider isn't there, or can't take the model, and isn't the CPU.
     """
     if not model.is_file():
         raise EngineUnavailable(f"there is no model file {model}: run `kokoro-live models fetch`, or name another")
@@ -40,13 +43,19 @@ def open_session(model: Path, settings: WorkerSettings) -> Any:
     options.enable_mem_pattern = settings.memory_pattern
     options.enable_cpu_mem_arena = settings.memory_arena
     options.add_session_config_entry("session.intra_op.allow_spinning", str(int(settings.spinning)))
+    provider = first_left(settings, ort.get_available_providers(), without)
     try:
-        return ort.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        session = ort.InferenceSession(str(model), options, providers=list(dict.fromkeys((provider, CPU))))
     except Exception as error:  # onnxruntime's errors have no base class of their own
+        if provider != CPU:
+            raise ProviderUnavailable(provider, _line(error)) from error
         raise EngineUnavailable(
             f"{model} ({model.stat().st_size:,} bytes) is truncated, corrupt or not an ONNX model that onnxruntime "
             f"{ort.__version__} can load; fetch it again with `kokoro-live models fetch`. It says: {_line(error)}"
         ) from error
+    if session.get_providers()[0] != provider:
+        raise ProviderUnavailable(provider, "onnxruntime went over to another one when it loaded the model")
+    return session
 
 
 def check_signature(session: Any, model: Path) -> None:

@@ -41,6 +41,18 @@ class WorkerSettings:
         default=None,
         metadata={"help": "A JSON table of your own model files in place of the published ones."},
     )
+    provider: Literal["auto", "coreml", "cuda", "cpu"] = field(
+        default="auto",
+        metadata={"help": "What runs the model. Each falls back on the CPU, with a message; auto: the best there is."},
+    )
+    worker_max_rss: int = field(
+        default=0,
+        metadata={"help": "Megabytes of memory above which a worker is replaced by a fresh one; 0: never."},
+    )
+    worker_max_requests: int = field(
+        default=0,
+        metadata={"help": "Streams after which a worker is replaced by a fresh one; 0: never."},
+    )
     threads: int = field(
         default=1,
         metadata={"help": "Threads per inference. One, and as many inferences as cores, gave the most audio."},
@@ -71,3 +83,6 @@ class WorkerSettings:
             raise ValueError(f"threads must be at least 1, not {self.threads}")
         if self.concurrency < 0:
             raise ValueError(f"concurrency must be 0 (one per core) or more, not {self.concurrency}")
+        for name in ("worker_max_rss", "worker_max_requests"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be 0 (never) or more, not {getattr(self, name)}")

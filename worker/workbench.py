@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import (
+    Began,
     Commit,
     CommitMessage,
     Done,
@@ -28,7 +29,7 @@ from shm.messages import (
     clipped,
 )
 from shm.ring import Arena, RingWriter
-from worker.engine import Block, Engine, EngineError, Utterance
+from worker.engine import Block, Engine, EngineError, ProviderUnavailable, Utterance
 
 log = logging.getLogger(__name__)
 
@@ -74,13 +75,22 @@ class Workbench:
     """What one channel's front wants made. Closed with the channel; the engine outlives it.
 
     `send` puts a record on the commits channel; it is called under the lock, after the samples are in the ring.
+    `broken` is called when the engine's execution provider has failed: no segment is to blame, and nothing works.
     """
 
-    def __init__(self, engine: Engine, generation: int, arena: Arena, send: Callable[[CommitMessage], None]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        generation: int,
+        arena: Arena,
+        send: Callable[[CommitMessage], None],
+        broken: Callable[[ProviderUnavailable], None],
+    ) -> None:
         self._engine = engine
         self._generation = generation
         self._arena = arena
         self._send = send
+        self._broken = broken
         self._streams: dict[int, _Stream] = {}
         self._changed = threading.Condition()
         self._closed = False
@@ -125,6 +135,7 @@ class Workbench:
             while not self._closed:
                 if segment := min(self._workable(), key=lambda s: s.deadline, default=None):
                     segment.in_lane = True
+                    self._send(Began(self._generation, segment.job.job, segment.job.segment))
                     return segment
                 self._changed.wait()
         return None
@@ -142,6 +153,9 @@ class Workbench:
                 )
             return next(segment.blocks, None), ""
         except EngineError as error:
+            return None, str(error)
+        except ProviderUnavailable as error:
+            self._broken(error)
             return None, str(error)
         except Exception as error:
             log.exception("the engine failed on a segment of %d tokens", len(job.script))

@@ -11,6 +11,7 @@ import pytest
 
 from frontend.dispatcher import Dispatcher
 from frontend.metrics import Metrics
+from frontend.settings import FrontSettings
 from frontend.speaker import Broken, SpeechRequest, SpeechStream, Unavailable, Unspeakable
 from shm.audio import Pcm
 from shm.messages import Connect, ControlMessage, Disconnect, Distrust, Idle, Situation
@@ -20,9 +21,10 @@ from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedPipe
 class Desk:
     """A dispatcher, what it told the supervisor, and the workers that were connected to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 60.0) -> None:
         self.told: list[ControlMessage] = []
-        self.dispatcher = Dispatcher(ScriptedPipeline(), Metrics(), self.told.append, max_streams=8)  # type: ignore[arg-type]
+        settings = FrontSettings(max_streams=8, hang_patience=patience)
+        self.dispatcher = Dispatcher(ScriptedPipeline(), Metrics(), self.told.append, settings)  # type: ignore[arg-type]
         self.dispatcher.situation(Situation("running", "", {}))
         self.workers: list[ScriptedWorker] = []
 

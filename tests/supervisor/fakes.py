@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import random
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
-from shm.messages import Connect, ControlMessage, EngineInfo, Ready, Started
-from supervisor.lifecycle import Lifecycle
+from shm.messages import (
+    BootFailure,
+    Connect,
+    ControlMessage,
+    Distrust,
+    EngineInfo,
+    Idle,
+    Load,
+    ProviderFailure,
+    Ready,
+    Recycle,
+    Started,
+)
+from supervisor.lifecycle import Changes, Lifecycle, Outside
 from supervisor.settings import SupervisorSettings
 
 ESPEAK = EngineInfo(name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=9, voices=("a",))
@@ -30,10 +44,12 @@ class FakeChild:
     role: str
     generation: int
     pid: int = 4711
-    engine: EngineInfo | None = None
+    ready: Ready | None = None
     heard: list[ControlMessage] = field(default_factory=list)
+    said: set[type] = field(default_factory=set)
     deaf: bool = False
     killed: bool = False
+    dumped: bool = False
     reaped: bool = False
     status: int = 0
 
@@ -43,6 +59,9 @@ class FakeChild:
         assert len(fds) == (3 if isinstance(message, Connect) else 0)
         self.heard.append(message)
         return True
+
+    def dump_stacks(self) -> None:
+        self.dumped = True
 
     def kill(self) -> None:
         self.killed = True
@@ -57,30 +76,37 @@ class FakeChild:
         return [message for message in self.heard if isinstance(message, kind)]
 
 
-class House:
+class House(Outside):
     """A lifecycle among fakes, with words for what happens to it."""
 
-    def __init__(self, *, fetch: bool = False) -> None:
+    def __init__(self, *, fetch: bool = False, standby: Literal["off", "imported", "loaded"] = "off") -> None:
         self.now = 100.0
         self.children: list[FakeChild] = []
         self.announced: list[Ready] = []
         self.listening = True
-        self.lifecycle = Lifecycle(
-            settings=SupervisorSettings(rings=1, ring_seconds=1),
-            drain_timeout=10.0,
-            spawn=self._spawn,
-            clock=lambda: self.now,
-            fetch_model=lambda ready: fetch and ready.engine is ESPEAK,
-            announce=self.announced.append,
-            stop_listening=self._stop_listening,
-        )
+        self.changes = Changes(front=False, worker=False)
+        self._fetch = fetch
+        settings = SupervisorSettings(rings=1, ring_seconds=1, standby=standby)
+        self.lifecycle = Lifecycle(settings, self._spawn, lambda: self.now, self)
+
+    def wants_model(self, ready: Ready) -> bool:
+        return self._fetch and ready.engine is ESPEAK
+
+    def announce(self, ready: Ready) -> None:
+        self.announced.append(ready)
+
+    def stop_listening(self) -> None:
+        self.listening = False
+
+    def drain_timeout(self) -> float:
+        return 10.0
+
+    def reload(self) -> Changes:
+        return self.changes
 
     def _spawn(self, role: str, generation: int) -> FakeChild:
         self.children.append(FakeChild(role, generation))
         return self.children[-1]
-
-    def _stop_listening(self) -> None:
-        self.listening = False
 
     def newest(self, role: str) -> FakeChild:
         return [child for child in self.children if child.role == role][-1]
@@ -98,6 +124,24 @@ class House:
 
     def ready(self, worker: FakeChild, engine: EngineInfo = ESPEAK) -> None:
         self.lifecycle.message(worker, Ready(engine, 0.1))
+
+    def says_something(self, child: FakeChild, chance: random.Random) -> None:
+        """A message that a child of its role may send at any time."""
+        if {ProviderFailure, BootFailure} & child.said:
+            return  # it is ending
+        generations = [c.generation for c in self.children if c.role == "worker"]
+        if child.role == "front":
+            wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations))]
+            message: ControlMessage = chance.choice([*wrong, Started()] if Started not in child.said else wrong)
+        elif child.role == "worker" and child.heard_of(Load):
+            said = [Recycle("x"), ProviderFailure("p", "x"), BootFailure("engine", "x"), Ready(ESPEAK, 0.1)]
+            message = chance.choice([*said[:1], *(said[1:] if Ready not in child.said else [])])
+        else:
+            return
+        if type(message) in (ProviderFailure, BootFailure) and child.said:
+            return  # too late for that
+        child.said.add(type(message))
+        self.lifecycle.message(child, message)
 
     def dies(self, child: FakeChild, status: int = -signal.SIGKILL) -> None:
         child.status = status

@@ -1,0 +1,39 @@
+"""Segments that killed two workers, kept from killing more, for a while."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+
+from shm.messages import Voice
+
+
+def fingerprint(engine: str, script: str, voice: Voice, speed: float) -> bytes:
+    """What makes two segments the same work."""
+    return hashlib.sha256(repr((engine, script, voice, speed)).encode()).digest()
+
+
+class Quarantine:
+    """A set whose members leave it after `lifetime` seconds, because the engine may have been mended."""
+
+    def __init__(self, lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lifetime = lifetime
+        self._clock = clock
+        self._until: dict[bytes, float] = {}
+
+    def add(self, key: bytes) -> None:
+        self._until[key] = self._clock() + self._lifetime
+
+    def __contains__(self, key: bytes) -> bool:
+        self._forget()
+        return key in self._until
+
+    def __len__(self) -> int:
+        self._forget()
+        return len(self._until)
+
+    def _forget(self) -> None:
+        now = self._clock()
+        while self._until and (first := next(iter(self._until.items())))[1] <= now:
+            del self._until[first[0]]

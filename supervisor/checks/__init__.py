@@ -1,0 +1,1 @@
+"""What `kokoro-live doctor` looks at, one function a check."""

@@ -1,0 +1,101 @@
+"""`kokoro-live doctor`: look at everything that a server depends on, and say how to mend what is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from supervisor.composition import KINDS, Settings
+from supervisor.options import default_config_file, settings_options
+
+if TYPE_CHECKING:
+    from supervisor.checks.finding import Check, Finding
+
+_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "wrong": ("✗", "red")}
+
+_CONFIG_FILE, _CONFIG_ERROR = f"{__name__}.config_file", f"{__name__}.config_error"
+"""Where in click's context the command finds what was learnt before it was called."""
+
+
+class DoctorCommand(click.Command):
+    """A config file that can't be read is a finding here, and no reason to look no further."""
+
+    def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
+        super().__init__(name, params=params, **attributes)
+        option = next(param for param in params if param.name == "config")
+        read = option.callback
+        assert read is not None
+
+        def look(context: click.Context, parameter: click.Parameter, path: Path | None) -> None:
+            context.meta[_CONFIG_FILE] = path or default_config_file()
+            context.meta[_CONFIG_ERROR] = ""
+            try:
+                read(context, parameter, path)
+            except click.UsageError as error:
+                context.meta[_CONFIG_ERROR] = error.message
+
+        option.callback = look
+
+
+@click.command(cls=DoctorCommand)
+@settings_options(*KINDS)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.pass_context
+def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
+    """See whether everything is in order, and how to mend what isn't. Takes the options of `serve`.
+
+    Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
+    """
+    from supervisor.checks.finding import Circumstances, Verdict, outcome
+
+    try:
+        settings = Settings.of(values)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    circumstances = Circumstances(settings, context.meta[_CONFIG_FILE], context.meta[_CONFIG_ERROR])
+    findings = []
+    for title, check in checks().items():
+        finding = outcome(check, circumstances)
+        findings.append((title, finding))
+        if not as_json:
+            _show(title, finding)
+    if as_json:
+        rows = [
+            {"check": title, "verdict": finding.verdict, "found": finding.found, "cure": finding.cure}
+            for title, finding in findings
+        ]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    sys.exit(any(finding.verdict is Verdict.WRONG for _, finding in findings))
+
+
+def checks() -> dict[str, Check]:
+    """By title, in the order in which they are made."""
+    from supervisor.checks import installation, machine, speech
+
+    return {
+        "config file": machine.config,
+        "Python": installation.python,
+        "packages": installation.packages,
+        "phonemizer": installation.phonemizer,
+        "espeak-ng": installation.espeak,
+        "phonemes": speech.phonemes,
+        "spaCy": installation.spacy,
+        "providers": speech.providers,
+        "model files": speech.model_files,
+        "voices": speech.voices,
+        "engine": speech.engine,
+        "shared memory": machine.shared_memory,
+        "port": machine.port,
+        "open files": machine.descriptors,
+    }
+
+
+def _show(title: str, finding: Finding) -> None:
+    mark, colour = _MARKS[finding.verdict]
+    click.echo(f"{click.style(mark, colour)} {click.style(f'{title:13}', bold=True)}  {finding.found}")
+    if finding.cure:
+        click.echo(f"{'':17}→ {finding.cure}")

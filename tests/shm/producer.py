@@ -1,0 +1,80 @@
+"""A real producer process at the other end of a real channel, and the reader's end of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import multiprocess
+
+from shm.control import ControlSocket, control_pair
+from shm.frames import FrameReader, FrameWriter
+from shm.messages import Commit, Connect, Release, decode_commit, encode
+from shm.ring import Arena, RingReader
+from supervisor.channels import channel
+from tests.shm.children import JOB, RING, produce
+
+
+@dataclass
+class Producer:
+    """What the front has of a worker."""
+
+    process: Any
+    control: ControlSocket
+    jobs: FrameWriter
+    commits: FrameReader
+    arena: Arena
+    connected: bool = True
+
+    @property
+    def ring(self) -> RingReader:
+        return RingReader(self.arena.ring(0))
+
+    def committed(self, count: int) -> list[Commit]:
+        """The next `count` commits; the producer sends no more than that unasked."""
+        received: list[Commit] = []
+        while len(received) < count:
+            received += self.receive()
+        return received
+
+    def receive(self) -> list[Commit]:
+        """What one read brings; blocks until there is something."""
+        commits = [decode_commit(payload) for payload in self.commits.receive()]
+        assert all(isinstance(commit, Commit) for commit in commits)
+        return commits  # type: ignore[return-value]
+
+    def release(self, position: int) -> None:
+        self.jobs.send(encode(Release(JOB, position)))
+
+    def hang_up(self) -> None:
+        """Close this side of the channel. Idempotent."""
+        if self.connected:
+            self.connected = False
+            self.jobs.close()
+            self.commits.close()
+
+
+@contextmanager
+def producer(kill_point: str) -> Iterator[Producer]:
+    """Spawn a producer and pass it its ends, as the supervisor does."""
+    control, control_end = control_pair()
+    process = multiprocess.get_context("spawn").Process(target=produce, args=(control_end, kill_point))
+    process.start()
+    control_end.close()
+    with channel(1, RING) as ends:
+        control.send(Connect(1, 1, RING), ends.worker)
+        jobs, commits, memory = (os.dup(fd) for fd in ends.front)
+    arena = Arena(memory, 1, RING)
+    os.close(memory)
+    front = Producer(process, control, FrameWriter(jobs), FrameReader(commits), arena)
+    try:
+        yield front
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        control.close()
+        front.hang_up()

@@ -1,0 +1,273 @@
+"""The control socket: messages whole and in order, each with its own descriptors, none left open by accident."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import select
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shm.control
+from shm.control import ControlSocket, control_pair
+from shm.frames import MAX_FRAME_BYTES, BrokenChannel
+from shm.messages import Connect, ControlMessage, Distrust, Drain, Idle, Situation, encode
+
+MOST = 16
+"""Descriptors of one message."""
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+
+
+@contextmanager
+def pair() -> Iterator[tuple[ControlSocket, ControlSocket]]:
+    """Both ends, non-blocking, closed at the end."""
+    ours, end = control_pair()
+    end.setblocking(False)
+    theirs = ControlSocket(end)
+    try:
+        yield ours, theirs
+    finally:
+        ours.close()
+        theirs.close()
+
+
+@contextmanager
+def files() -> Iterator[list[int]]:
+    """`MOST` descriptors of as many pipes."""
+    ends: list[int] = []
+    for _ in range(MOST):
+        read, write = os.pipe()
+        os.close(write)
+        ends.append(read)
+    try:
+        yield ends
+    finally:
+        for fd in ends:
+            os.close(fd)
+
+
+def identity(fd: int) -> int:
+    """Which file it is, whatever its number."""
+    return os.fstat(fd).st_ino
+
+
+def taken(messages: list[tuple[ControlMessage, list[int]]]) -> list[tuple[ControlMessage, list[int]]]:
+    """The messages with their descriptors' identities, the descriptors closed as a receiver does."""
+    identities = [(message, [identity(fd) for fd in fds]) for message, fds in messages]
+    for _, fds in messages:
+        for fd in fds:
+            os.close(fd)
+    return identities
+
+
+def frame(message: ControlMessage, descriptors: int = 0) -> bytes:
+    payload = encode(message)
+    return struct.pack("!IB", len(payload), descriptors) + payload
+
+
+def open_descriptors() -> int:
+    gc.collect()  # or what an earlier test left to the collector could vanish between two counts
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def everything(end: ControlSocket, count: int) -> list[tuple[ControlMessage, list[int]]]:
+    """The next `count` messages, which were sent already: a socket pair delivers at once."""
+    received: list[tuple[ControlMessage, list[int]]] = []
+    while len(received) < count:
+        assert select.select([end], [], [], 0)[0], f"{len(received)} of {count} messages came"
+        received += end.receive()
+    return received
+
+
+def test_every_message_arrives_in_order_at_the_other_end() -> None:
+    with pair() as (ours, theirs):
+        ours.send(Idle(1))
+        ours.send(Situation("ready", "", {"worker": 1}))
+        theirs.send(Distrust(4, "CRC"))
+        assert everything(theirs, 2) == [(Idle(1), []), (Situation("ready", "", {"worker": 1}), [])]
+        assert everything(ours, 1) == [(Distrust(4, "CRC"), [])]
+
+
+@settings(deadline=None, database=None, max_examples=60)
+@given(
+    sent=st.lists(st.tuples(st.integers(0, MOST), st.integers(0, 400)), min_size=1, max_size=12),
+    read_bytes=st.integers(1, 1200),
+)
+def test_descriptors_come_with_their_message_however_little_is_read_at_a_time(
+    sent: list[tuple[int, int]], read_bytes: int
+) -> None:
+    with pair() as (ours, theirs), files() as fds, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shm.control, "_READ_BYTES", read_bytes)
+        messages = [(Distrust(number, "x" * length), count) for number, (count, length) in enumerate(sent)]
+        for message, count in messages:
+            ours.send(message, fds[MOST - count :])
+        received = taken(everything(theirs, len(messages)))
+        assert received == [(message, [identity(fd) for fd in fds[MOST - count :]]) for message, count in messages]
+        assert theirs.receive() == []
+
+
+@pytest.mark.parametrize("cut", range(1, len(frame(Connect(3, 4, 5), 3))))
+def test_a_message_split_anywhere_keeps_its_descriptors(cut: int) -> None:
+    """They travel with its first part; another message's, with the rest, are not taken for its own."""
+    with pair() as (ours, theirs), files() as fds:
+        whole = frame(Connect(3, 4, 5), 3)
+        socket.send_fds(ours.socket, [whole[:cut]], fds[:3])
+        assert theirs.receive() == []
+        ours.socket.send(whole[cut:])
+        ours.send(Connect(4, 4, 5), fds[3:5])
+        assert taken(everything(theirs, 2)) == [
+            (Connect(3, 4, 5), [identity(fd) for fd in fds[:3]]),
+            (Connect(4, 4, 5), [identity(fd) for fd in fds[3:5]]),
+        ]
+
+
+def test_the_sender_keeps_its_descriptors_and_the_receiver_passes_none_on() -> None:
+    with pair() as (ours, theirs), files() as fds:
+        ours.send(Connect(1, 1, 1), fds[:3])
+        ((_, received),) = everything(theirs, 1)
+        assert not any(os.get_inheritable(fd) for fd in received)
+        assert [identity(fd) for fd in received] == [identity(fd) for fd in fds[:3]]
+        for fd in received:
+            os.close(fd)
+
+
+@linux_only
+@pytest.mark.parametrize("cut", [1, None], ids=["before its message was whole", "of a message that nobody took"])
+def test_close_closes_what_came_and_was_not_taken(cut: int | None) -> None:
+    with files() as fds:
+        before = open_descriptors()
+        with pair() as (ours, theirs):
+            socket.send_fds(ours.socket, [frame(Connect(1, 1, 1), 3)[:-cut] if cut else b"\0\0\0\1\3\xc1"], fds[:3])
+            held = open_descriptors()
+            if cut:
+                assert theirs.receive() == []
+            else:
+                with pytest.raises(BrokenChannel, match="makes no sense"):
+                    theirs.receive()
+            assert open_descriptors() == held + 3
+        assert open_descriptors() == before
+
+
+@linux_only
+def test_close_after_everything_was_taken_closes_nothing_else() -> None:
+    with files() as fds:
+        with pair() as (ours, theirs):
+            ours.send(Connect(1, 1, 1), fds[:3])
+            ((_, received),) = everything(theirs, 1)
+        assert [identity(fd) for fd in received] == [identity(fd) for fd in fds[:3]]
+        for fd in received:
+            os.close(fd)
+
+
+def test_what_was_sent_before_the_end_is_received_before_it_is_noticed() -> None:
+    with pair() as (ours, theirs):
+        ours.send(Idle(1))
+        ours.send(Drain())
+        ours.close()
+        assert everything(theirs, 2) == [(Idle(1), []), (Drain(), [])]
+        for _ in range(2):
+            with pytest.raises(BrokenChannel, match="closed"):
+                theirs.receive()
+
+
+def test_part_of_a_message_and_then_the_end_is_no_message() -> None:
+    with pair() as (ours, theirs):
+        ours.socket.send(frame(Idle(1)) + frame(Idle(2))[:-1])
+        ours.close()
+        assert theirs.receive() == [(Idle(1), [])]
+        with pytest.raises(BrokenChannel, match="closed"):
+            theirs.receive()
+
+
+def test_sending_to_nobody_is_a_broken_channel() -> None:
+    with pair() as (ours, theirs), files() as fds:
+        theirs.close()
+        with pytest.raises(BrokenChannel):
+            ours.send(Drain())
+        with pytest.raises(BrokenChannel):
+            ours.send(Connect(1, 1, 1), fds[:3])
+
+
+def test_a_peer_that_closed_with_unread_messages_is_a_broken_channel() -> None:
+    """The kernel says ECONNRESET then, not EOF."""
+    with pair() as (ours, theirs):
+        ours.send(Drain())
+        theirs.close()
+        with pytest.raises(BrokenChannel):
+            ours.receive()
+
+
+@pytest.mark.parametrize("length", [3, 3000, 90_000], ids=["short", "long", "longer than a kernel buffer"])
+def test_a_full_socket_is_a_broken_channel_and_mixes_no_messages_up(length: int) -> None:
+    """Scenario: the peer is stopped until the socket is full, then reads again. What was sent without an error comes
+    whole, what was refused doesn't come at all, and what is sent after it is refused too or comes as it is."""
+    with pair() as (ours, theirs):
+        sent = 0
+        with pytest.raises(BrokenChannel):
+            while True:
+                ours.send(Distrust(sent, "x" * length))
+                sent += 1
+        assert everything(theirs, sent) == [(Distrust(number, "x" * length), []) for number in range(sent)]
+        try:
+            ours.send(Drain())
+            expected: list[tuple[ControlMessage, list[int]]] = [(Drain(), [])]
+        except BrokenChannel:
+            expected = []
+        ours.close()
+        received = []
+        with pytest.raises(BrokenChannel, match="closed"):
+            while True:
+                received += theirs.receive()
+        assert received == expected
+
+
+@pytest.mark.parametrize("length", [MAX_FRAME_BYTES + 1, 0xFFFFFFFF])
+def test_an_absurd_length_breaks_the_channel(length: int) -> None:
+    with pair() as (ours, theirs):
+        ours.socket.send(struct.pack("!IB", length, 0))
+        with pytest.raises(BrokenChannel, match=str(length)):
+            theirs.receive()
+
+
+@pytest.mark.parametrize("payload", [b"\xc1", b"", b"\x81\xa4type\xa5dream", b"\x81\xa4type\xa2\xff\xfe"])
+def test_a_message_that_makes_no_sense_breaks_the_channel(payload: bytes) -> None:
+    with pair() as (ours, theirs):
+        ours.socket.send(struct.pack("!IB", len(payload), 0) + payload)
+        with pytest.raises(BrokenChannel, match="makes no sense"):
+            theirs.receive()
+
+
+def test_a_message_without_the_descriptors_that_it_announces_breaks_the_channel() -> None:
+    with pair() as (ours, theirs), files() as fds:
+        socket.send_fds(ours.socket, [frame(Connect(1, 1, 1), 3)], fds[:2])
+        with pytest.raises(BrokenChannel, match="without the descriptors"):
+            theirs.receive()
+
+
+@linux_only
+def test_descriptors_over_the_limit_of_open_files_break_the_channel_and_are_not_given_to_another_message() -> None:
+    with files() as fds:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with pair() as (ours, theirs):
+            before = open_descriptors()
+            ours.send(Connect(1, 1, 1), fds[:3])
+            free = os.dup(fds[0])
+            os.close(free)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, hard))
+            try:
+                with pytest.raises(BrokenChannel, match="ulimit -n"):
+                    theirs.receive()
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            assert open_descriptors() == before + 1
+        assert open_descriptors() == before - 2

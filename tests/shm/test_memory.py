@@ -1,0 +1,163 @@
+"""Anonymous memory: reserved in full or refused with a reason, and without anything that could be left behind."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shm.memory
+from shm.audio import SAMPLE_BYTES
+from shm.memory import NoMemory, reserve
+from shm.ring import Arena
+
+SIZE = 3_000_001
+SHARED = Path("/dev/shm")
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="/proc and memfd are Linux's")
+
+
+def named() -> set[str]:
+    return {entry.name for entry in SHARED.glob("*kokoro-live*")} if SHARED.is_dir() else set()
+
+
+def open_descriptors() -> int:
+    gc.collect()  # or what an earlier test left to the collector could vanish between two counts
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@pytest.fixture(params=["as here", "without memfd_create"])
+def memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    if request.param == "without memfd_create":
+        pytest.importorskip("_posixshmem")
+        monkeypatch.delattr(os, "memfd_create", raising=False)
+    fd = reserve(SIZE)
+    request.addfinalizer(lambda: os.close(fd))
+    return fd
+
+
+def test_it_has_no_name_from_the_first_moment(memory: int) -> None:
+    assert os.fstat(memory).st_nlink == 0
+    assert named() == set()
+
+
+def test_all_of_it_is_there_and_zero(memory: int) -> None:
+    status = os.fstat(memory)
+    assert status.st_size == SIZE
+    assert status.st_blocks * 512 >= SIZE
+    assert os.pread(memory, SIZE + 1, 0) == bytes(SIZE)
+
+
+def test_a_child_does_not_inherit_it_unless_it_is_passed_on(memory: int) -> None:
+    code = "import os, sys; print(os.fstat(int(sys.argv[1])).st_size)"
+    command = [sys.executable, "-c", code, str(memory)]
+    not_passed = subprocess.run(command, capture_output=True, text=True, close_fds=False)
+    assert "Bad file descriptor" in not_passed.stderr
+    passed = subprocess.run(command, capture_output=True, text=True, pass_fds=[memory])
+    assert passed.stdout == f"{SIZE}\n"
+
+
+def never(*_: int) -> None:
+    raise AssertionError("tried")
+
+
+@pytest.mark.parametrize("size", [1 << 50, 1 << 62], ids=["a petabyte", "four exabytes"])
+def test_more_than_the_machine_has_is_refused_before_it_is_tried(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux gives a memfd page after page until something is killed, so this must not get as far as that."""
+    monkeypatch.setattr(os, "posix_fallocate", never)
+    message = f"can't reserve {size / 1e6:.0f} MB of shared memory for the PCM arena: [0-9]+ MB are available"
+    with pytest.raises(NoMemory, match=message) as caught:
+        reserve(size)
+    assert caught.value.errno == errno.ENOMEM
+
+
+def test_all_that_is_available_may_be_had_and_not_a_byte_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shm.memory, "available", lambda: SIZE)
+    os.close(reserve(SIZE))
+    with pytest.raises(NoMemory, match="3 MB are available"):
+        reserve(SIZE + 1)
+
+
+PHYSICAL = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+MEMINFO = {"/proc/meminfo": "MemTotal:       900 kB\nMemFree: 1 kB\nMemAvailable:   500 kB\nBuffers: 7 kB\n"}
+
+
+def cgroup(limit: str, used: str) -> dict[str, str]:
+    return {"/sys/fs/cgroup/memory.max": f"{limit}\n", "/sys/fs/cgroup/memory.current": f"{used}\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, PHYSICAL),
+        ({"/proc/meminfo": "MemTotal: 900 kB\n"}, PHYSICAL),
+        (MEMINFO, 512_000),
+        (cgroup("max", "300000"), PHYSICAL),
+        (cgroup("400000", "300000"), 100_000),
+        (MEMINFO | cgroup("400000", "300000"), 100_000),
+        (MEMINFO | cgroup("4000000", "300000"), 512_000),
+        (MEMINFO | cgroup("nonsense", "300000"), 512_000),
+    ],
+)
+def test_available_is_the_least_of_what_machine_kernel_and_container_say(
+    files: dict[str, str], expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_text(path: Path) -> str:
+        if str(path) not in files:
+            raise FileNotFoundError(path)
+        return files[str(path)]
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    assert shm.memory.available() == expected
+
+
+@linux_only
+def test_a_refusal_leaves_no_descriptor_open() -> None:
+    before = open_descriptors()
+    for _ in range(3):
+        with pytest.raises(NoMemory):
+            reserve(1 << 50)
+    assert open_descriptors() == before
+
+
+def test_a_limit_on_file_sizes_is_an_error_with_a_size_and_a_reason_and_no_signal() -> None:
+    code = """
+import resource
+from shm.memory import NoMemory, reserve
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+reserve(1 << 20)
+try:
+    reserve(5_000_000)
+except NoMemory as error:
+    print(error)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(Path.cwd())}
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "can't reserve 5 MB of shared memory for the PCM arena: File too large" in ended.stdout
+
+
+@linux_only
+def test_the_last_view_gives_the_memory_back() -> None:
+    """Descriptors and mappings: the arena's own, which outlive the one that it was made from, go with the views."""
+
+    def mapped() -> int:
+        return Path("/proc/self/maps").read_text().count("kokoro-live-pcm")
+
+    before = open_descriptors(), mapped()
+    fd = reserve(4 * 1000 * SAMPLE_BYTES)
+    arena = Arena(fd, 4, 1000)
+    os.close(fd)
+    view = arena.ring(1)[10:20]
+    del arena
+    gc.collect()
+    view[:] = 7
+    assert mapped() == before[1] + 1
+    del view
+    gc.collect()
+    assert (open_descriptors(), mapped()) == before

@@ -1,0 +1,216 @@
+"""Messages in bytes: they come back as they were, the commits fit their record, and nonsense is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shm.frames import HEADER_BYTES
+from shm.messages import (
+    MAX_COMMIT_BYTES,
+    Began,
+    BootFailure,
+    Commit,
+    CommitMessage,
+    Connect,
+    ControlMessage,
+    Disconnect,
+    Distrust,
+    Done,
+    Drain,
+    EngineInfo,
+    Failed,
+    Forget,
+    Idle,
+    Job,
+    JobMessage,
+    Load,
+    ProviderFailure,
+    Quit,
+    Ready,
+    Recycle,
+    Release,
+    Situation,
+    Started,
+    clipped,
+    decode_commit,
+    decode_control,
+    decode_job,
+    encode,
+)
+
+LARGEST = (1 << 64) - 1
+"""MessagePack's largest integer, and its longest: more than any counter here can reach."""
+
+ENGINE = EngineInfo(
+    name="kokoro",
+    provider="CPUExecutionProvider",
+    model="kokoro-v1.0.onnx",
+    model_sha256="7d5d",
+    speaks="phonemes",
+    vocabulary="əɹɛ ˈ",
+    max_tokens=510,
+    voices=("af_heart", "zf_xiaobei"),
+    concurrency=2,
+)
+JOB = Job(
+    generation=3,
+    job=1,
+    segment=2,
+    ring=0,
+    script="həlˈoʊ",
+    language="en-us",
+    voice=(("af_heart", 0.75), ("am_adam", 0.25)),
+    speed=1.25,
+    seed=LARGEST,
+    from_sample=24_000,
+    first_deadline=12345.678,
+)
+JOBS: list[JobMessage] = [JOB, Release(1, LARGEST), Forget(7)]
+COMMITS: list[CommitMessage] = [
+    Began(3, 1, 2),
+    Commit(3, 1, 2, 0, 9, 4800, 0xFFFFFFFF),
+    Done(3, 1, 2, 4800, 0.125),
+    Failed(3, 1, 2, "x"),
+    Quit(3),
+]
+CONTROLS: list[ControlMessage] = [
+    Load(("CoreMLExecutionProvider",)),
+    ProviderFailure("CUDAExecutionProvider", "no device"),
+    Recycle("1.5 GB resident"),
+    Ready(ENGINE, 1.5),
+    BootFailure("engine", "no such file: give --model a path that exists"),
+    Connect(3, 16, 720_000, ENGINE),
+    Connect(3, 16, 720_000),
+    Disconnect(3, draining=True),
+    Distrust(3, "CRC"),
+    Idle(3),
+    Started(),
+    Situation("starting", "loading", {"front": 0, "worker": 2}),
+    Drain(),
+]
+LARGEST_VALUES = {int: LARGEST, float: 1.7976931348623157e308, str: clipped("ə" * 100_000)}
+DECODERS: list[Callable[[bytes], object]] = [decode_job, decode_commit, decode_control]
+
+
+@pytest.mark.parametrize("message", JOBS, ids=lambda message: type(message).__name__)
+def test_a_job_message_comes_back_as_it_was(message: JobMessage) -> None:
+    assert decode_job(encode(message)) == message
+
+
+@pytest.mark.parametrize("message", COMMITS, ids=lambda message: type(message).__name__)
+def test_a_commit_message_comes_back_as_it_was(message: CommitMessage) -> None:
+    assert decode_commit(encode(message)) == message
+
+
+@pytest.mark.parametrize("message", CONTROLS, ids=lambda message: type(message).__name__)
+def test_a_control_message_comes_back_as_it_was(message: ControlMessage) -> None:
+    assert decode_control(encode(message)) == message
+
+
+def test_no_message_is_missing_here() -> None:
+    for union, messages in [(JobMessage, JOBS), (CommitMessage, COMMITS), (ControlMessage, CONTROLS)]:
+        assert set(get_args(union)) == {type(message) for message in messages}
+
+
+@pytest.mark.parametrize("kind", get_args(CommitMessage))
+def test_every_commit_message_fits_its_record_at_the_extremes(kind: Any) -> None:
+    """At most `MAX_COMMIT_BYTES` with the frame's header: one write puts it into the pipe whole."""
+    message = kind(*(LARGEST_VALUES[hint] for hint in get_type_hints(kind).values()))
+    assert len(encode(message)) + HEADER_BYTES <= MAX_COMMIT_BYTES
+    assert decode_commit(encode(message)) == message
+
+
+@settings(database=None)
+@given(reason=st.text(st.characters(exclude_categories=()), max_size=500), numbers=st.integers(0, LARGEST))
+def test_any_reason_can_be_clipped_and_sent(reason: str, numbers: int) -> None:
+    """Lone surrogates too, which a file name or a careless library brings along and UTF-8 has no bytes for."""
+    message = Failed(numbers, numbers, numbers, clipped(reason))
+    payload = encode(message)
+    assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES
+    assert decode_commit(payload) == message
+
+
+def test_a_short_reason_is_not_clipped_and_a_long_one_keeps_its_beginning() -> None:
+    assert clipped("the engine gave nothing for 'naïve'") == "the engine gave nothing for 'naïve'"
+    assert clipped("ə" * 300) == "ə" * 200
+    assert clipped("x" + "ə" * 300) == "x" + "ə" * 199
+
+
+@settings(database=None)
+@given(garbage=st.binary(max_size=64))
+def test_garbage_is_a_msgspec_error_and_never_a_message(garbage: bytes) -> None:
+    for decode in DECODERS:
+        with pytest.raises(msgspec.MsgspecError):
+            decode(garbage)
+
+
+@settings(database=None)
+@given(message=st.sampled_from([*JOBS, *COMMITS, *CONTROLS]), data=st.data())
+def test_a_damaged_message_is_refused_or_is_still_a_message(message: object, data: st.DataObject) -> None:
+    """Some bytes overwritten: no other kind of error comes out, whatever they hit."""
+    payload = bytearray(encode(message))
+    at = data.draw(st.integers(0, len(payload) - 1))
+    payload[at : at + 4] = data.draw(st.binary(min_size=1, max_size=4))
+    for decode in DECODERS:
+        try:
+            assert isinstance(decode(bytes(payload)), msgspec.Struct)
+        except msgspec.MsgspecError:
+            pass
+
+
+@pytest.mark.parametrize("message", [*JOBS, *COMMITS, *CONTROLS], ids=lambda message: type(message).__name__)
+def test_a_message_cut_short_or_with_something_after_it_is_refused(message: object) -> None:
+    payload = encode(message)
+    for wrong in [*(payload[:length] for length in range(len(payload))), payload + b"\x00"]:
+        for decode in DECODERS:
+            with pytest.raises(msgspec.MsgspecError):
+                decode(wrong)
+
+
+@pytest.mark.parametrize(
+    ("decode", "strangers"),
+    [(decode_job, [*COMMITS, *CONTROLS]), (decode_commit, [*JOBS, *CONTROLS]), (decode_control, [*JOBS, *COMMITS])],
+    ids=["jobs", "commits", "control"],
+)
+def test_a_message_of_another_conversation_is_refused(
+    decode: Callable[[bytes], object], strangers: list[object]
+) -> None:
+    for message in strangers:
+        with pytest.raises(msgspec.ValidationError, match=r"\$\.type"):
+            decode(encode(message))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"type": "commit", "generation": 1},
+        {"type": "commit", **dict.fromkeys(Commit.__struct_fields__, "1")},
+        {"type": "commit", **dict.fromkeys(Commit.__struct_fields__, 1.5)},
+        {"type": "commit", **dict.fromkeys(Commit.__struct_fields__)},
+        {"type": "commits", **dict.fromkeys(Commit.__struct_fields__, 1)},
+        {"type": 1},
+        {},
+        [],
+        None,
+    ],
+)
+def test_a_commit_with_a_field_missing_or_of_another_type_is_refused(wrong: object) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        decode_commit(msgspec.msgpack.encode(wrong))
+
+
+def test_text_that_is_not_utf8_is_refused_like_any_other_nonsense() -> None:
+    payload = encode(Failed(1, 2, 3, "abc")).replace(b"abc", b"a\xff\xfe")
+    with pytest.raises(msgspec.MsgspecError, match="utf-8"):
+        decode_commit(payload)
+
+
+def test_nesting_without_end_is_refused_like_any_other_nonsense() -> None:
+    with pytest.raises(msgspec.MsgspecError, match="recursion"):
+        decode_commit(b"\x81\xa1x" + b"\x91" * 100_000 + b"\x90")

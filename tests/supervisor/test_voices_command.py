@@ -1,0 +1,116 @@
+"""`kokoro-live voices`: the list of the server that runs, or of the engine that would speak."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import subprocess
+import sys
+from asyncio.subprocess import PIPE
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from supervisor.commands.voices import voices
+from tests.file_server import file_server, page
+from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving
+from tests.miniature import make_miniature, make_voices
+from tests.supervisor.clean_environment import clean_environment
+from worker.kokoro_voices import KOKORO_VOICES
+
+VOICES = [sys.executable, "-m", "supervisor", "voices"]
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path, monkeypatch):
+    with clean_environment(tmp_path, monkeypatch):
+        yield
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(voices, [str(argument) for argument in arguments])
+
+
+async def outcome(*arguments: str) -> tuple[int, str, str]:
+    process = await asyncio.create_subprocess_exec(*VOICES, *arguments, stdout=PIPE, stderr=PIPE)
+    out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+def test_espeaks_voices_have_kokoros_names():
+    result = run("--engine", "espeak")
+    assert result.exit_code == 0
+    header, *rows = [line.split("\t") for line in result.stdout.splitlines()]
+    assert header == ["id", "name", "language", "gender", "engine"]
+    assert [row[0] for row in rows] == list(KOKORO_VOICES)
+    assert ["bm_lewis", "bm_lewis", "en-gb", "male", "espeak-ng"] in rows
+
+
+def test_a_models_voices_are_those_of_its_file(tmp_path: Path):
+    make_miniature(tmp_path / "model.onnx")
+    make_voices(tmp_path / "voices.bin", ["zf_xiaobei", "emma"])
+    listed = json.loads(run("--json", "--model-dir", tmp_path).stdout)
+    assert [(voice["id"], voice["language"], voice["gender"], voice["engine"]) for voice in listed] == [
+        ("emma", "en-us", None, "kokoro"),
+        ("zf_xiaobei", "cmn", "female", "kokoro"),
+    ]
+
+
+def test_an_engine_that_cant_be_loaded(tmp_path: Path):
+    result = run("--engine", "kokoro", "--model-dir", tmp_path)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "kokoro-live models fetch" in result.stderr
+
+
+async def test_the_running_servers_list_is_the_one(monkeypatch: pytest.MonkeyPatch):
+    async with serving(FakeSpeaker()) as server:
+        monkeypatch.setenv("KOKORO_LIVE_PORT", str(server.port))
+        code, out, error = await outcome("--json")
+    assert (code, error) == (0, "")
+    listed = json.loads(out)
+    assert [voice["id"] for voice in listed] == list(ENGINE.voices)
+    assert {voice["engine"] for voice in listed} == {"kokoro"}
+
+
+async def test_both_sources_say_the_same_of_a_voice(tmp_path: Path):
+    make_miniature(tmp_path / "model.onnx")
+    make_voices(tmp_path / "voices.bin", ENGINE.voices)
+    async with serving(FakeSpeaker()) as server:
+        _, of_server, _ = await outcome("--url", server.url)
+    _, of_engine, _ = await outcome("--model-dir", str(tmp_path))
+    assert sorted(of_server.splitlines()) == sorted(of_engine.splitlines())
+    assert len(of_server.splitlines()) == 1 + len(ENGINE.voices)
+
+
+async def test_a_server_that_has_no_list():
+    async with serving(FakeSpeaker(engine=None)) as server:
+        assert await outcome("--url", server.url) == (1, "", "Error: the model is loading\n")
+
+
+def test_what_answers_there_may_be_something_else():
+    with file_server() as server:
+        server.script.append(page)
+        result = run("--url", server.url)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"{server.url} answers with 200, and with no list of voices." in result.stderr
+    result = run("--url", server.url)
+    assert result.exit_code == 1
+    assert f"{server.url} doesn't answer" in result.stderr
+
+
+def test_on_a_terminal_it_is_a_table():
+    terminal, stdout = pty.openpty()
+    done = subprocess.Popen([*VOICES, "--engine", "espeak"], stdout=stdout)
+    os.close(stdout)
+    shown = b""
+    try:
+        while data := os.read(terminal, 4096):
+            shown += data
+    except OSError:
+        pass  # Linux's way to say that nobody has the other end any more
+    os.close(terminal)
+    assert done.wait() == 0
+    assert "│ zf_xiaoxiao ".encode() in shown
