@@ -11,9 +11,9 @@ import pytest
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE, Pcm
 from shm.memory import reserve
-from shm.messages import Commit, CommitMessage, Done, EngineInfo, Failed, Forget, Job, Release
+from shm.messages import Began, Commit, CommitMessage, Done, EngineInfo, Failed, Forget, Job, Release
 from shm.ring import Arena, RingReader
-from worker.engine import Block, EngineError, Utterance
+from worker.engine import Block, EngineError, ProviderUnavailable, Utterance
 from worker.workbench import Workbench
 
 RING = 1000
@@ -35,6 +35,8 @@ class ScriptedEngine:
         try:
             if utterance.script == "boom":
                 raise EngineError("can't say boom")
+            if utterance.script == "driver":
+                raise ProviderUnavailable("CUDAExecutionProvider", "out of memory")
             if utterance.script == "bug":
                 raise RuntimeError("broken")
             if utterance.script == "skip":
@@ -59,7 +61,15 @@ class Desk:
         self.engine = ScriptedEngine()
         self.sent: list[CommitMessage] = []
         self.arena = Arena(reserve(rings * RING * SAMPLE_BYTES), rings, RING)
-        self.bench = Workbench(self.engine, 1, self.arena, self.sent.append)
+        self.begun: list[tuple[int, int]] = []
+        self.broken: list[ProviderUnavailable] = []
+        self.bench = Workbench(self.engine, 1, self.arena, self._receive, self.broken.append)
+
+    def _receive(self, message: CommitMessage) -> None:
+        if isinstance(message, Began):
+            self.begun.append((message.job, message.segment))
+        else:
+            self.sent.append(message)
 
     def job(self, job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0) -> None:
         self.bench.handle(
@@ -221,6 +231,21 @@ def test_a_segment_that_cannot_be_made_is_reported_and_the_next_one_is_made(scri
     assert desk.commits() == [(1, 0, 0, 100)]
 
 
+def test_a_provider_that_fails_is_no_segments_fault() -> None:
+    desk = Desk()
+    desk.job(0, 0, "driver")
+    desk.step()
+    assert [error.provider for error in desk.broken] == ["CUDAExecutionProvider"]
+
+
+def test_a_lane_says_what_it_takes_up() -> None:
+    desk = Desk()
+    desk.job(0, 0, "2x100")
+    desk.job(1, 0, "1x100", deadline=1.0)
+    desk.steps()
+    assert desk.begun == [(0, 0), (0, 0), (1, 0)]
+
+
 def test_a_job_of_another_generation_is_dropped() -> None:
     desk = Desk()
     desk.bench._generation = 2
@@ -231,7 +256,7 @@ def test_a_job_of_another_generation_is_dropped() -> None:
 def test_real_lanes_make_all_and_end_when_the_bench_closes() -> None:
     desk = Desk()
     done = threading.Semaphore(0)
-    desk.bench._send = lambda message: (desk.sent.append(message), isinstance(message, Done) and done.release())
+    desk.bench._send = lambda message: (desk._receive(message), isinstance(message, Done) and done.release())
     lanes = [threading.Thread(target=desk.bench.run_lane) for _ in range(2)]
     for lane in lanes:
         lane.start()
