@@ -21,6 +21,7 @@ from frontend.stream import Stream
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
 from frontend.watchdog import Watchdog
+from shm.killpoint import killpoint
 from shm.messages import (
     Began,
     Commit,
@@ -36,6 +37,7 @@ from shm.messages import (
     Job,
     Quit,
     Situation,
+    clipped,
 )
 from shm.ring import TornBlock
 
@@ -174,7 +176,9 @@ class Dispatcher:
         except TornBlock as torn:
             link.lose(str(torn))
             return
+        killpoint("before-seal")
         planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
+        killpoint("sealed")
         stream.progress()
         if not stream.sounds:
             stream.sounds = True
@@ -206,7 +210,7 @@ class Dispatcher:
         self._watchdogs.pop(link.generation).stop()
         if self._current is link:
             self._current = None
-        self._tell(Distrust(link.generation, reason))
+        self._tell(Distrust(link.generation, clipped(reason)))
         for stream in list(self._streams.values()):
             for planned in stream.planned:
                 if planned.state is State.DISPATCHED and planned.link is link:
@@ -266,12 +270,14 @@ class Dispatcher:
                 first_deadline=deadline,
             )
         )
+        killpoint("dispatched")
         self._watchdogs[link.generation].sign_of_life()
         stream.mind_lookahead()
 
     def took(self, block: SealedBlock) -> None:
         """See `Host.took`."""
         block.give_back()
+        killpoint("released")
         if watchdog := self._watchdogs.get(block.link.generation):
             watchdog.sign_of_life()  # it may have had no room to say anything until now
         self.wake()

@@ -11,7 +11,7 @@ _FIRST_WORK = 0.05
 """Seconds of work per token: Kokoro in fp32 on one thread of a slow processor."""
 
 _WEIGHT = 0.1
-"""Of the newest segment in the running means."""
+"""Of the newest segment in the running means, at least: the first one replaces the guess, the second counts half."""
 
 
 class Estimate:
@@ -20,12 +20,15 @@ class Estimate:
     def __init__(self) -> None:
         self._sound = _FIRST_SOUND
         self._work = _FIRST_WORK
+        self._seen = 0
 
     def observe(self, tokens: int, speed: float, samples: int, seconds: float) -> None:
         """A segment of `tokens` had `samples` samples, which took `seconds` to make."""
+        self._seen += 1
+        weight = max(1 / self._seen, _WEIGHT)
         sound = samples / SAMPLE_RATE * speed / max(tokens, 1)
-        self._sound += _WEIGHT * (sound - self._sound)
-        self._work += _WEIGHT * (seconds * speed / max(tokens, 1) - self._work)
+        self._sound += weight * (sound - self._sound)
+        self._work += weight * (seconds * speed / max(tokens, 1) - self._work)
 
     def samples(self, tokens: int, speed: float) -> int:
         """The expected length of a script."""

@@ -37,12 +37,14 @@ class Watchdog:
     def sign_of_life(self) -> None:
         """The worker said something, or was given its first segment after having none."""
         self._last_sign = self._loop.time()
-        if self._timer is None:
-            self._arm()
+        self._arm()
 
     def _arm(self) -> None:
+        """Look when the worker is late. A timer that is too early for that looks again; one too late is replaced."""
         due = self._due()
-        self._timer = None if due is None else self._loop.call_at(due, self._look)
+        if due is not None and (self._timer is None or due < self._timer.when()):
+            self.stop()
+            self._timer = self._loop.call_at(due, self._look)
 
     def _look(self) -> None:
         self._timer = None
@@ -50,7 +52,7 @@ class Watchdog:
         due = self._due()
         if due is not None and due <= self._loop.time():
             self._link.lose("it hangs")
-        elif self._timer is None:
+        else:
             self._arm()
 
     def _due(self) -> float | None:

@@ -145,7 +145,7 @@ _MAX_REASON_BYTES = 400
 
 
 def clipped(reason: str) -> str:
-    """As much of `reason` as fits into a record of `MAX_COMMIT_BYTES`."""
+    """As much of `reason` as fits into a record of `MAX_COMMIT_BYTES`, without what UTF-8 can't say."""
     return reason.encode(errors="replace")[:_MAX_REASON_BYTES].decode(errors="ignore")
 
 

@@ -15,7 +15,7 @@ from setproctitle import setproctitle
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import BootFailure, Connect, ControlMessage, Drain, Load, ProviderFailure, Ready, Recycle
+from shm.messages import BootFailure, Connect, ControlMessage, Drain, Load, ProviderFailure, Ready, Recycle, clipped
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.select import choose, import_engines
@@ -75,7 +75,7 @@ class Worker:
         except ProviderUnavailable as error:
             self.provider_failed(error)
         except EngineUnavailable as error:
-            self._control.send(BootFailure("engine", str(error)))
+            self._control.send(BootFailure("engine", clipped(str(error))))
             _end(1)
         else:
             self._engine = engine
@@ -86,7 +86,7 @@ class Worker:
         with self._failing:
             for channel in self._channels:
                 channel.quit()
-            self._control.send(ProviderFailure(error.provider, str(error)))
+            self._control.send(ProviderFailure(error.provider, clipped(str(error))))
             _end(1)
 
     def stream_ended(self) -> None:

@@ -10,7 +10,7 @@ import multiprocess
 import pytest
 
 from shm.lifeline import ORPHANED
-from tests.shm.children import supervise, tied
+from tests.shm.children import DEADLY, supervise, tied
 
 spawn = multiprocess.get_context("spawn")
 FAILS_AFTER = 30
@@ -26,7 +26,7 @@ def test_the_end_of_the_lifeline_ends_the_child_and_nothing_less_does() -> None:
     lifeline_end.close()
     talk_end.close()
     assert talk.recv() == "tied"
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in DEADLY:
         os.kill(process.pid, number)
     os.write(lifeline.fileno(), b"no end")
     talk.send("alive?")

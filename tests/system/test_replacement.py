@@ -1,0 +1,170 @@
+"""Workers and fronts that are replaced while they serve: recycled, reconfigured, hanging, without their accelerator."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.server import DEADLINE, Server, server
+
+TEXT = sentences(12)
+
+
+def heard_in_thread(to: Server, text: str) -> tuple[threading.Event, threading.Thread, list[bytes]]:
+    """Read a stream in a thread: an event at its first bytes, and what was heard."""
+    began, heard = threading.Event(), []
+
+    def read() -> None:
+        response = to.speak(input=text, response_format="pcm")
+        heard.append(response.read(4800))
+        began.set()
+        heard.append(response.read())
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    assert began.wait(DEADLINE)
+    return began, thread, heard
+
+
+def exact(heard: list[bytes], text: str) -> bool:
+    return bool(np.array_equal(np.frombuffer(b"".join(heard), "<i2"), samples_of(text)))
+
+
+def restarts(of: Server) -> float:
+    _, metrics = of.get("/metrics")
+    found = re.search(r'kokoro_live_process_restarts_total\{process="worker"\} (\S+)', metrics)
+    return float(found[1]) if found else 0.0
+
+
+def test_a_worker_that_has_spoken_enough_is_replaced_without_a_listener_noticing(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=2), "--worker-max-requests", "2") as started:
+        old = started.child("worker")
+        _, thread, heard = heard_in_thread(started, TEXT)
+        for n in range(2):
+            started.hear(input=f"Short one {n}.", response_format="pcm")
+        started.logs(r"bringing up another worker: the worker has spoken 2 streams")
+        thread.join(DEADLINE)
+        assert exact(heard, TEXT)
+        started.logs(r"worker\[1\] has finished")
+        assert not old.is_running() and started.child("worker")
+        assert restarts(started) == 0
+
+
+def test_a_worker_that_has_grown_is_replaced(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path), "--worker-max-rss", "1") as started:
+        started.hear(input="Anything.", response_format="pcm")
+        started.logs(r"the worker has grown to \d+ MB")
+        started.logs(r"worker\[1\] has finished")
+        assert exact([started.hear(input="After.", response_format="pcm")], "After.")
+
+
+@pytest.mark.parametrize("standby", ["off", "imported", "loaded"])
+def test_a_worker_that_hangs_is_replaced_and_leaves_its_stacks(tmp_path: Path, standby: str) -> None:
+    arguments = (*miniature_arguments(tmp_path, cost=2), "--hang-patience", "0.5", "--standby", standby)
+    with server(*arguments) as started:
+        started.hear(input="It learns its own pace.", response_format="pcm")
+        old = started.child("worker")
+        _, thread, heard = heard_in_thread(started, TEXT)
+        old.suspend()
+        thread.join(DEADLINE)
+        assert exact(heard, TEXT)
+        started.logs(r"ending worker\[1\]: it hangs")
+        started.logs(r"Thread 0x[0-9a-f]+")
+        old.wait(DEADLINE)
+
+
+def test_an_idle_worker_that_is_stopped_is_noticed_when_it_is_needed(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path), "--hang-patience", "0.5") as started:
+        started.hear(input="It learns its own pace.", response_format="pcm")
+        started.child("worker").suspend()
+        assert exact([started.hear(input="Anybody there?", response_format="pcm")], "Anybody there?")
+
+
+def test_a_provider_that_is_missing_gives_way_to_the_cpu_and_says_so(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path), "--provider", "cuda") as started:
+        assert "CPUExecutionProvider" in started.announcement
+        started.logs(r"CUDAExecutionProvider is given up: .*has only")
+        assert exact([started.hear(input="On the processor.", response_format="pcm")], "On the processor.")
+        assert restarts(started) == 0
+
+
+def test_new_settings_take_effect_without_a_dropped_stream(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("max_input_characters = 5000\nconcurrency = 1\n")
+    with server(*miniature_arguments(tmp_path, cost=2), "--config", str(config)) as started:
+        front, worker = started.child("front"), started.child("worker")
+        _, thread, heard = heard_in_thread(started, TEXT)
+        config.write_text("max_input_characters = 20\nconcurrency = 2\n")
+        started.process.send_signal(signal.SIGHUP)
+        started.logs(r"bringing up another front")
+        started.logs(r"front\[\d+\] has finished")
+        thread.join(DEADLINE)
+        assert exact(heard, TEXT), "the old front finished what it had begun"
+        refused = started.speak(input="This is longer than twenty characters.", response_format="pcm")
+        assert (refused.status, refused.read()) and refused.status == 400
+        assert exact([started.hear(input="Short.", response_format="pcm")], "Short.")
+        assert started.child("front") != front and started.child("worker") != worker
+
+
+def test_settings_that_make_no_sense_change_nothing(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("concurrency = 1\n")
+    with server(*miniature_arguments(tmp_path), "--config", str(config)) as started:
+        worker = started.child("worker")
+        config.write_text("concurrency = 'many'\n")
+        started.process.send_signal(signal.SIGHUP)
+        started.logs(r"the settings are as they were: .*many")
+        assert exact([started.hear(input="As before.", response_format="pcm")], "As before.")
+        assert started.child("worker") == worker
+
+
+def test_a_poisonous_text_fails_alone_and_is_not_tried_again(tmp_path: Path) -> None:
+    """The worker kills itself on a segment that the test names."""
+    arguments = miniature_arguments(tmp_path, cost=1)
+    poison = "Swallow this and perish."
+    with server(*arguments, environment=poisoned_by(tmp_path, poison)) as started:
+        _, thread, heard = heard_in_thread(started, TEXT)
+        refused = started.speak(input=poison, response_format="pcm")
+        assert refused.status == 500
+        assert "ends the engine's process" in refused.read().decode()
+        thread.join(DEADLINE)
+        assert exact(heard, TEXT)
+        died = restarts(started)
+        assert died == 2
+        again = started.speak(input=poison, response_format="pcm")
+        again.read()
+        assert again.status == 500 and restarts(started) == died, "no worker had to die for it"
+
+
+def poisoned_by(folder: Path, text: str) -> dict[str, str]:
+    """An environment in which a worker that begins `text` is killed: a module that Python imports at start."""
+    from frontend.text.g2p import G2P
+    from frontend.text.pipeline import TextPipeline
+    from tests.system.oracle import NOTATION
+
+    (segment,) = TextPipeline(G2P()).segments(text, "en-us", NOTATION)
+    site = folder / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Poison:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'worker.channel':\n"
+        "            import worker.kokoro as engine\n"
+        "            begin = engine.KokoroEngine.begin\n"
+        "            def deadly(self, utterance):\n"
+        f"                if utterance.script == {segment.script!r}:\n"
+        "                    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "                return begin(self, utterance)\n"
+        "            engine.KokoroEngine.begin = deadly\n"
+        "        return None\n"
+        "sys.meta_path.insert(0, Poison())\n"
+    )
+    return {"PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
