@@ -23,6 +23,7 @@ class Quarantine:
         self._until: dict[bytes, float] = {}
 
     def add(self, key: bytes) -> None:
+        self._until.pop(key, None)  # so that the first to leave stays the first in order
         self._until[key] = self._clock() + self._lifetime
 
     def __contains__(self, key: bytes) -> bool:

@@ -51,11 +51,10 @@ def _names(field: Field[Any]) -> tuple[str, ...]:
 
 def _attributes(field: Field[Any], hint: Any) -> dict[str, Any]:
     default = field.default if field.default_factory is MISSING else field.default_factory()
-    shown = "" if default is None or default == "" else True
     return {
         "type": _kind(hint),
         "default": default,
-        "show_default": shown,
+        "show_default": default not in (None, ""),
         "envvar": variable(field.name),
         "show_envvar": True,
         "help": field.metadata["help"],

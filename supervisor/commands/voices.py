@@ -56,7 +56,7 @@ def _of_server(url: str) -> list[dict[str, Any]]:
 
 def _of_engine(context: click.Context) -> list[dict[str, Any]]:
     # Which engine would speak shows only when it is loaded: a model may be there and not be of use.
-    from supervisor.voice_list import described
+    from frontend.voice_description import described
     from worker.engine import EngineUnavailable
     from worker.select import choose
 
