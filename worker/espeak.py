@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import logging
 from collections.abc import Generator
 
 import numpy as np
@@ -12,8 +12,11 @@ from shm.audio import SAMPLE_RATE
 from shm.messages import EngineInfo, Voice
 from worker.engine import Block, EngineError, Utterance
 from worker.espeak_library import LIBRARY_RATE, EspeakLibrary
+from worker.espeak_text import pieces
 from worker.kokoro_voices import KOKORO_VOICES
 from worker.pcm import to_pcm
+
+_log = logging.getLogger(__name__)
 
 _LANGUAGE_FILES = {
     "en-us": "en-us",
@@ -45,6 +48,10 @@ _PAUSING = tuple(".,;:!?…。，；：！？、।")
 """Marks after which a pause belongs to the segment. After a word there is none: the sentence goes on in the next."""
 
 
+_SILENCE = SAMPLE_RATE // 10
+"""Samples. What an utterance lasts for which espeak-ng has no sound ("★ ✓"): the text around it is to be heard."""
+
+
 class EspeakEngine:
     """Whole segments, in a few milliseconds each. Bit-exact: the same utterance gives the same samples in any process.
 
@@ -72,25 +79,30 @@ class EspeakEngine:
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """One block: the whole segment from `from_sample` on."""
+        """One block: the whole segment from `from_sample` on; a short silence if espeak-ng has no sound for it.
+
+        Whether a request has anything to speak was asked before; a line of signs within it must not end its stream.
+        """
         voice, pitch = _voice(utterance.voice, utterance.language)
-        text = _plain(utterance.script)
+        texts = pieces(utterance.script)
         own_speed = max(utterance.speed, _SLOWEST_OWN_SPEED)
         with EspeakLibrary() as library:
             spoken = library.speak(
-                text,
+                texts,
                 voice=voice,
                 words_per_minute=round(_NORMAL_RATE * own_speed),
                 pitch=pitch,
-                end_pause=text.rstrip().endswith(_PAUSING),
+                end_pause=texts[-1].rstrip().endswith(_PAUSING),
                 seed=utterance.seed,
             )
             if utterance.speed < own_speed:
                 spoken = library.stretch(spoken, utterance.speed / own_speed)
-        if not spoken.any():
-            raise EngineError(f"espeak-ng finds nothing to speak in {utterance.script!r}")
-        audio = soxr.resample(spoken.astype(np.float32) * (_GAIN / 32_768), LIBRARY_RATE, SAMPLE_RATE)
-        samples = to_pcm(audio)[utterance.from_sample :]
+        if spoken.any():
+            samples = to_pcm(soxr.resample(spoken.astype(np.float32) * (_GAIN / 32_768), LIBRARY_RATE, SAMPLE_RATE))
+        else:
+            _log.warning("espeak-ng has no sound for a segment of %d characters", len(utterance.script))
+            samples = np.zeros(_SILENCE, np.int16)
+        samples = samples[utterance.from_sample :]
         if len(samples):
             yield Block(utterance.from_sample, samples, last=True)
 
@@ -113,8 +125,3 @@ def _voice(blend: Voice, language: str) -> tuple[str, int]:
     place = (kind.index(name) + 1) / (len(kind) + 1)
     pitch = _PITCHES[round(place * (len(_PITCHES) - 1))]
     return f"{_LANGUAGE_FILES[language]}+{_VARIANTS[name[1]]}", pitch
-
-
-def _plain(script: str) -> str:
-    """Control characters become spaces: NUL would end the text, and others begin espeak-ng's embedded commands."""
-    return "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in script)

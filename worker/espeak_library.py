@@ -18,7 +18,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -91,16 +91,17 @@ class EspeakLibrary:
         return version.decode()
 
     def speak(
-        self, text: str, *, voice: str, words_per_minute: int, pitch: int, end_pause: bool, seed: int
+        self, texts: Sequence[str], *, voice: str, words_per_minute: int, pitch: int, end_pause: bool, seed: int
     ) -> NDArray[np.int16]:
         """Plain text: neither SSML nor phonemes in brackets mean anything.
 
         Args:
-            text: without NUL and other control characters, some of which are commands to espeak-ng.
+            texts: spoken one after the other without a pause in between. Without NUL and other control characters,
+                some of which are commands to espeak-ng, and without what crashes it: see `worker.espeak_text`.
             voice: a language's file name and a variant, as in `en-us+f2`.
             words_per_minute: 80 to 449 is the synthesiser's own; it shortens its audio with sonic from 450 on.
             pitch: 0 to 99; 50 is the voice's own.
-            end_pause: end with the pause that the last punctuation mark calls for.
+            end_pause: end the last with the pause that the last punctuation mark calls for.
             seed: of the noise.
 
         Returns:
@@ -115,11 +116,12 @@ class EspeakLibrary:
         library.espeak_SetParameter(_RATE, words_per_minute, 0)
         library.espeak_SetParameter(_PITCH, pitch, 0)
         library.espeak_ng_SetRandSeed(ctypes.c_long(1 + seed % _SEEDS))  # 0 would mean the clock
-        data = text.encode()
-        flags = _UTF8 | (_END_PAUSE if end_pause else 0)
-        status = library.espeak_Synth(data, ctypes.c_size_t(len(data) + 1), 0, _FROM_CHARACTER, 0, flags, None, None)
-        if status:
-            raise EngineError(f"espeak-ng failed with status {status}")
+        for place, text in enumerate(texts, 1):
+            data = text.encode()
+            flags = _UTF8 | (_END_PAUSE if end_pause and place == len(texts) else 0)
+            size = ctypes.c_size_t(len(data) + 1)
+            if status := library.espeak_Synth(data, size, 0, _FROM_CHARACTER, 0, flags, None, None):
+                raise EngineError(f"espeak-ng failed with status {status}")
         return np.frombuffer(b"".join(self._chunks), dtype=np.int16)
 
     def stretch(self, samples: NDArray[np.int16], speed: float) -> NDArray[np.int16]:

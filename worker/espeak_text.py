@@ -1,0 +1,124 @@
+"""Text in pieces that espeak-ng 1.52 speaks whole: some texts crash it, and of a long clause it drops the end.
+
+Measured in processes of their own, over random texts in every language: it dies of a hyphen between a sign and a
+letter, where scripts change (")-ह", "---ह"), of words of over 130 characters ("s's's'..."), and of clauses for which it
+makes too many words or sounds ("a.a.a.", 160 characters and more). Short of that, whatever is over 1,000 phonemes in a
+clause is lost: 200 Chinese characters or 50 pictures without a comma.
+
+These are the causes that were found; a text with another costs the worker that speaks it. An ordinary text is one piece
+and, but for a hyphen beside a bracket, the very text: pieces are cut only inside clauses that are too long for it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+_MAX_WORD = 40
+"""Characters. espeak-ng takes 160 bytes of UTF-8, and none takes over four."""
+
+_MAX_CLAUSE = 400
+"""Of a clause's weight, as `_WEIGHTS` has it: some 300 letters in words of usual length."""
+
+_WEIGHTS = {" ": 1, "a": 1, "w": 3, "C": 15, "c": 6, "0": 4, ".": 4, "$": 15}
+"""How many phonemes it takes to name a character, about, by its kind; `w` is a word's first letter.
+
+`C` is a capital in the middle of a word: espeak-ng begins another there, and may die of many ("aBcDeF...").
+"""
+
+_FIRST_IDEOGRAPH = 0x2E80
+"""From here on East Asian scripts, in which espeak-ng makes a word of each character."""
+
+_HYPHENS = re.compile("-+")
+
+# Where espeak-ng ends a clause for certain. After a full stop it looks at what follows: "e.g. this", "J. S. Bach".
+_CLAUSE_END = re.compile(r"[,;:!?…](?=\s)|(?<=\w\w\w)\.(?=\s+[^\W\da-z])|[。，、；：！？।॥]")
+
+
+def pieces(script: str) -> list[str]:
+    """What to have spoken one after the other; together the script, but for what has no sound.
+
+    Control characters and lone surrogates become spaces: NUL would end the text, and others begin espeak-ng's embedded
+    commands. Words over `_MAX_WORD` get spaces. Takes linear time.
+    """
+    text = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in script)
+    return _cut(_shorter_words(_HYPHENS.sub(_harmless, text)))
+
+
+def _harmless(hyphens: re.Match[str]) -> str:
+    text, length = hyphens.string, len(hyphens[0])
+    before, after = text[hyphens.start() - 1 : hyphens.start()], text[hyphens.end() : hyphens.end() + 1]
+    if not after or after.isspace() or (after.isascii() and not after.isalpha()):
+        return hyphens[0]
+    if length > 2:
+        return " - "  # which is a pause, as the row is
+    joins = not before or before.isspace() or _kind(before) in "ac" or (before.isascii() and before.isdigit())
+    return " " if _belongs_to_former(after) or (length == 1 and not joins) else hyphens[0]
+
+
+def _shorter_words(text: str) -> str:
+    parts: list[str] = []
+    length = 0
+    for character in text:
+        length = length + 1 if _kind(character) in "a0" or character in "'’" else 0
+        if length > _MAX_WORD and not _belongs_to_former(character):
+            parts.append(" ")
+            length = 1
+        parts.append(character)
+    return "".join(parts)
+
+
+def _cut(text: str) -> list[str]:
+    """Cuts where a clause gets too heavy: after its last space, else after its last sign, else right there."""
+    ends = {match.end() for match in _CLAUSE_END.finditer(text)}
+    found: list[str] = []
+    start = weight = space = sign = 0
+    former = " "
+    place = 0
+    while place < len(text):
+        if place in ends:
+            weight = space = sign = 0
+        kind = _kind(text[place])
+        if kind != "a":
+            weight += _WEIGHTS[kind]
+        elif former != "a":
+            weight += _WEIGHTS["w"]
+        else:
+            weight += _WEIGHTS["C" if text[place].isupper() and text[place - 1].islower() else "a"]
+        if weight > _MAX_CLAUSE and not _belongs_to_former(text[place]):
+            end = space or sign or place
+            found.append(text[start:end])
+            start = place = end
+            weight = space = sign = 0
+            former = " "
+            continue
+        place += 1
+        former = kind
+        if weight > _MAX_CLAUSE // 2:
+            if kind == " ":
+                space = place
+            elif kind != "a":
+                sign = place
+    found.append(text[start:])
+    return found
+
+
+@cache
+def _kind(character: str) -> str:
+    """`a` is a letter or part of one, `c` an East Asian character, `0` a digit, `$` a symbol, and `.` other signs."""
+    category = unicodedata.category(character)
+    if character.isspace():
+        return " "
+    if category[0] == "M" or category == "Cf":
+        return "a"
+    if category[0] == "L":
+        return "a" if ord(character) < _FIRST_IDEOGRAPH else "c"
+    if category[0] == "N":
+        return "0"
+    return "." if category[0] == "P" else "$"
+
+
+def _belongs_to_former(character: str) -> bool:
+    """Whether it is a combining mark or a joiner, say."""
+    return unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf")
