@@ -11,6 +11,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from frontend import request_id
 from frontend.catalog import Catalog
+from frontend.connection import announce_end, attend
 from frontend.errors import asked, openai_errors
 from frontend.health import Health
 from frontend.metrics import UNMATCHED, Metrics
@@ -31,8 +32,11 @@ def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web
     `auto_decompress=False`, as compressed bodies are refused and a decompression bomb should cost nothing; and with
     `access_log=None`, as each request is logged here.
     """
-    app = web.Application(client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors])
+    app = web.Application(
+        client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors, attend]
+    )
     app.on_response_prepare.append(_name_response)
+    app.on_response_prepare.append(announce_end)
 
     async def scrape(request: web.Request) -> web.Response:
         metrics.engine_changed(speaker.engine)
@@ -40,6 +44,7 @@ def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web
         return web.Response(body=body, headers={hdrs.CONTENT_TYPE: content_type})
 
     speech = SpeechHandler(speaker, settings, metrics)
+    app.on_cleanup.append(speech.close)
     catalog = Catalog(speaker)
     health = Health(speaker)
     for version in ("/v1", ""):

@@ -8,8 +8,7 @@ from aiohttp import web
 
 from frontend.errors import ApiError
 from frontend.speaker import Speaker, Unavailable
-from frontend.text.language import language_of
-from shm.messages import EngineInfo
+from frontend.voice_description import described
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The one model here, under its own name and under those that OpenAI's clients ask for."""
@@ -17,18 +16,9 @@ MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 KOKORO_V1_PUBLISHED = 1_737_936_000
 """27 January 2025, Unix time: the list's shape demands a date of creation."""
 
-GENDERS = {"f": "female", "m": "male"}
-
 
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": KOKORO_V1_PUBLISHED, "owned_by": "kokoro-live"}
-
-
-def _voice(name: str, engine: EngineInfo) -> dict[str, Any]:
-    """Kokoro's names begin with language and gender: `af_` is American, female. No gender where a name says none."""
-    language = language_of(((name, 1.0),), None)
-    gender = GENDERS.get(name[1]) if name[2:3] == "_" else None
-    return {"id": name, "name": name, "language": language, "gender": gender, "engine": engine.name}
 
 
 class Catalog:
@@ -58,4 +48,4 @@ class Catalog:
         engine = self._speaker.engine
         if engine is None:
             raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        return web.json_response({"voices": [_voice(name, engine) for name in engine.voices]})
+        return web.json_response({"voices": [described(name, engine.name) for name in engine.voices]})

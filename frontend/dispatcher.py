@@ -17,6 +17,7 @@ from frontend.planned import PlannedSegment, SealedBlock, State
 from frontend.quarantine import Quarantine, fingerprint
 from frontend.settings import FrontSettings
 from frontend.speaker import Broken, SpeechRequest, Unavailable, Unspeakable
+from frontend.status import Snapshot
 from frontend.stream import Stream
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
@@ -136,6 +137,7 @@ class Dispatcher:
         """Why nothing speaks, if nothing does."""
         self._situation = situation
         self._metrics.restarts(situation.restarts)
+        self._metrics.provider_failures(situation.provider_failures)
         if situation.worker_state == FATAL and self._current is None:
             for stream in list(self._streams.values()):
                 stream.fail(Unavailable(situation.reason, self.retry_after))
@@ -214,7 +216,8 @@ class Dispatcher:
         for stream in list(self._streams.values()):
             for planned in stream.planned:
                 if planned.state is State.DISPATCHED and planned.link is link:
-                    planned.orphaned(to_blame)
+                    # Only what a lane was at can have killed it.
+                    planned.orphaned(to_blame and planned.touched is not None)
                     self._metrics.segment_resubmitted()
                     if planned.deaths >= MAX_DEATHS:
                         self._quarantine.add(self._fingerprint(stream, planned))
@@ -305,6 +308,11 @@ class Dispatcher:
     def queue_depth(self) -> int:
         """Segments that are planned and not dispatched."""
         return sum(s.state is State.PLANNED for stream in self._streams.values() for s in stream.planned)
+
+    def snapshot(self) -> Snapshot:
+        """What `/status` shows of it."""
+        streams = tuple(self._streams.values())
+        return Snapshot(self.engine, self.reason, self._situation, streams, self.queue_depth, len(self._quarantine))
 
     def close(self) -> None:
         """End every stream and link."""

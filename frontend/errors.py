@@ -13,6 +13,8 @@ from aiohttp.typedefs import Handler
 from frontend import request_id
 from frontend.speaker import Broken, Unavailable, Unspeakable
 
+INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
+
 log = logging.getLogger(__name__)
 
 
@@ -37,9 +39,28 @@ def error_response(
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     """`{"error": {"message", "type", "param", "code"}}`, as OpenAI's API answers."""
-    kind = "invalid_request_error" if status < 500 else "server_error"
-    body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    body = {"error": error_body(status, message, param=param, code=code)}
     return web.Response(status=status, body=msgspec.json.encode(body), content_type="application/json", headers=headers)
+
+
+def error_body(
+    status: int, message: str, *, param: str | None = None, code: str | None = None
+) -> dict[str, str | None]:
+    """`{"message", "type", "param", "code"}`."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"message": message, "type": kind, "param": param, "code": code}
+
+
+def late_error_body(error: Exception) -> dict[str, str | None]:
+    """An `error_body` for what went wrong after the status had left."""
+    match error:
+        case Unspeakable():
+            return error_body(400, str(error), param="input", code="unspeakable")
+        case Unavailable():
+            return error_body(503, str(error), code="unavailable")
+        case Broken():
+            return error_body(500, str(error), code="synthesis_failed")
+    return error_body(500, INTERNAL, code="internal")
 
 
 def retry_after(seconds: float) -> dict[str, str]:
@@ -69,9 +90,7 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
         return error_response(405, message, code="method_not_supported", headers={"Allow": allowed})
     except Exception:
         log.exception("%s failed: %s", request_id.current.get(), asked(request))
-        return error_response(
-            500, "The server failed; its log has the reason under this X-Request-Id.", code="internal"
-        )
+        return error_response(500, INTERNAL, code="internal")
 
 
 def asked(request: web.Request) -> str:

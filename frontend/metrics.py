@@ -61,6 +61,20 @@ class Metrics:
             registry=self.registry,
         )
         self._restarts_seen: dict[str, int] = {}
+        self._provider_failures = Counter(
+            "kokoro_live_provider_failures_total",
+            "Execution providers that were given up, by name; /status has the reasons.",
+            ("provider",),
+            registry=self.registry,
+        )
+        self._given_up: Mapping[str, str] = {}
+        self._connections = Gauge("kokoro_live_connections", "Connections open now.", registry=self.registry)
+        self._connections_closed = Counter(
+            "kokoro_live_connections_closed_total",
+            "Connections closed by the server: header_timeout, write_timeout, room (idle, for a newcomer), refused.",
+            ("reason",),
+            registry=self.registry,
+        )
         self._engine = Gauge(
             "kokoro_live_engine_info",
             "1 for the engine that speaks now; absent while nothing can.",
@@ -75,6 +89,14 @@ class Metrics:
     def watch_queue(self, depth: Callable[[], int]) -> None:
         """Ask `depth` at every scrape."""
         self._queue.set_function(depth)
+
+    def watch_connections(self, count: Callable[[], int]) -> None:
+        """Ask `count` at every scrape."""
+        self._connections.set_function(count)
+
+    def connection_closed(self, reason: str) -> None:
+        """The server closed it, without a request's end being the cause."""
+        self._connections_closed.labels(reason).inc()
 
     def request_finished(self, endpoint: str, status: int, seconds: float) -> None:
         """`endpoint` is a route's template or `UNMATCHED`, so that clients can't make new series."""
@@ -105,6 +127,12 @@ class Metrics:
         for process, count in counts.items():
             self._restarts.labels(process).inc(count - self._restarts_seen.get(process, 0))
             self._restarts_seen[process] = count
+
+    def provider_failures(self, reasons: Mapping[str, str]) -> None:
+        """The providers that are given up at present, as the supervisor has them."""
+        for provider in reasons.keys() - self._given_up.keys():
+            self._provider_failures.labels(provider).inc()
+        self._given_up = reasons
 
     def engine_changed(self, engine: EngineInfo | None) -> None:
         """Who speaks now; None while nothing can."""

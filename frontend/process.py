@@ -11,10 +11,14 @@ import sys
 from aiohttp import web
 from setproctitle import setproctitle
 
+from frontend.acceptor import Acceptor
 from frontend.app import make_app
+from frontend.connections import Connections
+from frontend.descriptors import room_for
 from frontend.dispatcher import Dispatcher
 from frontend.metrics import Metrics
 from frontend.settings import FrontSettings
+from frontend.status import Status
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from shm.control import ControlSocket
@@ -47,7 +51,8 @@ class Front:
         self._control = control
         self._metrics = Metrics()
         self._settings = settings
-        self._dispatcher = Dispatcher(TextPipeline(G2P()), self._metrics, self._tell, settings)
+        self._g2p = G2P()
+        self._dispatcher = Dispatcher(TextPipeline(self._g2p), self._metrics, self._tell, settings)
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
         self._end = asyncio.Event()
@@ -57,20 +62,39 @@ class Front:
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch_queue(lambda: self._dispatcher.queue_depth)
         app = make_app(self._dispatcher, self._settings, self._metrics)
+        app.add_routes([web.get("/status", Status(self._dispatcher.snapshot, self._g2p.fallbacks).get)])
         runner = web.AppRunner(
             app,
             handler_cancellation=True,
             auto_decompress=False,
             access_log=None,
             shutdown_timeout=self._settings.drain_timeout,
+            keepalive_timeout=self._settings.keepalive_timeout,
         )
         await runner.setup()
+        assert runner.server is not None
+        connections = Connections(
+            runner.server, self._settings, room_for(self._settings.max_connections), self._metrics
+        )
+        self._metrics.watch_connections(lambda: len(connections))
+        acceptor = Acceptor(self._listener, connections)
         self._tell(Started())
         await self._oriented.wait()
-        await web.SockSite(runner, self._listener).start()
+        acceptor.start()
         await self._end.wait()
+        await acceptor.stop()
         await runner.cleanup()
         self._dispatcher.close()
+
+    def _connect(self, message: Connect, fds: list[int]) -> None:
+        try:
+            self._dispatcher.connect(message, fds)
+        except OSError as error:
+            # Without that channel it would never speak again; the next front may find what this one lacks. It ends
+            # before it accepts anybody else.
+            log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
+            logging.shutdown()
+            os._exit(1)
 
     def _tell(self, message: ControlMessage) -> None:
         try:
@@ -88,7 +112,7 @@ class Front:
     def _follow(self, message: ControlMessage, fds: list[int]) -> None:
         match message:
             case Connect():
-                self._dispatcher.connect(message, fds)
+                self._connect(message, fds)
             case Disconnect():
                 self._dispatcher.disconnect(message)
             case Situation():

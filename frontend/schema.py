@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
+from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
 from frontend.errors import ApiError
-
-NOT_YET = ("mp3", "opus", "aac", "flac")
-"""The formats of OpenAI's API that this server does not make."""
+from shm.audio import SAMPLE_RATE
 
 _PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
 """How msgspec writes where in the document it stumbled."""
-
-
-class AudioFormat(StrEnum):
-    """What `response_format` may be; OpenAI's default, mp3, is not among them, so `wav` is the default here."""
-
-    WAV = "wav"
-    PCM = "pcm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +25,12 @@ class SpeechCall:
     voice: str | None
     speed: float
     format: AudioFormat
+    sample_rate: int
+    """In Hz; one that the format has."""
+    events: bool
+    """The audio comes as server-sent events."""
+    streamed: bool
+    """Sent while it is made; otherwise at once, with its length."""
     lang: str | None
 
 
@@ -53,6 +51,9 @@ class SpeechBody(msgspec.Struct):
     speed: Annotated[float, msgspec.Meta(ge=0.25, le=4.0)] | None = None
     response_format: str | None = None
     format: str | None = None
+    sample_rate: Annotated[int, msgspec.Meta(ge=MIN_SAMPLE_RATE, le=MAX_SAMPLE_RATE)] | None = None
+    stream_format: Literal["audio", "sse"] | None = None
+    stream: bool | None = None
     lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
 
 
@@ -78,11 +79,20 @@ def parse_speech(body: bytes, max_input_characters: int) -> SpeechCall:
             param="input",
             code="string_above_max_length",
         )
+    events = fields.stream_format == "sse"
+    streamed = fields.stream is not False
+    if events and not streamed:
+        message = "`stream`: false has no events; leave it out, or `stream_format`."
+        raise ApiError(400, message, param="stream", code="invalid_value")
+    audio_format = _format(fields)
     return SpeechCall(
         text=text,
         voice=fields.voice.id if isinstance(fields.voice, VoiceReference) else fields.voice,
         speed=1.0 if fields.speed is None else fields.speed,
-        format=_format(fields),
+        format=audio_format,
+        sample_rate=_sample_rate(fields, audio_format),
+        events=events,
+        streamed=streamed,
         lang=fields.lang,
     )
 
@@ -111,12 +121,23 @@ def _format(fields: SpeechBody) -> AudioFormat:
     param = "format" if fields.response_format is None else "response_format"
     name = fields.format if fields.response_format is None else fields.response_format
     if name is None:
-        return AudioFormat.WAV
-    if name in NOT_YET:
-        message = f"`{param}`: {name} is not made here; ask for wav or pcm."
-        raise ApiError(400, message, param=param, code="unsupported_format")
+        return AudioFormat.MP3
     try:
         return AudioFormat(name)
     except ValueError:
-        message = f"`{param}`: no audio format is called {name[:32]!r}; ask for wav or pcm."
+        message = f"`{param}`: no audio format is called {name[:32]!r}; ask for {_listed(AudioFormat)}."
         raise ApiError(400, message, param=param, code="invalid_value") from None
+
+
+def _sample_rate(fields: SpeechBody, audio_format: AudioFormat) -> int:
+    rate = SAMPLE_RATE if fields.sample_rate is None else fields.sample_rate
+    rates = FORMATS[audio_format].rates
+    if rates and rate not in rates:
+        message = f"`sample_rate`: {audio_format} has no {rate} Hz; ask for {_listed(map(str, rates))}."
+        raise ApiError(400, message, param="sample_rate", code="unsupported_sample_rate")
+    return rate
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}"

@@ -25,9 +25,36 @@ class FrontSettings:
         default=100,
         metadata={"help": "The most audio in one HTTP chunk, in milliseconds."},
     )
+    max_clip_seconds: int = field(
+        default=1800,
+        metadata={"help": "The longest audio of a request with stream: false, which is kept whole, in seconds."},
+    )
     max_streams: int = field(
         default=64,
         metadata={"help": "Requests spoken at the same time; one more is answered with 503."},
+    )
+    max_connections: int = field(
+        default=1000,
+        metadata={
+            "help": "Connections open at the same time, or fewer where ulimit -n wants that; for one more, the one "
+            "that has been idle longest is closed."
+        },
+    )
+    header_timeout: float = field(
+        default=10.0,
+        metadata={"help": "Seconds in which a request's header must arrive; then the connection is closed."},
+    )
+    body_timeout: float = field(
+        default=30.0,
+        metadata={"help": "Seconds in which a request's body must arrive; then it is answered with 408."},
+    )
+    keepalive_timeout: float = field(
+        default=75.0,
+        metadata={"help": "Seconds after which a connection without a request is closed; more than a proxy's own."},
+    )
+    write_timeout: float = field(
+        default=600.0,
+        metadata={"help": "Seconds for which a listener may read nothing (a paused player); then its stream is cut."},
     )
     hang_patience: float = field(
         default=5.0,
@@ -43,9 +70,19 @@ class FrontSettings:
     )
 
     def __post_init__(self) -> None:
-        for name in ("max_body_bytes", "max_input_characters", "chunk_ms", "max_streams"):
+        for name in (
+            "max_body_bytes",
+            "max_input_characters",
+            "chunk_ms",
+            "max_clip_seconds",
+            "max_streams",
+            "max_connections",
+        ):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("header_timeout", "body_timeout", "keepalive_timeout", "write_timeout"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be more than 0 seconds, not {getattr(self, name):g}")
         if self.drain_timeout < 0:
             raise ValueError(f"drain_timeout must be 0 or more seconds, not {self.drain_timeout:g}")
         if self.hang_patience <= 0:

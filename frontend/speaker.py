@@ -47,6 +47,9 @@ class SpeechStream(Protocol):
 
     engine: EngineInfo
 
+    tokens: int
+    """The scripts' length as the engine counts it, of the segments whose audio was given whole; all at the end."""
+
     def __aiter__(self) -> AsyncIterator[Pcm]:
         """The audio in order, in pieces as they come from the engine (shape [n], n > 0).
 

@@ -54,6 +54,9 @@ class Stream:
         self.number = number
         self.request = request
         self.engine = engine
+        self.tokens = 0
+        self.samples_taken = 0
+        """By its listener."""
         self.planned: deque[PlannedSegment] = deque()
         """Segments whose blocks were not all taken, in order."""
         self.sounds = False
@@ -159,9 +162,12 @@ class Stream:
                 for piece in block.pieces:
                     self._first_taken = self._first_taken or time.monotonic()
                     yield piece
+                    self.samples_taken += len(piece)
                 self._host.took(block)
             elif self.planned and self.planned[0].state is State.DONE:
-                self._samples_done += self.planned.popleft().sealed
+                done = self.planned.popleft()
+                self._samples_done += done.sealed
+                self.tokens += done.segment.tokens
             elif self._failure:
                 raise self._failure
             elif self._all_planned and not self.planned:

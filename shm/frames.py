@@ -11,6 +11,8 @@ import os
 import struct
 from collections import deque
 
+from shm.killpoint import killpoint
+
 _LENGTH = struct.Struct("!I")
 HEADER_BYTES = _LENGTH.size
 MAX_FRAME_BYTES = 1 << 20
@@ -52,6 +54,7 @@ class FrameWriter:
         """
         while self._backlog:
             chunk = self._backlog[0]
+            killpoint("frame-half", self._write_half)
             try:
                 written = os.write(self.fd, chunk)
             except BlockingIOError:
@@ -62,6 +65,9 @@ class FrameWriter:
                 self._backlog.popleft()
             else:
                 self._backlog[0] = chunk[written:]
+
+    def _write_half(self) -> None:
+        os.write(self.fd, self._backlog[0][: len(self._backlog[0]) // 2])
 
     def close(self) -> None:
         os.close(self.fd)

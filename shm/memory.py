@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -54,13 +55,53 @@ def _meminfo(otherwise: int) -> int:
 
 
 def _cgroup(otherwise: int) -> int:
-    """What a container may still take (cgroup v2)."""
+    """What the control groups that this process is in may still take: a container's, a service manager's."""
+    return min([otherwise, *(room for group in _memory_groups() if (room := _room(*group)) is not None)])
+
+
+def _memory_groups() -> Iterator[tuple[Path, str, str, str]]:
+    """Each group's folder, from this process's own to the root, and its files: limit, usage; what of it is a cache.
+
+    Version 2, and 1 where it still has the memory controller. In a container the path may be the host's, and only the
+    root be there.
+    """
     try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        return otherwise if limit == "max" else int(limit) - used
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = ["0::/"]
+    for line in lines:
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            root, files = Path("/sys/fs/cgroup"), ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            root = Path("/sys/fs/cgroup/memory")
+            files = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        folder = root / path.lstrip("/")
+        for group in (folder, *folder.parents):
+            if group.is_relative_to(root):
+                yield group, *files
+
+
+def _room(group: Path, limit_file: str, usage_file: str, cache: str) -> int | None:
+    """Bytes that are free or a file's cache, which gives way; None without a limit."""
+    try:
+        limit = (group / limit_file).read_text().strip()
+        used = int((group / usage_file).read_text())
+        if limit == "max":
+            return None
+        return int(limit) - used + _cached(group / "memory.stat", cache)
     except (OSError, ValueError):
-        return otherwise
+        return None
+
+
+def _cached(statistics: Path, name: str) -> int:
+    try:
+        lines = statistics.read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.split()[0] == name)
+    except (OSError, StopIteration):
+        return 0
 
 
 def _nameless() -> int:

@@ -154,6 +154,8 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
 
     without: tuple[str, ...] = ()
     """Execution providers that were found not to work."""
+    standby: bool = False
+    """It isn't needed yet."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):

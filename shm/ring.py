@@ -30,6 +30,7 @@ import zlib
 import numpy as np
 
 from shm.audio import SAMPLE_BYTES, Pcm
+from shm.killpoint import killpoint
 
 
 class TornBlock(Exception):
@@ -85,6 +86,7 @@ class RingWriter:
         at = start % len(self._memory)
         head = min(len(samples), len(self._memory) - at)
         self._memory[at : at + head] = samples[:head]
+        killpoint("ring-half")
         self._memory[: len(samples) - head] = samples[head:]
         self._position += len(samples)
         return start, zlib.crc32(np.ascontiguousarray(samples, dtype="<i2").data)

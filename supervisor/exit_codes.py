@@ -10,6 +10,8 @@ class ExitCode(IntEnum):
 
     OK = 0
     """Stopped as asked."""
+    FAILED = 1
+    """The supervisor itself failed; the log has the traceback. Starting again may help."""
     BAD_SETTING = 2
     """A flag, variable or TOML key makes no sense (click's own status for usage errors). Don't start again."""
     PORT = 3

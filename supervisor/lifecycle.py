@@ -220,6 +220,12 @@ class Lifecycle:
         self._code = code
         self._stop()
 
+    def abandon(self) -> None:
+        """Kill and reap every child: this program can't go on."""
+        for child in list(self._nursery.children):
+            child.kill()
+            self._nursery.reap(child)
+
     def _stop(self) -> None:
         """Drain the fronts; the workers go when they have gone."""
         if self._stopping:

@@ -47,22 +47,31 @@ class Loop:
         """Blocks until the lifecycle is over."""
         for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(handled, self._enqueue)
-        lifecycle.start()
-        while lifecycle.exit_code is None:
-            wakeup = lifecycle.next_wakeup()
-            timeout = None if wakeup is None else max(wakeup - time.monotonic(), 0)
-            for key, _ in self._selector.select(timeout):
-                if key.data is None:
-                    for number in os.read(self._signals_read, 64):
-                        lifecycle.signal(number)
-                elif key.fileobj not in self._watched():
-                    continue  # its child was reaped on another of these events
-                elif key.fileobj == key.data.sentinel:
-                    self._ended(key.data, lifecycle)
-                else:
-                    self._hear(key.data, lifecycle)
-            lifecycle.tick()
+        try:
+            lifecycle.start()
+            while lifecycle.exit_code is None:
+                self._turn(lifecycle)
+        except Exception:
+            # Nobody would look after the children any more (no descriptor left to start one with, say).
+            log.critical("the supervisor has failed", exc_info=True)
+            lifecycle.abandon()
+            return ExitCode.FAILED
         return lifecycle.exit_code
+
+    def _turn(self, lifecycle: Lifecycle) -> None:
+        wakeup = lifecycle.next_wakeup()
+        timeout = None if wakeup is None else max(wakeup - time.monotonic(), 0)
+        for key, _ in self._selector.select(timeout):
+            if key.data is None:
+                for number in os.read(self._signals_read, 64):
+                    lifecycle.signal(number)
+            elif key.fileobj not in self._watched():
+                continue  # its child was reaped on another of these events
+            elif key.fileobj == key.data.sentinel:
+                self._ended(key.data, lifecycle)
+            else:
+                self._hear(key.data, lifecycle)
+        lifecycle.tick()
 
     def _enqueue(self, number: int, _frame: FrameType | None) -> None:
         """A handler does nothing but this: everything else happens in the loop, one event at a time."""

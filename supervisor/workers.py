@@ -91,7 +91,7 @@ class Workers:
             self._load(child)
 
     def _load(self, child: Incarnation) -> None:
-        child.send(Load(tuple(self.provider_failures)))
+        child.send(Load(tuple(self.provider_failures), standby=child is self._standby))
 
     def ready(self, child: Incarnation, ready: Ready) -> None:
         """Its engine is loaded. A standby's is kept until it is needed."""

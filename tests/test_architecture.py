@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "supervisor": {"shm", "worker", "frontend"},
 }
 FOLDERS = set(MAY_IMPORT)
-ENGINES_ONLY = {"onnxruntime", "kokoro_onnx", "soxr"}
+ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}
 """What belongs to the accelerator's owner."""
 
 
@@ -59,7 +59,7 @@ def test_only_the_worker_knows_the_accelerator() -> None:
     [
         ("supervisor.commands.serve", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
         ("supervisor.entries", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
-        ("frontend.process", {"onnxruntime", "kokoro_onnx", "misaki", "spacy"}),
+        ("frontend.process", {"onnxruntime", "kokoro_onnx", "misaki", "spacy", "av", "soxr"}),
         ("worker.process", {"aiohttp", "misaki", "onnxruntime"}),
     ],
 )

@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from shm.frames import HEADER_BYTES, BrokenChannel, FrameReader, FrameWriter
+from shm.killpoint import killpoint
 from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, Forget, Quit, decode_job, encode
 from shm.ring import Arena
 from worker.engine import Engine, ProviderUnavailable
@@ -71,6 +72,7 @@ class Channel:
             while True:
                 for payload in self._jobs.receive():
                     message = decode_job(payload)
+                    killpoint(f"{type(message).__name__.lower()}-read")
                     self._bench.handle(message)
                     if isinstance(message, Forget):
                         self._host.stream_ended()

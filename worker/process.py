@@ -31,13 +31,14 @@ def run(control_end: socket.socket, lifeline: int, generation: int, settings: Wo
     leave_ending_to_supervisor()
     dump_stacks_on_request()
     import_engines(settings)
-    Worker(ControlSocket(control_end), settings).serve()
+    Worker(generation, ControlSocket(control_end), settings).serve()
 
 
 class Worker:
     """One worker process: an engine, and a channel for each front."""
 
-    def __init__(self, control: ControlSocket, settings: WorkerSettings) -> None:
+    def __init__(self, generation: int, control: ControlSocket, settings: WorkerSettings) -> None:
+        self._generation = generation
         self._control = control
         self._settings = settings
         self._engine: Engine | None = None
@@ -57,15 +58,20 @@ class Worker:
 
     def _follow(self, message: ControlMessage, fds: list[int]) -> None:
         match message:
-            case Load(without):
+            case Load(without, standby):
+                if not standby:
+                    self._take_title()
                 self._load(without)
             case Connect():
                 assert self._engine is not None
-                setproctitle(f"kokoro-live: worker[{message.generation}]")
+                self._take_title()
                 self._channels = [channel for channel in self._channels if channel.open]
                 self._channels.append(Channel(message, fds, self._engine, self))
             case Drain():
                 _end(0)
+
+    def _take_title(self) -> None:
+        setproctitle(f"kokoro-live: worker[{self._generation}]")
 
     def _load(self, without: tuple[str, ...]) -> None:
         started = time.monotonic()

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 from shm.audio import SAMPLE_RATE, Pcm
+from shm.killpoint import killpoint
 from shm.messages import (
     Began,
     Commit,
@@ -88,7 +89,7 @@ class Workbench:
     ) -> None:
         self._engine = engine
         self._generation = generation
-        self._arena = arena
+        self._arena: Arena | None = arena
         self._send = send
         self._broken = broken
         self._streams: dict[int, _Stream] = {}
@@ -114,6 +115,8 @@ class Workbench:
         if job.generation != self._generation:
             log.error("dropped a job for generation %d", job.generation)
             return
+        if self._arena is None:
+            return
         stream = self._streams.get(job.job)
         if stream is None:
             stream = self._streams[job.job] = _Stream(RingWriter(self._arena.ring(job.ring)))
@@ -124,6 +127,7 @@ class Workbench:
         while segment := self._next():
             started = time.monotonic()
             block, failure = self._advance(segment)
+            killpoint("block-made")
             seconds = time.monotonic() - started
             with self._changed:
                 segment.seconds += seconds
@@ -146,6 +150,7 @@ class Workbench:
     def _advance(self, segment: _Segment) -> tuple[Block | None, str]:
         """The segment's next block, None at its end, or why there is none. No lock is held."""
         job = segment.job
+        killpoint("before-block")
         try:
             if segment.blocks is None:
                 segment.blocks = self._engine.begin(
@@ -195,8 +200,10 @@ class Workbench:
         samples = segment.unwritten[0]
         part = samples[: min(stream.ring.room, MAX_COMMIT_SAMPLES)]
         position, crc32 = stream.ring.write(part)
+        killpoint("written")
         job = segment.job
         self._send(Commit(self._generation, job.job, job.segment, segment.sealed, position, len(part), crc32))
+        killpoint("committed")
         segment.sealed += len(part)
         if len(part) == len(samples):
             segment.unwritten.popleft()
@@ -205,6 +212,7 @@ class Workbench:
 
     def _finish(self, segment: _Segment) -> None:
         job = segment.job
+        killpoint("before-done")
         if segment.failure:
             self._send(Failed(self._generation, job.job, job.segment, clipped(segment.failure)))
         else:
@@ -228,4 +236,5 @@ class Workbench:
             for stream in self._streams.values():
                 self._discard(stream)
             self._streams.clear()
+            self._arena = None  # gives its memory back, and a descriptor
             self._changed.notify_all()

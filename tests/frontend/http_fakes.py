@@ -45,6 +45,8 @@ class FakeStream:
     def __init__(self, steps: Sequence[Step], engine: EngineInfo) -> None:
         self.engine = engine
         self.given = 0
+        self.tokens = 0
+        """Seven a piece."""
         self.closed = asyncio.Event()
         self.waiting = asyncio.Event()
         self._steps = steps
@@ -64,6 +66,7 @@ class FakeStream:
                 self.given += 1
                 yield ring[: len(step)]
                 ring[:] = 0x5555
+                self.tokens += 7
 
     def close(self) -> None:
         self.closed.set()

@@ -14,6 +14,7 @@ from shm.audio import SAMPLE_BYTES, Pcm
 from shm.frames import FrameReader, FrameWriter
 from shm.memory import reserve
 from shm.messages import (
+    Began,
     Commit,
     CommitMessage,
     Connect,
@@ -104,6 +105,10 @@ class ScriptedWorker:
             while len(self.forgotten) < count:
                 self._news.clear()
                 await self._news.wait()
+
+    def begin(self, job: Job) -> None:
+        """Say that a lane takes it up."""
+        self.send(Began(self.generation, job.job, job.segment))
 
     def seal(self, job: Job, start: int, end: int) -> None:
         """Commit samples `start` to `end` of the job's segment."""

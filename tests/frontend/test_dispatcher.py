@@ -143,6 +143,7 @@ async def die_on(desk: Desk, poison: str) -> None:
         worker = desk.worker(generation)
         for count in range(1, 100):
             job = await worker.has(count)
+            worker.begin(job)
             if job.script == poison:
                 worker.die()
                 desk.workers.remove(worker)
@@ -155,6 +156,8 @@ async def test_a_segment_on_which_two_workers_died_fails_its_stream_and_no_other
     poisoned = listen(desk.open("fine|poison|never"))
     healthy = [listen(desk.open(text)) for text in ("one|two|three", "four|five")]
     await starter.has(3)
+    for job in starter.jobs:
+        starter.begin(job)
     starter.die()  # everything is a suspect now, and the healthy ones have a death on their account
     desk.workers.remove(starter)
     workers = asyncio.create_task(die_on(desk, "poison"))

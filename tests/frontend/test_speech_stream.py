@@ -49,12 +49,12 @@ async def test_pcm_arrives_whole_and_in_order(path: str) -> None:
         assert "Content-Encoding" not in response.headers
 
 
-async def test_wav_is_the_default_and_begins_with_a_header_of_unknown_size() -> None:
+async def test_streamed_wav_begins_with_a_header_of_unknown_size() -> None:
     piece = speech(3000)
     async with (
         serving(FakeSpeaker(piece)) as server,
         aiohttp.ClientSession(server.url) as client,
-        client.post("/v1/audio/speech", json={"input": "Hello."}) as response,
+        client.post("/v1/audio/speech", json={"input": "Hello.", "response_format": "wav"}) as response,
     ):
         body = await response.read()
     assert response.headers["Content-Type"] == "audio/wav"
@@ -124,7 +124,7 @@ async def test_header_and_first_chunk_leave_in_one_write_before_the_second_piece
 
         monkeypatch.setattr(transport, "write", record)
         monkeypatch.setattr(transport, "writelines", lambda parts: transport.write(b"".join(parts)))
-        writer.write(raw_post(b'{"input": "Hello."}'))
+        writer.write(raw_post(b'{"input": "Hello.", "response_format": "wav"}'))
         await read_head(reader)
         chunk = await read_chunk(reader)
         assert chunk[:4] == b"RIFF" and len(chunk) == 44 + 200

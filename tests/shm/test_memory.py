@@ -112,6 +112,29 @@ def cgroup(limit: str, used: str) -> dict[str, str]:
         (cgroup("400000", "300000"), 100_000),
         (MEMINFO | cgroup("400000", "300000"), 100_000),
         (MEMINFO | cgroup("4000000", "300000"), 512_000),
+        ({"/proc/self/cgroup": "0::/a/b\n", **cgroup("400000", "300000")}, 100_000),
+        (
+            {
+                "/proc/self/cgroup": "0::/a/b\n",
+                "/sys/fs/cgroup/a/memory.max": "400000\n",
+                "/sys/fs/cgroup/a/memory.current": "390000\n",
+                "/sys/fs/cgroup/a/memory.stat": "anon 1\ninactive_file 60000\n",
+                "/sys/fs/cgroup/a/b/memory.max": "max\n",
+                "/sys/fs/cgroup/a/b/memory.current": "390000\n",
+            },
+            70_000,
+        ),
+        (
+            {
+                "/proc/self/cgroup": "9:name=systemd:/\n4:cpu,memory:/a\n0::/\n",
+                "/sys/fs/cgroup/memory/a/memory.limit_in_bytes": "400000\n",
+                "/sys/fs/cgroup/memory/a/memory.usage_in_bytes": "390000\n",
+                "/sys/fs/cgroup/memory/a/memory.stat": "inactive_file 5\ntotal_inactive_file 60000\n",
+                "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+                "/sys/fs/cgroup/memory/memory.usage_in_bytes": "1\n",
+            },
+            70_000,
+        ),
         (MEMINFO | cgroup("nonsense", "300000"), 512_000),
     ],
 )

@@ -1,0 +1,127 @@
+"""MP3, Opus, AAC and FLAC: FFmpeg's encoders and containers, through PyAV."""
+
+from __future__ import annotations
+
+import io
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from shm.audio import Pcm
+
+if TYPE_CHECKING:
+    import av
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """How FFmpeg is told to make a format."""
+
+    container: str
+    """FFmpeg's name of the muxer."""
+    encoder: str
+    sample_format: str
+    """FFmpeg's name of what the encoder takes: s16, s16p or fltp."""
+    bit_rate: int | None = None
+    """Bits per second; None where the codec is lossless."""
+    bit_rate_above_24k: int | None = None
+    """For sample rates above 24 kHz, which carry twice the band."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    container_options: Mapping[str, str] = field(default_factory=dict)
+    packets_held: int = 0
+    """Packets that the muxer keeps until the next one comes."""
+
+
+class AvEncoder:
+    """One stream through one codec context, so that it has no seam. See `frontend.audio.encoder.Encoder`.
+
+    Args:
+        whole: `finish` gives all of it, and what a container says of lengths is exact (FLAC's sample count and MD5,
+            MP3's gapless tag); otherwise each packet is given out as soon as the codec has made it.
+    """
+
+    def __init__(self, codec: Codec, sample_rate: int, *, whole: bool) -> None:
+        import av  # 18 MB that a server of WAV and PCM never needs
+
+        self._sample_format = codec.sample_format
+        self._sample_rate = sample_rate
+        self._time_base = Fraction(1, sample_rate)
+        self._samples = 0
+        self._whole = io.BytesIO() if whole else None
+        self._ready = _Ready()
+        self._container = av.open(
+            self._whole or self._ready,
+            "w",
+            format=codec.container,
+            container_options={**codec.container_options, "flush_packets": "1"},
+        )
+        stream = self._container.add_stream(
+            codec.encoder, rate=sample_rate, options=dict(codec.options), layout="mono", format=codec.sample_format
+        )
+        self._stream = cast("av.AudioStream", stream)
+        if codec.bit_rate is not None:
+            above = sample_rate > 24_000 and codec.bit_rate_above_24k
+            self._stream.bit_rate = above or codec.bit_rate
+        self._ends: deque[float] = deque([0.0] * (codec.packets_held + 1), maxlen=codec.packets_held + 1)
+        """When the latest packets end, in seconds; the muxer has given out the first of them."""
+        self._container.start_encoding()
+
+    @property
+    def given_out(self) -> float:
+        return 0.0 if self._whole else self._ends[0]
+
+    def encode(self, pcm: Pcm) -> bytes:
+        if len(pcm):
+            self._mux(self._frame(pcm))
+        return self._ready.take()
+
+    def finish(self) -> bytes:
+        self._mux(None)
+        self._container.close()  # writes the trailer
+        if self._whole is not None:
+            return self._whole.getvalue()
+        self._ends.append(self._samples / self._sample_rate)
+        return self._ready.take()
+
+    def close(self) -> None:
+        self._container.close()
+
+    def _frame(self, pcm: Pcm) -> av.AudioFrame:
+        import av
+
+        samples = np.ascontiguousarray(pcm)[np.newaxis]
+        if self._sample_format == "fltp":
+            frame = av.AudioFrame.from_ndarray(samples.astype(np.float32) / 32_768, format="fltp", layout="mono")
+        else:
+            frame = av.AudioFrame.from_ndarray(samples, format=self._sample_format, layout="mono")
+        frame.sample_rate = self._sample_rate
+        frame.time_base = self._time_base
+        frame.pts = self._samples
+        self._samples += len(pcm)
+        return frame
+
+    def _mux(self, frame: av.AudioFrame | None) -> None:
+        for packet in self._stream.encode(frame):
+            if packet.pts is not None and packet.duration:
+                self._ends.append(float((packet.pts + packet.duration) * self._time_base))
+            self._container.mux(packet)
+
+
+class _Ready:
+    """What the muxer writes: it has no `seek`, so the muxer knows that what is written is gone."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def write(self, data: bytes) -> int:
+        self._bytes += data
+        return len(data)
+
+    def take(self) -> bytes:
+        taken = bytes(self._bytes)
+        self._bytes.clear()
+        return taken

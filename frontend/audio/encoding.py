@@ -1,0 +1,103 @@
+"""Encoders at work for streams: beside the event loop where that pays, on it where it doesn't."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Protocol
+
+from frontend.audio.encoder import Encoder
+from frontend.audio.formats import AudioFormat, make_encoder, needs_thread
+from shm.audio import Pcm
+
+MAX_THREADS = min(4, os.cpu_count() or 1)
+"""Of all streams together; a thread encodes MP3, the slowest, some 50 times as fast as it is heard."""
+
+
+class Encoding(Protocol):
+    """One stream's `frontend.audio.encoder.Encoder`, for the event loop. One call at a time."""
+
+    @property
+    def given_out(self) -> float: ...
+
+    async def encode(self, pcm: Pcm) -> bytes: ...
+
+    async def finish(self) -> bytes: ...
+
+    def close(self) -> None:
+        """Give everything back, at the latest when a call that was cancelled has ended. Idempotent."""
+        ...
+
+
+class Encoders:
+    """Opens the encodings of one front. Its threads start when they are first needed."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="encoder")
+
+    def open(self, audio_format: AudioFormat, sample_rate: int, *, whole: bool) -> Encoding:
+        """Begin to make an encoder, so that it is there when the first samples are. See `make_encoder`."""
+        make = partial(make_encoder, audio_format, sample_rate, whole=whole)
+        return ThreadEncoding(self._threads, make) if needs_thread(audio_format, sample_rate) else LoopEncoding(make())
+
+    def close(self) -> None:
+        self._threads.shutdown(cancel_futures=True)
+
+
+class LoopEncoding:
+    """Encodes on the event loop, where a thread would cost more than the work."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    @property
+    def given_out(self) -> float:
+        return self._encoder.given_out
+
+    async def encode(self, pcm: Pcm) -> bytes:
+        return self._encoder.encode(pcm)
+
+    async def finish(self) -> bytes:
+        return self._encoder.finish()
+
+    def close(self) -> None:
+        self._encoder.close()
+
+
+class ThreadEncoding:
+    """Encodes in a thread of the pool, at most one at a time.
+
+    A cancelled call can't be stopped in its thread. So nothing that the caller lends is used there, and the encoder is
+    closed by whoever is last: the thread that still works with it, or the caller.
+    """
+
+    def __init__(self, threads: ThreadPoolExecutor, make: Callable[[], Encoder]) -> None:
+        self._threads = threads
+        self._made = threads.submit(make)
+        self._latest: Future[Encoder] | Future[bytes] = self._made
+
+    @property
+    def given_out(self) -> float:
+        return self._made.result().given_out
+
+    async def encode(self, pcm: Pcm) -> bytes:
+        samples = pcm.copy()
+        return await self._run(lambda encoder: encoder.encode(samples))
+
+    async def finish(self) -> bytes:
+        return await self._run(lambda encoder: encoder.finish())
+
+    def close(self) -> None:
+        self._latest.add_done_callback(lambda _: self._close())
+
+    async def _run(self, work: Callable[[Encoder], bytes]) -> bytes:
+        encoder = await asyncio.wrap_future(self._made)
+        job = self._latest = self._threads.submit(work, encoder)
+        return await asyncio.wrap_future(job)
+
+    def _close(self) -> None:
+        if not self._made.cancelled() and self._made.exception() is None:
+            self._made.result().close()

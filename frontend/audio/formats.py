@@ -1,0 +1,110 @@
+"""The formats of OpenAI's API: what each is called on the wire, at which rates it is made, and by what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from frontend.audio.av_encoder import AvEncoder, Codec
+from frontend.audio.encoder import Encoder
+from frontend.audio.pcm import PcmEncoder
+from frontend.audio.resample import ResamplingEncoder
+from frontend.audio.wav import WavEncoder, WholeWavEncoder
+from shm.audio import SAMPLE_RATE
+
+MIN_SAMPLE_RATE = 8_000
+MAX_SAMPLE_RATE = 48_000
+
+
+class AudioFormat(StrEnum):
+    """What `response_format` may be; `mp3` is OpenAI's default."""
+
+    MP3 = "mp3"
+    OPUS = "opus"
+    AAC = "aac"
+    FLAC = "flac"
+    WAV = "wav"
+    PCM = "pcm"
+
+
+@dataclass(frozen=True, slots=True)
+class FormatInfo:
+    """One format."""
+
+    content_type: str
+    rates: tuple[int, ...] = ()
+    """The sample rates that the codec has; empty: any."""
+    codec: Codec | None = None
+    """How FFmpeg makes it; None for what needs no codec."""
+
+
+FORMATS = {
+    # Without the bit reservoir a frame leaves 24 ms earlier, and no frame needs one before it.
+    AudioFormat.MP3: FormatInfo(
+        "audio/mpeg",
+        (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000),
+        Codec(
+            "mp3",
+            "libmp3lame",
+            "s16p",
+            bit_rate=64_000,
+            bit_rate_above_24k=96_000,
+            options={"reservoir": "0"},
+            container_options={"id3v2_version": "0"},
+        ),
+    ),
+    # `audio/ogg` is what RFC 7845 (section 9) registers for Opus in Ogg, and what browsers and mimetypes know the file
+    # by; `audio/opus` is the RTP payload of RFC 7587. A page per packet: FFmpeg's default gathers a second of audio.
+    AudioFormat.OPUS: FormatInfo(
+        "audio/ogg",
+        (8_000, 12_000, 16_000, 24_000, 48_000),
+        Codec(
+            "ogg",
+            "libopus",
+            "s16",
+            bit_rate=64_000,
+            container_options={"page_duration": "20000"},
+            packets_held=1,
+        ),
+    ),
+    AudioFormat.AAC: FormatInfo(
+        "audio/aac",
+        (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000),
+        Codec("adts", "aac", "fltp", bit_rate=64_000, bit_rate_above_24k=96_000),
+    ),
+    # 48 ms a frame at 24 kHz; FFmpeg's default is 96. Its muxer would leave 8 KiB of room for tags.
+    AudioFormat.FLAC: FormatInfo(
+        "audio/flac",
+        (),
+        Codec(
+            "flac",
+            "flac",
+            "s16",
+            options={"frame_size": "1152"},
+            container_options={"metadata_header_padding": "0"},
+        ),
+    ),
+    AudioFormat.WAV: FormatInfo("audio/wav"),
+    AudioFormat.PCM: FormatInfo("audio/pcm"),
+}
+
+
+def make_encoder(audio_format: AudioFormat, sample_rate: int, *, whole: bool) -> Encoder:
+    """An encoder of 24 kHz samples into `audio_format` at `sample_rate`, which must be one of the format's.
+
+    Args:
+        whole: made to be sent at once, with exact lengths, instead of while it grows.
+    """
+    encoder: Encoder
+    if codec := FORMATS[audio_format].codec:
+        encoder = AvEncoder(codec, sample_rate, whole=whole)
+    elif audio_format is AudioFormat.PCM:
+        encoder = PcmEncoder(sample_rate)
+    else:
+        encoder = WholeWavEncoder(sample_rate) if whole else WavEncoder(sample_rate)
+    return encoder if sample_rate == SAMPLE_RATE else ResamplingEncoder(encoder, sample_rate)
+
+
+def needs_thread(audio_format: AudioFormat, sample_rate: int) -> bool:
+    """Whether encoding takes long enough to be kept off the event loop."""
+    return FORMATS[audio_format].codec is not None or sample_rate != SAMPLE_RATE

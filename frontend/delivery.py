@@ -1,0 +1,117 @@
+"""A stream's samples on their way to the client: cut into chunks, encoded, framed, each flushed at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from aiohttp import web
+
+from frontend import sse
+from frontend.audio.encoding import Encoding
+from frontend.ending import reset_on_close
+from frontend.metrics import Metrics
+from shm.audio import SAMPLE_RATE, Pcm
+from shm.killpoint import killpoint
+
+AUDIBLE = 64
+"""Samples further than this from 0 (-54 dBFS) are speech; what an engine leads in with stays below."""
+
+
+class AudioResponse(web.StreamResponse):
+    """A response whose header leaves in one write with the first chunk, as aiohttp's own `Response` does it."""
+
+    _send_headers_immediately = False
+
+
+class Listening:
+    """Counts what a client was given, and times its first speech."""
+
+    def __init__(self, metrics: Metrics, started: float) -> None:
+        self.samples = 0
+        """That were encoded, at 24 kHz."""
+        self._metrics = metrics
+        self._started = started
+        self._given = 0
+        self._speech_at: int | None = None
+        self._speaking = False
+
+    def encoded(self, chunk: Pcm) -> None:
+        if self._speech_at is None:
+            audible = np.flatnonzero((chunk > AUDIBLE) | (chunk < -AUDIBLE))
+            if len(audible):
+                self._speech_at = self.samples + int(audible[0])
+        self.samples += len(chunk)
+
+    def given(self, seconds: float) -> None:
+        """So much of the audio, from its beginning, was handed to the socket."""
+        given = min(round(seconds * SAMPLE_RATE), self.samples)
+        if given > self._given:
+            self._metrics.audio_sent(given - self._given)
+            self._given = given
+        if not self._speaking and self._speech_at is not None and self._given > self._speech_at:
+            self._speaking = True
+            self._metrics.speech_began(time.monotonic() - self._started)
+
+
+class Delivery:
+    """Sends pieces while more are being made. The response begins with the first bytes that the encoder gives."""
+
+    def __init__(
+        self,
+        request: web.Request,
+        response: AudioResponse,
+        encoding: Encoding,
+        listening: Listening,
+        chunk_ms: int,
+        *,
+        events: bool,
+    ) -> None:
+        self._request = request
+        self._response = response
+        self._encoding = encoding
+        self._listening = listening
+        self._chunk_ms = chunk_ms
+        self._events = events
+
+    async def send(self, piece: Pcm) -> None:
+        """Encode and write a piece. Waits while the client reads too slowly.
+
+        The transport may keep what it is given until the client reads, and the piece's memory goes back to the
+        worker before that; what encoders return is never that memory.
+        """
+        for chunk in chunks(piece, self._chunk_ms):
+            self._listening.encoded(chunk)
+            await self._give(await self._encoding.encode(chunk))
+
+    async def finish(self, input_tokens: int) -> None:
+        """Send what the encoder kept back, and say that the audio is whole."""
+        await self._give(await self._encoding.finish())
+        if self._events:
+            await self._write(sse.done(input_tokens, self._listening.samples))
+
+    async def fail(self, error: object) -> None:
+        """Say that no more comes, where the framing can: the encoder's end would make a part look whole."""
+        if self._events:
+            await self._write(sse.error(error))
+
+    async def _give(self, audio: bytes) -> None:
+        if audio:
+            await self._write(sse.delta(audio) if self._events else audio)
+            killpoint("chunk")
+            self._listening.given(self._encoding.given_out)
+
+    async def _write(self, data: bytes) -> None:
+        if not self._response.prepared:
+            killpoint("before-headers")
+            await self._response.prepare(self._request)
+            reset_on_close(self._request, True)
+            killpoint("after-headers")
+        await self._response.write(data)
+
+
+def chunks(piece: Pcm, chunk_ms: int) -> Iterator[Pcm]:
+    """Views of at most `chunk_ms` milliseconds, in order."""
+    length = SAMPLE_RATE * chunk_ms // 1000
+    return (piece[start : start + length] for start in range(0, len(piece), length))

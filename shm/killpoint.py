@@ -1,0 +1,40 @@
+"""Named places where a test can have a process killed; without the test setting they do nothing.
+
+`KOKORO_LIVE_TEST_KILLPOINTS` names a folder. A file in it called `ROLE.NAME` (say `worker.written`) with a number n in
+it makes the n-th passage of that place kill its process by SIGKILL; the file goes with it, so the next process lives.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+VARIABLE = "KOKORO_LIVE_TEST_KILLPOINTS"
+
+_folder = os.environ.get(VARIABLE)
+
+
+def killpoint(name: str, last_deed: Callable[[], object] | None = None) -> None:
+    """Die here, after `last_deed`, if a test wants it. One comparison otherwise."""
+    if _folder is not None:
+        _passed(Path(_folder), name, last_deed)
+
+
+def _passed(folder: Path, name: str, last_deed: Callable[[], object] | None) -> None:
+    import multiprocess  # here: the supervisor's other users of this file need not pay for it
+
+    role, _, _ = multiprocess.current_process().name.partition("[")
+    order = folder / f"{role}.{name}"
+    try:
+        passages = int(order.read_text() or 1)
+        if passages > 1:
+            order.write_text(str(passages - 1))
+            return
+        order.unlink()  # whoever of several threads gets here first
+    except FileNotFoundError:
+        return
+    if last_deed is not None:
+        last_deed()
+    os.kill(os.getpid(), signal.SIGKILL)

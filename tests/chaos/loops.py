@@ -1,0 +1,89 @@
+"""Loops that kill processes of a server under load at random moments, and wait each time until all listeners hear."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+
+from tests.chaos.evidence import Kill
+from tests.chaos.listeners import SENTENCES, Crowd, expected_bytes
+from tests.chaos.residue import shared_memory
+from tests.system.server import Server, all_gone
+
+UNLIMITED = ("--max-deaths", "1000000", "--death-window", "0.001")
+"""Flags for a server that is killed on purpose: no crash loop, no backoff."""
+
+IN_FLIGHT = 0.05
+"""Seconds after a kill in which listeners may still get what was sealed before it."""
+
+TWO_SEGMENTS = 2 * max(len(expected_bytes(sentence)) for sentence in SENTENCES)
+"""Bytes."""
+
+LONGEST_PAUSE = 0.25
+"""Seconds, at most, from a recovery to the next kill."""
+
+
+def kill(to: Server, role: str) -> Kill:
+    """SIGKILL that one process."""
+    (victim, *_) = to.children(f"{role}[" if role == "worker" else role)
+    os.kill(victim.pid, signal.SIGKILL)
+    return Kill(role, time.monotonic())
+
+
+def kill_both(to: Server, rng: random.Random) -> list[Kill]:
+    """Front and worker, in either order, within a moment of each other."""
+    roles = ["front", "worker"]
+    rng.shuffle(roles)
+    victims = [(role, to.children(f"{role}[" if role == "worker" else role)[0].pid) for role in roles]
+    done = []
+    for role, pid in victims:
+        os.kill(pid, signal.SIGKILL)
+        done.append(Kill(role, time.monotonic()))
+        time.sleep(rng.choice([0.0, rng.uniform(0, 0.02)]))
+    return done
+
+
+def kill_supervisor(to: Server, crowd: Crowd, rng: random.Random) -> Kill:
+    """SIGKILL it while the crowd listens; everything that it started is gone, and so is what it shared."""
+    shared = shared_memory()
+    assert crowd.wait_for(lambda: all(heard.pieces for heard in crowd.latest())), "not every listener hears"
+    time.sleep(rng.uniform(0, LONGEST_PAUSE))
+    family = to.family()
+    crowd.dismiss()
+    os.kill(to.process.pid, signal.SIGKILL)
+    killed = Kill("supervisor", time.monotonic())
+    assert all_gone(family), "somebody outlives the supervisor"
+    assert shared_memory() == shared
+    return killed
+
+
+def kill_again_and_again(
+    crowd: Crowd, count: int, rng: random.Random, strike: Callable[[], list[Kill]], kills: list[Kill]
+) -> None:
+    """`strike` so many times; after each, wait until every stream has left behind it what the kill may have hit.
+
+    `kills` gets each as it happens.
+    """
+    assert crowd.wait_for(lambda: all(heard.pieces for heard in crowd.latest())), "not every listener hears"
+    for _ in range(count):
+        time.sleep(rng.uniform(0, LONGEST_PAUSE))
+        if not crowd.going:
+            return
+        kills += strike()
+        assert recovered(crowd, kills[-1]), f"somebody waits for ever after {kills[-1]}"
+
+
+def recovered(crowd: Crowd, kill: Kill) -> bool:
+    """Wait until no segment is left that saw the kill; false if one stays.
+
+    Two deaths on one segment fail its stream by design, so the next kill must not hit it. Of a stream, two segments
+    may be in a worker; it has got over the kill when it has heard as much as those since, or has ended.
+    """
+    time.sleep(IN_FLIGHT)
+    struck = [(heard, heard.heard) for heard in crowd.latest()]
+    over = crowd.wait_for(lambda: all(heard.ended or heard.heard >= before + TWO_SEGMENTS for heard, before in struck))
+    since = kill.at + IN_FLIGHT
+    return over and crowd.wait_for(lambda: all(h.pieces and h.pieces[-1][0] > since for h in crowd.latest()))

@@ -1,0 +1,73 @@
+"""What a server holds of the machine: counted before and after a loop of kills, it must be the same."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+
+from tests.system.server import DEADLINE, Server
+
+Residue = dict[str, object]
+
+
+def residue(of: Server) -> Residue:
+    """Processes by title, zombies, and by role threads and descriptors; the names in /dev/shm."""
+    found: Residue = {"shm": shared_memory()}
+    titles: Counter[str] = Counter()
+    for process in of.family():
+        with contextlib.suppress(psutil.NoSuchProcess, FileNotFoundError, PermissionError):
+            title = " ".join(process.cmdline())
+            zombie = process.status() == psutil.STATUS_ZOMBIE
+            role = "zombie" if zombie else re.sub(r"\[\d+\].*", "", title.removeprefix("kokoro-live: "))
+            titles[role] += 1
+            if not zombie:
+                found[f"{role}: threads"] = process.num_threads()
+                found[f"{role}: descriptors"] = _descriptors(process.pid, sockets=role != "front")
+    found["processes"] = dict(sorted(titles.items()))
+    return found
+
+
+def _descriptors(pid: int, sockets: bool) -> dict[str, int]:
+    """How many of each kind. A front's sockets are its clients' affair."""
+    links: Counter[str] = Counter()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            links[re.sub(r"\d+", "", str(link.readlink()))] += 1
+    return {kind: count for kind, count in sorted(links.items()) if sockets or not kind.startswith("socket:")}
+
+
+def comes_back_to(before: Residue, of: Server) -> Residue:
+    """The residue once it is `before`, or the last one seen: what has just ended may still be on its way out.
+
+    Another process's descriptors have no event to wait for, so they are looked at again and again.
+    """
+    give_up = time.monotonic() + DEADLINE / 3
+    while (now := residue(of)) != before and time.monotonic() < give_up:
+        time.sleep(0.02)
+    return now
+
+
+def shared_memory() -> list[str]:
+    """The names in /dev/shm."""
+    return sorted(path.name for path in Path("/dev/shm").iterdir())
+
+
+def warm_up(a: Server) -> None:
+    """Let it start the threads that it starts when they are first needed."""
+    for text in ("This warms up.", "And this, once more."):
+        a.hear(input=text, response_format="pcm")
+
+
+def settled(of: Server) -> Residue:
+    """The residue when it has stopped changing, the standby having come up."""
+    last, since = residue(of), time.monotonic()
+    while time.monotonic() - since < 0.5:
+        time.sleep(0.05)
+        if (now := residue(of)) != last:
+            last, since = now, time.monotonic()
+    return last

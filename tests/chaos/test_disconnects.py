@@ -1,0 +1,65 @@
+"""Listeners who leave in mid-stream: their only ring is free for the next one at once."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import random
+import re
+import time
+from pathlib import Path
+
+from tests.chaos.evidence import SEED, check
+from tests.chaos.listeners import Heard, listen, some_text
+from tests.chaos.residue import comes_back_to, settled, warm_up
+from tests.system.oracle import miniature_arguments
+from tests.system.server import DEADLINE, Server, server
+
+LEAVERS = 200
+
+
+def ask(connection: http.client.HTTPConnection, text: str) -> None:
+    body = json.dumps({"input": text, "response_format": "pcm"})
+    connection.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
+
+
+def active_streams(of: Server) -> float:
+    _, metrics = of.get("/metrics")
+    found = re.search(r"^kokoro_live_active_streams (\S+)$", metrics, re.MULTILINE)
+    assert found
+    return float(found[1])
+
+
+def comes_to(of: Server, streams: int, within: float = DEADLINE) -> bool:
+    """Wait until so many streams are active; false if that isn't so within so many seconds."""
+    give_up = time.monotonic() + within
+    while active_streams(of) != streams:
+        if time.monotonic() > give_up:
+            return False
+    return True
+
+
+def test_who_leaves_before_the_first_sample_is_not_waited_for(tmp_path: Path) -> None:
+    endless = " ".join(["and the river goes on"] * 8)  # half a minute of work for this model
+    with server(*miniature_arguments(tmp_path, cost=600)) as target, contextlib.closing(target.connect()) as leaver:
+        ask(leaver, endless)
+        assert comes_to(target, streams=1)
+        leaver.close()
+        assert comes_to(target, streams=0, within=5.0)
+
+
+def test_two_hundred_listeners_who_leave_cost_the_next_nothing(miniature: tuple[str, ...], tmp_path: Path) -> None:
+    rng = random.Random(SEED)
+    with server(*miniature, "--rings", "1", "--ring-seconds", "2") as target:
+        warm_up(target)
+        before = settled(target)
+        for number in range(LEAVERS):
+            with contextlib.closing(target.connect()) as leaver:
+                ask(leaver, some_text(rng, least=6))
+                leaver.getresponse().read(rng.randint(1, 48_000))
+            if number % 20 == 0:
+                heard = listen(target, Heard(number, some_text(rng, longest=2), time.monotonic()))
+                check([heard], [], tmp_path, SEED)
+        assert comes_to(target, streams=0)
+        assert comes_back_to(before, target) == before

@@ -1,0 +1,79 @@
+"""Workers killed while they have nothing to do, and workers that are stopped in the middle of their work."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.chaos.evidence import SEED, Kill, check
+from tests.chaos.listeners import Crowd, Heard, listen, some_text
+from tests.chaos.loops import UNLIMITED, kill
+from tests.chaos.residue import comes_back_to, settled, warm_up
+from tests.system.server import DEADLINE, Server, server
+
+PATIENCE = "0.5"
+
+
+@pytest.fixture
+def target(miniature: tuple[str, ...]) -> Iterator[Server]:
+    with server(*miniature, *UNLIMITED, "--hang-patience", PATIENCE) as started:
+        warm_up(started)
+        yield started
+
+
+def test_the_next_job_starts_each_time_an_idle_worker_was_killed(target: Server, tmp_path: Path) -> None:
+    before = settled(target)
+    rng = random.Random(SEED)
+    histories, kills = [], []
+    for _ in range(20):
+        kills.append(kill(target, "worker"))
+        histories.append(listen(target, Heard(0, some_text(rng, longest=2), kills[-1].at)))
+        check(histories, kills, tmp_path, SEED)
+    assert comes_back_to(before, target) == before
+
+
+@pytest.mark.parametrize("count", [5, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
+def test_a_stopped_worker_is_replaced_and_what_it_writes_later_is_not_read(
+    target: Server, tmp_path: Path, count: int
+) -> None:
+    before = settled(target)
+    rng = random.Random(SEED)
+    crowd = Crowd(target, 4, SEED)
+    kills = []
+    try:
+        for number in range(count):
+            assert crowd.wait_for(lambda: len(crowd.heard) > 20 * (number + 1)), "streams end"  # noqa: B023
+            start = len(target.log)
+            stopped = target.child("worker[")
+            stopped.suspend()
+            kills.append(Kill("worker", 0.0, "SIGSTOP"))
+            if rng.random() < 0.5:
+                wake_before_the_kill(target, stopped, start)
+            target.logs("Current thread|Thread 0x", start)
+            target.logs("it hangs", start)
+            assert stopped.wait(DEADLINE) is None, "not our child"
+            assert not psutil.pid_exists(stopped.pid), "reaped"
+    finally:
+        histories = crowd.leave()
+    check(histories, kills, tmp_path, SEED)
+    assert comes_back_to(before, target) == before
+
+
+def wake_before_the_kill(target: Server, stopped: psutil.Process, start: int) -> None:
+    """As soon as the front has given it up."""
+
+    def wake() -> None:
+        target.logs("lost worker generation", start)
+        try:
+            os.kill(stopped.pid, signal.SIGCONT)
+        except ProcessLookupError:
+            return  # the kill was faster
+
+    threading.Thread(target=wake).start()

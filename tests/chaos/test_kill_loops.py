@@ -1,0 +1,97 @@
+"""Blackbox: processes of a server with eight listeners killed at random moments, over and over."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.evidence import SEED, Kill, check
+from tests.chaos.listeners import Crowd
+from tests.chaos.loops import UNLIMITED, kill, kill_again_and_again, kill_both, kill_supervisor
+from tests.chaos.residue import comes_back_to, settled, warm_up
+from tests.system.server import Server, server
+
+LISTENERS = 8
+
+
+def counts(short: int, long: int) -> list[object]:
+    return [short, pytest.param(long, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])]
+
+
+@pytest.fixture
+def target(swift: tuple[str, ...]) -> Iterator[Server]:
+    with server(*swift, *UNLIMITED) as started:
+        warm_up(started)
+        yield started
+
+
+def loop(
+    target: Server,
+    count: int,
+    folder: Path,
+    strike: Callable[[random.Random], list[Kill]],
+    allowed: tuple[str, ...],
+) -> None:
+    before = settled(target)
+    rng = random.Random(SEED)
+    crowd = Crowd(target, LISTENERS, SEED)
+    kills: list[Kill] = []
+    try:
+        kill_again_and_again(crowd, count, rng, lambda: strike(rng), kills)
+    finally:
+        histories = crowd.leave()
+    check(histories, kills, folder, SEED, allowed)
+    assert comes_back_to(before, target) == before
+
+
+@pytest.mark.parametrize("count", counts(50, 1000))
+def test_no_listener_hears_a_worker_being_killed(target: Server, tmp_path: Path, count: int) -> None:
+    loop(target, count, tmp_path, lambda _: [kill(target, "worker")], allowed=("complete",))
+
+
+@pytest.mark.parametrize("count", counts(20, 300))
+def test_a_killed_front_cuts_what_it_was_sending_and_the_worker_keeps_its_model(
+    target: Server, tmp_path: Path, count: int
+) -> None:
+    worker = target.child("worker[")
+    loop(target, count, tmp_path, lambda _: [kill(target, "front")], allowed=("complete", "cut"))
+    assert target.child("worker[") == worker
+
+
+@pytest.mark.parametrize("count", counts(10, 300))
+def test_front_and_worker_killed_together(target: Server, tmp_path: Path, count: int) -> None:
+    loop(target, count, tmp_path, lambda rng: kill_both(target, rng), allowed=("complete", "cut"))
+
+
+@pytest.mark.parametrize("count", counts(10, 100))
+def test_a_killed_supervisor_leaves_nothing_behind(swift: tuple[str, ...], tmp_path: Path, count: int) -> None:
+    rng = random.Random(SEED)
+    port = free_port()
+    for number in range(count):
+        with server(*swift, "--port", str(port)) as started:
+            crowd = Crowd(started, LISTENERS, SEED + number)
+            try:
+                killed = kill_supervisor(started, crowd, rng)
+            finally:
+                histories = crowd.leave()
+            check(
+                [heard for heard in histories if heard.ending != "refused"],
+                [killed],
+                tmp_path,
+                SEED,
+                allowed=("complete", "cut"),
+            )
+            with contextlib.closing(socket.socket()) as probe:
+                assert probe.connect_ex(("127.0.0.1", port)) != 0, "somebody holds the port"
+            assert not list(started.temporary.iterdir()), "no temporary file stays"
+
+
+def free_port() -> int:
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as found:
+        port: int = found.getsockname()[1]
+        return port

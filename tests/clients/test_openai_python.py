@@ -1,0 +1,165 @@
+"""OpenAI's own Python SDK against a real server."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openai
+import pytest
+from openai import AsyncOpenAI, OpenAI
+
+from tests.frontend.audio.hearing import hear, loudness
+from tests.system.oracle import sentences
+from tests.system.server import Server, server
+
+TEXT = "Spoken through the official client."
+FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm"]
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Iterator[Server]:
+    with server("--engine", "espeak", "--max-streams", "1") as started:
+        yield started
+
+
+@pytest.fixture
+def client(espeak: Server) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", max_retries=0) as made:
+        yield made
+
+
+@pytest.fixture
+def pcm(client: OpenAI) -> bytes:
+    return create(client, response_format="pcm").content
+
+
+def create(client: OpenAI, **options: Any) -> Any:
+    asked = {"model": "gpt-4o-mini-tts", "voice": "af_heart", "input": TEXT} | options
+    return client.audio.speech.create(**asked)
+
+
+def seconds(data: bytes, name: str) -> float:
+    """The length of something that sounds."""
+    if name == "pcm":
+        return len(data) / 48_000
+    got = hear(data)
+    assert loudness(got.samples) > 500
+    return len(got.samples) / got.sample_rate
+
+
+@pytest.mark.parametrize("name", [None, *FORMATS])
+def test_plain(client: OpenAI, pcm: bytes, name: str | None) -> None:
+    options = {} if name is None else {"response_format": name}
+    data = create(client, **options).content
+    assert seconds(data, name or "mp3") == pytest.approx(len(pcm) / 48_000, abs=0.15)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_streaming_response(client: OpenAI, pcm: bytes, name: str) -> None:
+    streaming = client.audio.speech.with_streaming_response
+    with streaming.create(model="tts-1", voice="af_heart", input=TEXT, response_format=name) as response:  # type: ignore[arg-type]
+        assert response.headers["X-Engine"] == "espeak-ng"
+        chunks = list(response.iter_bytes())
+    assert len(chunks) > 3, "it comes piece by piece"
+    assert seconds(b"".join(chunks), name) == pytest.approx(len(pcm) / 48_000, abs=0.15)
+
+
+def test_streaming_to_a_file(client: OpenAI, pcm: bytes, tmp_path: Path) -> None:
+    streaming = client.audio.speech.with_streaming_response
+    with streaming.create(model="tts-1", voice="af_heart", input=TEXT, response_format="flac") as response:
+        response.stream_to_file(tmp_path / "speech.flac")
+    got = hear((tmp_path / "speech.flac").read_bytes())
+    assert np.array_equal(got.samples, np.frombuffer(pcm, "<i2"))
+
+
+async def test_async(espeak: Server, pcm: bytes) -> None:
+    async with AsyncOpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", max_retries=0) as client:
+        speech = await client.audio.speech.create(
+            model="kokoro", voice={"id": "af_heart"}, input=TEXT, response_format="pcm"
+        )
+        assert speech.content == pcm
+        streaming = client.audio.speech.with_streaming_response
+        async with streaming.create(model="kokoro", voice="af_heart", input=TEXT, response_format="wav") as response:
+            body = b"".join([chunk async for chunk in response.iter_bytes()])
+        assert body[44:] == pcm
+
+
+def test_other_options(client: OpenAI, pcm: bytes) -> None:
+    fast = create(client, speed=2.0, instructions="Cheerfully.", response_format="pcm").content
+    assert len(fast) < 0.7 * len(pcm)
+    events = create(client, stream_format="sse", response_format="pcm").content
+    assert events.startswith(b'data: {"type":"speech.audio.delta"')
+    assert b'"type":"speech.audio.done"' in events
+    resampled = create(client, response_format="pcm", extra_body={"sample_rate": 8_000}).content
+    assert abs(3 * len(resampled) - len(pcm)) <= 6
+
+
+@pytest.mark.parametrize(
+    ("options", "param", "code"),
+    [
+        ({"voice": "nobody"}, "voice", "unknown_voice"),
+        ({"input": ""}, "input", "unspeakable"),
+        ({"speed": 9}, "speed", "invalid_value"),
+        ({"response_format": "ogg"}, "response_format", "invalid_value"),
+    ],
+)
+def test_a_bad_request_is_the_sdks_bad_request(client: OpenAI, options: dict[str, Any], param: str, code: str) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        create(client, **options)
+    assert (caught.value.param, caught.value.code) == (param, code)
+    assert caught.value.type == "invalid_request_error"
+
+
+def busy(with_server: Server) -> http.client.HTTPConnection:
+    """The one stream that the server makes, taken by a listener that doesn't read."""
+    listener = with_server.connect()
+    listener.request("POST", "/v1/audio/speech", json.dumps({"input": sentences(150), "response_format": "pcm"}))
+    assert listener.getresponse().status == 200
+    return listener
+
+
+def test_without_retries_a_busy_server_is_an_error_of_the_sdk(espeak: Server, client: OpenAI) -> None:
+    listener = busy(espeak)
+    with pytest.raises(openai.InternalServerError) as caught:
+        create(client)
+    assert caught.value.status_code == 503
+    assert int(caught.value.response.headers["Retry-After"]) >= 1
+    listener.close()
+    while "kokoro_live_active_streams 0.0" not in espeak.get("/metrics")[1]:
+        pass
+
+
+def test_a_busy_server_is_asked_again_when_it_said(espeak: Server) -> None:
+    listener = busy(espeak)
+    answers: list[tuple[int, float]] = []
+
+    def note(response: Any) -> None:
+        answers.append((response.status_code, time.monotonic()))
+        if response.status_code == 503:
+            listener.close()
+
+    http_client = openai.DefaultHttpxClient(event_hooks={"response": [note]})
+    with OpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", http_client=http_client) as client:
+        assert seconds(create(client).content, "mp3") > 1
+    assert [status for status, _ in answers] == [503, 200]
+    assert answers[1][1] - answers[0][1] >= 1, "the SDK's own first pause is half a second"
+
+
+def test_a_stream_that_breaks_is_an_error_of_the_sdk() -> None:
+    with server("--engine", "espeak") as doomed:
+        client = OpenAI(base_url=f"http://127.0.0.1:{doomed.port}/v1", api_key="none", max_retries=0)
+        streaming = client.audio.speech.with_streaming_response
+        with client, streaming.create(model="kokoro", voice="af_heart", input=sentences(150)) as response:
+            chunks = response.iter_bytes()
+            assert next(chunks)
+            threading.Thread(target=doomed.child("front").kill).start()
+            with pytest.raises(Exception, match=r"(?i)peer closed connection|incomplete|reset"):
+                for _ in chunks:
+                    pass

@@ -1,0 +1,178 @@
+"""Every format at several rates and lengths: what was encoded in pieces sounds like what went in, up to its end."""
+
+from __future__ import annotations
+
+import io
+import wave
+from collections.abc import Sequence
+from itertools import cycle
+
+import numpy as np
+import pytest
+import soxr
+from numpy.typing import NDArray
+
+from frontend.audio.formats import FORMATS, AudioFormat, make_encoder
+from shm.audio import SAMPLE_RATE, Pcm
+from tests.frontend.audio.hearing import FRAME, PADDING, Heard, hear, loudness, signal_to_noise, vowels
+
+LENGTHS = (0.05, 0.8, 3.017)
+"""Seconds."""
+
+RATES = (8_000, 24_000, 48_000)
+LOSSLESS = (AudioFormat.FLAC, AudioFormat.WAV, AudioFormat.PCM)
+LOSSY = (AudioFormat.MP3, AudioFormat.OPUS, AudioFormat.AAC)
+WORST_SIGNAL_TO_NOISE = 12.0
+"""In dB, of the shortest clip, which is all onset; half a second has 18 and more."""
+
+CUTS: Sequence[Sequence[int]] = ([2400], [1, 7, 2400, 999, 48_000], [10**6])
+"""How samples come, in samples a call, again and again; the last: all at once."""
+
+
+def encoded(
+    audio_format: AudioFormat, pcm: Pcm, rate: int, sizes: Sequence[int] = (2400,), whole: bool = False
+) -> bytes:
+    encoder = make_encoder(audio_format, rate, whole=whole)
+    parts = []
+    position = 0
+    for size in cycle(sizes):
+        parts.append(encoder.encode(pcm[position : position + size]))
+        position += size
+        if position >= len(pcm):
+            break
+    parts.append(encoder.finish())
+    encoder.close()
+    if whole and audio_format is not AudioFormat.PCM:
+        assert not any(parts[:-1])
+    return b"".join(parts)
+
+
+def at_rate(pcm: Pcm, rate: int) -> NDArray[np.int16]:
+    """The same sound, resampled at once."""
+    if rate == SAMPLE_RATE:
+        return pcm
+    samples = soxr.resample(pcm.astype(np.float32), SAMPLE_RATE, rate, quality="HQ")
+    return np.rint(samples).clip(-32_768, 32_767).astype(np.int16)
+
+
+def heard(audio_format: AudioFormat, data: bytes, rate: int) -> Heard:
+    if audio_format is AudioFormat.PCM:
+        return Heard(np.frombuffer(data, "<i2"), rate)
+    return hear(data)
+
+
+@pytest.mark.parametrize("rate", [*RATES, 11_025, 44_100, 23_999])
+@pytest.mark.parametrize("seconds", LENGTHS)
+@pytest.mark.parametrize("audio_format", LOSSLESS)
+def test_lossless_formats_give_back_every_sample(audio_format: AudioFormat, seconds: float, rate: int) -> None:
+    pcm = vowels(seconds)
+    for sizes in CUTS:
+        got = heard(audio_format, encoded(audio_format, pcm, rate, sizes), rate)
+        assert got.sample_rate == rate
+        assert np.array_equal(got.samples, at_rate(pcm, rate))
+    assert abs(len(got.samples) - len(pcm) * rate / SAMPLE_RATE) <= 1
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("seconds", LENGTHS)
+@pytest.mark.parametrize("audio_format", LOSSY)
+def test_lossy_formats_keep_sound_length_and_tail(audio_format: AudioFormat, seconds: float, rate: int) -> None:
+    pcm = vowels(seconds)
+    got = heard(audio_format, encoded(audio_format, pcm, rate), rate)
+    expected = at_rate(pcm, rate)
+    if audio_format is AudioFormat.OPUS:  # whatever the rate, decoders give 48 kHz
+        assert got.sample_rate == 48_000
+        expected = at_rate(pcm, 48_000)
+    else:
+        assert got.sample_rate == rate
+    before = PADDING.get(audio_format, 0)
+    after = len(got.samples) - before - len(expected)
+    assert 0 <= after <= FRAME.get(audio_format, 0)
+    sound = got.samples[before : before + len(expected)]
+    assert signal_to_noise(expected, sound) > WORST_SIGNAL_TO_NOISE
+    tail = -got.sample_rate // 10
+    assert 0.9 < loudness(sound[tail:]) / loudness(expected[tail:]) < 1.1
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("audio_format", LOSSY)
+def test_how_the_samples_came_leaves_no_seam(audio_format: AudioFormat, rate: int) -> None:
+    pcm = vowels(2.5)
+    streamed, oddly, at_once = (
+        heard(audio_format, encoded(audio_format, pcm, rate, sizes), rate).samples for sizes in CUTS
+    )
+    assert np.array_equal(streamed, at_once)
+    assert np.array_equal(oddly, at_once)
+
+
+@pytest.mark.parametrize("audio_format", AudioFormat)
+def test_a_whole_clip_sounds_like_the_stream(audio_format: AudioFormat) -> None:
+    pcm = vowels(1.234)
+    streamed = heard(audio_format, encoded(audio_format, pcm, SAMPLE_RATE), SAMPLE_RATE).samples
+    whole = heard(audio_format, encoded(audio_format, pcm, SAMPLE_RATE, whole=True), SAMPLE_RATE).samples
+    if audio_format is AudioFormat.MP3:  # its gapless tag makes decoders leave the padding out
+        streamed = streamed[PADDING["mp3"] :][: len(pcm)]
+        assert len(whole) == len(pcm)
+    assert np.array_equal(whole, streamed)
+
+
+@pytest.mark.parametrize("rate", [8_000, 22_050, 24_000, 48_000])
+def test_a_whole_wav_is_read_by_pythons_wave_module(rate: int) -> None:
+    pcm = vowels(0.7)
+    with wave.open(io.BytesIO(encoded(AudioFormat.WAV, pcm, rate, whole=True))) as reader:
+        assert (reader.getnchannels(), reader.getsampwidth(), reader.getframerate()) == (1, 2, rate)
+        assert reader.getnframes() == len(at_rate(pcm, rate))
+        assert reader.readframes(reader.getnframes()) == at_rate(pcm, rate).tobytes()
+
+
+def test_a_whole_flac_states_its_length_and_checksum() -> None:
+    pcm = vowels(0.5)
+    stream_info = encoded(AudioFormat.FLAC, pcm, SAMPLE_RATE, whole=True)[8:42]
+    assert int.from_bytes(stream_info[13:18]) & (1 << 36) - 1 == len(pcm)
+    assert any(stream_info[18:34])
+
+
+def test_no_room_for_tags_delays_the_first_sound() -> None:
+    """FFmpeg's muxers put up to 8 KiB before it."""
+    for audio_format in AudioFormat:
+        encoder = make_encoder(audio_format, SAMPLE_RATE, whole=False)
+        assert len(encoder.encode(vowels(1 / SAMPLE_RATE))) < 200
+        encoder.close()
+
+
+@pytest.mark.parametrize(("audio_format", "milliseconds"), [("mp3", 100), ("opus", 60), ("aac", 130), ("flac", 60)])
+def test_a_codec_holds_back_no_more_than_it_must(audio_format: str, milliseconds: float) -> None:
+    """The bytes that have left, decoded on their own, are the stream but for its last `milliseconds`."""
+    pcm = vowels(2.0)
+    encoder = make_encoder(AudioFormat(audio_format), SAMPLE_RATE, whole=False)
+    left = b""
+    for start in range(0, len(pcm), 240):
+        left += encoder.encode(pcm[start : start + 240])
+        if start >= 2400:
+            assert left, "nothing has left after 0.1 s"
+    given_out = encoder.given_out
+    encoder.close()
+    assert (2.0 - given_out) * 1000 <= milliseconds
+    so_far = hear(left)
+    seconds = (len(so_far.samples) - PADDING.get(audio_format, 0)) / so_far.sample_rate
+    assert seconds == pytest.approx(given_out, abs=0.001)
+
+
+def test_the_bytes_given_out_are_counted_to_the_end() -> None:
+    pcm = vowels(0.5)
+    for audio_format in AudioFormat:
+        for rate in RATES:
+            encoder = make_encoder(audio_format, rate, whole=False)
+            encoder.encode(pcm)
+            encoder.finish()
+            assert encoder.given_out == pytest.approx(0.5, abs=1 / rate)
+            encoder.close()
+
+
+@pytest.mark.parametrize("audio_format", [name for name in AudioFormat if FORMATS[name].rates])
+def test_every_rate_that_a_codec_is_said_to_have_works(audio_format: AudioFormat) -> None:
+    pcm = vowels(0.4)
+    for rate in FORMATS[audio_format].rates:
+        got = heard(audio_format, encoded(audio_format, pcm, rate), rate)
+        assert got.sample_rate == (48_000 if audio_format is AudioFormat.OPUS else rate)
+        assert loudness(got.samples) > 1000

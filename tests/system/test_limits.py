@@ -1,0 +1,242 @@
+"""What the machine or a crowd takes from a real server: it refuses clearly, and serves again when it can."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import resource
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from supervisor.exit_codes import ExitCode
+from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.server import DEADLINE, Server, server
+
+CROWD = 10_000
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="prlimit and /proc are Linux's")
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Let this process, and the server that it starts, open enough for the crowd."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = CROWD + 1000
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        pytest.skip(f"{hard} open files are allowed here, {needed} needed")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@contextlib.contextmanager
+def crowd(to: Server, size: int) -> Iterator[list[socket.socket]]:
+    """So many connections that say nothing."""
+    clients: list[socket.socket] = []
+    try:
+        clients.extend(socket.create_connection(("127.0.0.1", to.port), timeout=DEADLINE) for _ in range(size))
+        yield clients
+    finally:
+        for client in clients:
+            client.close()
+
+
+def insist(ask: Callable[[], bool]) -> None:
+    """Ask, as a patient client does, until the answer is yes. A place may have to become free first."""
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        with contextlib.suppress(ConnectionError, http.client.HTTPException):
+            if ask():
+                return
+        assert time.monotonic() < deadline
+
+
+def connections(to: Server) -> int:
+    _, metrics = to.get("/metrics")
+    return int(
+        float(next(line for line in metrics.splitlines() if line.startswith("kokoro_live_connections ")).split()[1])
+    )
+
+
+def is_intact(to: Server) -> bool:
+    """It speaks, every sample."""
+    text = "Still here."
+    return np.array_equal(np.frombuffer(to.hear(input=text, response_format="pcm"), "<i2"), samples_of(text))
+
+
+@pytest.mark.usefixtures("many_files")
+def test_ten_thousand_idle_connections_are_held_where_that_is_wanted(tmp_path: Path) -> None:
+    arguments = ("--max-connections", str(CROWD + 100), "--header-timeout", "600")
+    with server(*miniature_arguments(tmp_path), *arguments) as crowded:
+        front = crowded.child("front")
+        with crowd(crowded, CROWD):
+            assert is_intact(crowded)
+            assert connections(crowded) > CROWD
+        assert is_intact(crowded)
+        assert crowded.child("front") == front
+
+
+@pytest.mark.usefixtures("many_files")
+def test_ten_thousand_idle_connections_keep_nobody_out_and_cost_a_stream_nothing(tmp_path: Path) -> None:
+    text = sentences(6)
+    with server(*miniature_arguments(tmp_path, cost=2), "--max-connections", "200", "--standby", "off") as crowded:
+        front = crowded.child("front")
+        response = crowded.speak(input=text, response_format="pcm")
+        heard = response.read(4800)
+        with crowd(crowded, CROWD):
+            insist(lambda: crowded.get("/health")[0] == 200)
+            assert front.num_fds() < 300
+            heard += response.read()
+        assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of(text))
+        insist(lambda: connections(crowded) < 10)
+        assert is_intact(crowded)
+        assert crowded.child("front") == front
+        _, metrics = crowded.get("/metrics")
+        assert 'kokoro_live_connections_closed_total{reason="refused"}' in metrics
+
+
+@linux_only
+def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path)) as limited:
+        front = limited.child("front")
+        old = front.rlimit(psutil.RLIMIT_NOFILE)
+        assert is_intact(limited)
+        front.rlimit(psutil.RLIMIT_NOFILE, (3, old[1]))
+        with crowd(limited, 20) as clients:
+            limited.logs("can't accept connections, .*Too many open files")
+            assert limited.child("front") == front
+            front.rlimit(psutil.RLIMIT_NOFILE, old)
+            for client in clients:
+                client.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+                assert client.recv(15) == b"HTTP/1.1 200 OK"
+        limited.logs("connections are accepted again")
+        assert is_intact(limited)
+        assert limited.child("front") == front
+        assert not [line for line in limited.log if "Traceback" in line]
+
+
+@linux_only
+def test_where_few_open_files_are_allowed_the_connections_are_fewer(tmp_path: Path) -> None:
+    """The limit is there from the start. A worker's restart needs descriptors, and finds them."""
+    few = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (96, few[1]))
+    try:
+        with server(*miniature_arguments(tmp_path), wait=False) as limited:
+            psutil.Process(limited.process.pid).rlimit(psutil.RLIMIT_NOFILE, (96, 96))
+            resource.setrlimit(resource.RLIMIT_NOFILE, few)
+            limited.announcement = limited.announced()
+            limited.logs(r"96 open files are allowed: \d+ connections instead of 1000")
+            front = limited.child("front")
+            assert is_intact(limited)
+            with crowd(limited, 200):
+                start = len(limited.log)
+                limited.child("worker[").kill()
+                limited.logs(r"worker\[\d+\] is ready", start)
+                insist(lambda: limited.get("/health")[0] == 200)
+            insist(lambda: connections(limited) == 1)
+            assert is_intact(limited)
+            assert limited.child("front") == front
+            assert not [line for line in limited.log if "Traceback" in line]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, few)
+
+
+@linux_only
+def test_a_front_that_has_no_address_space_for_an_arena_says_so_and_gives_way(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path), "--standby", "off") as limited:
+        front = limited.child("front")
+        assert is_intact(limited)
+        front.rlimit(psutil.RLIMIT_AS, (front.memory_info().vms - 10_000_000, resource.RLIM_INFINITY))
+        start = len(limited.log)
+        limited.child("worker[").kill()
+        limited.logs("can't take the channel to worker.*Cannot allocate memory", start)
+        limited.logs(r"worker\[\d+\] is ready", start)
+        assert is_intact(limited)
+        assert limited.child("front") != front
+        assert not [line for line in limited.log if "Traceback" in line]
+
+
+@pytest.fixture
+def small_group() -> Iterator[Path]:
+    """A control group with 150 MB of memory, where this process may make one; emptied and removed afterwards."""
+    root = Path("/sys/fs/cgroup/memory")
+    group = (root if root.is_dir() else root.parent) / f"kokoro-live-test-{os.getpid()}"
+    limit = group / ("memory.limit_in_bytes" if root.is_dir() else "memory.max")
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no control group can be made here: {error}")
+    try:
+        limit.write_text("150000000")
+        yield group
+    except OSError as error:
+        pytest.skip(f"no control group can be limited here: {error}")
+    finally:
+        for pid in (group / "cgroup.procs").read_text().split():
+            (group.parent / "cgroup.procs").write_text(pid)
+        group.rmdir()
+
+
+@linux_only
+def test_an_arena_beyond_the_control_groups_memory_is_one_clear_line_and_kills_nobody(small_group: Path) -> None:
+    with server("--engine", "espeak", "--ring-seconds", "120", wait=False) as refused:
+        (small_group / "cgroup.procs").write_text(str(refused.process.pid))
+        assert refused.process.wait(DEADLINE) == ExitCode.MEMORY
+        refused.logs("can't reserve 184 MB of shared memory for the PCM arena: [0-9]+ MB are available")
+        assert not [line for line in refused.log if "Traceback" in line or "died" in line]
+
+
+def test_a_listener_that_never_reads_gives_its_ring_back(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path), "--rings", "1", "--write-timeout", "0.5") as small:
+        body = json.dumps({"input": sentences(300), "response_format": "pcm"}).encode()
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect(("127.0.0.1", small.port))
+            deaf.sendall(
+                b"POST /v1/audio/speech HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+            )
+            small.logs("read nothing for 0.5 s")
+            assert is_intact(small)
+
+
+def test_status_says_what_happened(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=2)) as shown:
+        status, first = shown.get("/status")
+        assert status == 200
+        engine = first["engine"]
+        assert (first["ready"], first["worker"], first["streams"], first["active_streams"]) == (True, "running", [], 0)
+        assert (engine["name"], engine["provider"], engine["model"]) == (
+            "kokoro",
+            "CPUExecutionProvider",
+            "miniature.onnx",
+        )
+        assert len(engine["sha256"]) == 64
+        assert first["restarts"] == {"front": 0, "worker": 0}
+        assert (first["provider_failures"], first["quarantined_segments"]) == ({}, 0)
+        assert is_intact(shown)
+        start = len(shown.log)
+        shown.child("worker[").kill()
+        shown.logs(r"worker\[\d+\] is ready", start)
+        text = sentences(40)
+        body = json.dumps({"input": text, "response_format": "pcm"})
+        connection = shown.connect()
+        connection.request("POST", "/v1/audio/speech", body, {"X-Request-Id": "mine"})
+        response = connection.getresponse()
+        response.read(10 * 24_000)
+        _, then = shown.get("/status")
+        assert then["restarts"] == {"front": 0, "worker": 1}
+        (stream,) = then["streams"]
+        assert (stream["request_id"], stream["engine"], then["active_streams"]) == ("mine", "kokoro", 1)
+        assert stream["seconds_sent"] >= 2
+        assert then["words_by_source"]["lexicon"] > 0
+        assert then["front_uptime_seconds"] > first["front_uptime_seconds"]
+        assert text.split()[0] not in json.dumps(then)
