@@ -142,6 +142,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--engine", choices=("miniature", "espeak"), default="miniature")
+    parser.add_argument("--no-verdict", action="store_true", help="exit 0 whatever the figures are")
     parser.add_argument("--json", type=Path, help="also write the figures there")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -158,7 +159,7 @@ def main() -> int:
         arguments.json.write_text(json.dumps(figures, indent=2))
     for promise in broken:
         print(f"BROKEN: {promise}", file=sys.stderr)
-    return 1 if broken else 0
+    return 1 if broken and not arguments.no_verdict else 0
 
 
 if __name__ == "__main__":
