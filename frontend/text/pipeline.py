@@ -1,4 +1,4 @@
-"""From a request's text to its segments: sanitise, split into sentences, pronounce, cut; a sentence at a time."""
+"""From a request's text to its segments: sanitise, normalise, pronounce, cut; a sentence at a time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Protocol
 
+from frontend.text.normalization.normalize import normalize, normalized_sentences
+from frontend.text.normalization.settings import Normalization
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Cut, Notation, Segment
 from frontend.text.segmentation import passages, pronounceable, segment_words
-from frontend.text.sentences import sentences
 from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import Source, Word
 
@@ -31,8 +32,12 @@ class Pronouncer(Protocol):
 class TextPipeline:
     """Makes segments, and counts what it could not have spoken."""
 
-    def __init__(self, g2p: Pronouncer) -> None:
+    def __init__(self, g2p: Pronouncer, normalization: Normalization | None = None) -> None:
+        """Args:
+        normalization: which rules rewrite English; by default those that are on by default.
+        """
         self._g2p = g2p
+        self._normalization = normalization or Normalization()
         self.unpronounceable: Counter[str] = Counter()
         """Characters of words for which there was no sound; not punctuation."""
         self.dropped: Counter[str] = Counter()
@@ -44,11 +49,23 @@ class TextPipeline:
         A sentence is worked on when the segments before it were taken, but for one: a sentence is kept until the next
         one that can be pronounced, because what can't be in between (a row of asterisks) goes with the former.
         """
+        clean = sanitize(text)
+        can_speak = False
+        for segment in self._segments(clean, language, notation, self._normalization):
+            can_speak = True
+            yield segment
+        if not can_speak and normalize(clean, language, self._normalization).text.split() != clean.split():
+            # Emoji or markup is all that there is to say.
+            yield from self._segments(clean, language, notation, Normalization.none())
+
+    def _segments(
+        self, text: str, language: str, notation: Notation, normalization: Normalization
+    ) -> Iterator[Segment]:
         held: list[Word] = []
         held_end = Cut.SENTENCE
         can_speak = False
-        for sentence in sentences(sanitize(text), language):
-            for passage, end in passages(sentence, _PASSAGE * notation.max_tokens):
+        for sentence in normalized_sentences(text, language, normalization):
+            for passage, end in passages(sentence.text, _PASSAGE * notation.max_tokens):
                 words = self._words(passage, language, notation)
                 sounds = any(pronounceable(word, notation) for word in words)
                 if sounds and can_speak:

@@ -21,7 +21,7 @@ class Segment:
     """A stretch of text that is spoken in one prosody pass."""
 
     text: str
-    """The sanitised text that it covers: a text's segments hold each of its words once, in order."""
+    """The normalised text that it covers: a text's segments hold each of its words once, in order."""
     script: str
     """What the engine is given: phonemes of its vocabulary, or the text itself (`Notation.speaks`)."""
     tokens: int

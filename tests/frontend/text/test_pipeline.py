@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Cut, Notation, Segment
@@ -23,6 +24,7 @@ from frontend.text.word import Source, Word
 VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
 KOKORO = Notation("phonemes", VOCABULARY, 510)
 ESPEAK = Notation("text", frozenset(), 1000)
+AS_WRITTEN = Normalization.none()
 
 
 class LetterG2P:
@@ -50,7 +52,7 @@ def g2p() -> LetterG2P:
 
 @pytest.fixture
 def pipeline(g2p: LetterG2P) -> TextPipeline:
-    return TextPipeline(g2p)
+    return TextPipeline(g2p, AS_WRITTEN)
 
 
 def texts(segments: Iterator[Segment]) -> list[str]:
@@ -149,7 +151,7 @@ def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
     text: str, speaks: str, limit: int
 ) -> None:
     notation = Notation(speaks, VOCABULARY, limit)
-    segments = list(TextPipeline(LetterG2P()).segments(text, "en-us", notation))
+    segments = list(TextPipeline(LetterG2P(), AS_WRITTEN).segments(text, "en-us", notation))
     clean = sanitize(text)
     if segments:
         assert "".join("".join(segment.text.split()) for segment in segments) == "".join(clean.split())
@@ -164,7 +166,7 @@ def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
     else:
         script = "".join(segment.script for segment in segments)
         assert [c for c in script if c.isalnum()] == [c for c in clean if c.isalnum()]
-    assert list(TextPipeline(LetterG2P()).segments(text, "en-us", notation)) == segments
+    assert list(TextPipeline(LetterG2P(), AS_WRITTEN).segments(text, "en-us", notation)) == segments
 
 
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK])

@@ -1,0 +1,197 @@
+"""Abbreviations in full: Dr. (doctor, drive), St. (saint, street), e.g., No. 5, approx., in Jan."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.calendar_names import MONTH_NAMES
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import END, MASK, START
+
+_BEFORE_NAMES = {
+    "Mr": "Mister",
+    "Mrs": "Missus",
+    "Ms": "Miz",
+    "Dr": "Doctor",
+    "Drs": "Doctors",
+    "Prof": "Professor",
+    "Gen": "General",
+    "Col": "Colonel",
+    "Lt": "Lieutenant",
+    "Sgt": "Sergeant",
+    "Capt": "Captain",
+    "Cmdr": "Commander",
+    "Cpl": "Corporal",
+    "Pvt": "Private",
+    "Maj": "Major",
+    "Adm": "Admiral",
+    "Gov": "Governor",
+    "Sen": "Senator",
+    "Rep": "Representative",
+    "Pres": "President",
+    "Rev": "Reverend",
+    "Hon": "Honorable",
+    "Fr": "Father",
+    "Supt": "Superintendent",
+    "Mt": "Mount",
+    "Ft": "Fort",
+}
+_ANYWHERE = {
+    "Jr": "Junior",
+    "Sr": "Senior",
+    "Inc": "Incorporated",
+    "Ltd": "Limited",
+    "Corp": "Corporation",
+    "Bros": "Brothers",
+    "dept": "department",
+    "govt": "government",
+    "approx": "approximately",
+    "vs": "versus",
+    "incl": "including",
+    "misc": "miscellaneous",
+    "avg": "average",
+    "assoc": "association",
+    "intl": "international",
+    "natl": "national",
+    "dist": "district",
+    "mfg": "manufacturing",
+    "mgr": "manager",
+    "asst": "assistant",
+    "viz": "namely",
+    "cf": "compare",
+    "resp": "respectively",
+}
+_STREETS = {
+    "St": "Street",
+    "Ave": "Avenue",
+    "Blvd": "Boulevard",
+    "Rd": "Road",
+    "Ln": "Lane",
+    "Dr": "Drive",
+    "Hwy": "Highway",
+    "Pl": "Place",
+    "Sq": "Square",
+    "Ct": "Court",
+    "Pkwy": "Parkway",
+    "Ter": "Terrace",
+}
+_BEFORE_NUMBERS = {
+    "no": "number",
+    "nos": "numbers",
+    "vol": "volume",
+    "vols": "volumes",
+    "p": "page",
+    "pp": "pages",
+    "pg": "page",
+    "ch": "chapter",
+    "sec": "section",
+    "sect": "section",
+    "fig": "figure",
+    "figs": "figures",
+    "eq": "equation",
+    "art": "article",
+    "para": "paragraph",
+    "ed": "edition",
+    "op": "opus",
+    "apt": "apartment",
+    "tel": "telephone",
+    "rm": "room",
+    "ca": "circa",
+    "c": "circa",
+    "est": "established",
+    "min": "minimum",
+    "max": "maximum",
+}
+_PHRASES = {
+    "e.g.": "for example",
+    "eg.": "for example",
+    "i.e.": "that is",
+    "ie.": "that is",
+    "etc.": "et cetera",
+    "et al.": "and others",
+    "a.k.a.": "also known as",
+    "aka": "also known as",
+    "w.r.t.": "with respect to",
+    "N.B.": "note",
+    "n.b.": "note",
+    "P.O. Box": "P.O Box",
+    "c/o": "care of",
+    "a/c": "A.C",
+    "n/a": "not applicable",
+    "N/A": "not applicable",
+}
+_CAPITAL = r"(?=[A-Z][\w'’.])"
+
+
+def _either(words: dict[str, str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+_STREET = re.compile(
+    rf"(?:\b[A-Z][\w'’]{{1,30}}|\b\d{{1,4}}(?:st|nd|rd|th)|[{MASK}]) (?P<said>(?P<name>{_either(_STREETS)})"
+    r"(?:\.(?P<end>(?= [a-z0-9(]| [NSEW]\b|,|;))|\.$"
+    r"|(?P<bare>(?=,|$|[.;:!?)]| (?:in|and|at|is|was|near|to|on|for|or|by|with)\b))))"
+)
+_SAINT = re.compile(rf"{START}(?:St\.? {_CAPITAL}|St\.(?=[A-Z]))")
+_SAINTS = re.compile(rf"{START}Sts\. {_CAPITAL}")
+_TITLE = re.compile(
+    rf"{START}(?P<name>{_either(_BEFORE_NAMES)})\. "
+    rf"(?:{_CAPITAL}|(?=(?:and|or|&) [A-Z]))"
+)
+_BARE_TITLE = re.compile(rf"{START}(?P<name>Mr|Mrs|Ms|Dr|Prof) {_CAPITAL}")
+_WORD = re.compile(rf"{START}(?P<name>(?i:{_either(_ANYWHERE)}))\.(?!\w)(?P<last>[\"'”’)]*$)?")
+_VERSUS = re.compile(rf"{START}vs(?= \w)")
+_NUMBERED = re.compile(rf"{START}(?<![.'’])(?P<name>(?i:{_either(_BEFORE_NUMBERS)}))\. ?(?=[#\d{MASK}])")
+_COMPANY = re.compile(rf"(?:\b[A-Z][\w'’&]{{0,30}},? (?:and )?|[{MASK}])(?P<said>Co\.(?P<end>$)?)")
+_PHRASE = re.compile(
+    rf"{START}(?P<name>{_either(_PHRASES)}|E\.g\.|I\.e\.|Etc\.|etc)(?:{END}|(?<=\.))(?P<comma>,)?(?P<last>[\"'”’)]*$)?"
+)
+_MONTH = re.compile(
+    r"\b(?:[Ii]n|[Ss]ince|[Bb]y|[Uu]ntil|[Oo]f|[Ll]ast|[Tt]his|[Nn]ext|[Ee]arly|[Ll]ate|[Mm]id|[Ff]rom|[Tt]o"
+    r"|[Dd]uring|and) "
+    r"(?P<said>(?P<month>Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?P<end>$)?)"
+)
+
+
+def apply(draft: Draft) -> None:
+    draft.replace(_PHRASE, _phrase)
+    draft.replace(_NUMBERED, lambda match: _like(match["name"], _BEFORE_NUMBERS[match["name"].lower()]) + " ")
+    draft.replace(_STREET, _street, "said")
+    draft.replace(_SAINTS, lambda match: "Saints ")
+    draft.replace(_SAINT, lambda match: "Saint ")
+    draft.replace(_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
+    draft.replace(_BARE_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
+    draft.replace(_WORD, _word)
+    draft.replace(_VERSUS, lambda match: "versus")
+    draft.replace(_COMPANY, lambda match: "Company" + _stop(match), "said")
+    draft.replace(_MONTH, lambda match: MONTH_NAMES[match["month"]] + _stop(match), "said")
+
+
+def _phrase(match: re.Match[str]) -> str:
+    written = match["name"]
+    said = _PHRASES.get(written) or _PHRASES.get(written.lower()) or "et cetera"
+    if match["last"] is not None and written.endswith("."):
+        return f"{said}.{match['last']}"
+    return _like(written, said) + (match["comma"] or "") + (match["last"] or "")
+
+
+def _street(match: re.Match[str]) -> str | None:
+    if match["name"] == "Dr" and match["bare"] is not None:
+        return None
+    stop = "." if match["end"] is None and match["bare"] is None else ""
+    return _STREETS[match["name"]] + stop
+
+
+def _word(match: re.Match[str]) -> str:
+    written = match["name"]
+    said = _ANYWHERE.get(written) or _ANYWHERE.get(written.lower()) or _ANYWHERE[written.capitalize()]
+    return _like(written, said) + ("" if match["last"] is None else f".{match['last']}")
+
+
+def _stop(match: re.Match[str]) -> str:
+    """The full stop of an abbreviation that ends the sentence stays."""
+    return "." if match["end"] is not None else ""
+
+
+def _like(written: str, said: str) -> str:
+    return said[0].upper() + said[1:] if written[0].isupper() else said

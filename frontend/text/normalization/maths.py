@@ -1,0 +1,128 @@
+"""Formulas and signs: 3 + 4 = 7, 10^6, x², ≥, ->, &, C++, and/or."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import END, MASK, NUMBER, START
+from frontend.text.normalization.words import cardinal, number, ordinal
+from frontend.text.spoken_signs import SIGNS
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_POWER = re.compile(
+    rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z])(?:(?:\^|\*\*)(?P<open>[({{])?(?P<exponent>[-−]?\d{{1,6}}|[a-z])(?(open)[)}}])"
+    rf"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}})){END}"
+)
+_LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CG])\+\+|(?P<sharp>[CFJ])#)(?!\w)")
+_OPERAND = rf"(?:[\w)\]²³πθ{MASK}%]|(?<=[\w)])!)"
+_OPERATIONS = {
+    "+": "plus",
+    "-": "minus",
+    "−": "minus",
+    "–": "minus",
+    "*": "times",
+    "×": "times",
+    "·": "times",
+    "x": "times",
+    "÷": "divided by",
+    "/": "divided by",
+    "=": "equals",
+    "==": "equals",
+    "!=": "does not equal",
+    "<": "is less than",
+    ">": "is greater than",
+    "<=": "is less than or equal to",
+    ">=": "is greater than or equal to",
+    "≤": "is less than or equal to",
+    "≥": "is greater than or equal to",
+    "≠": "does not equal",
+    "≈": "is about",
+    "±": "plus or minus",
+    "%": "mod",
+}
+_SPACED = re.compile(
+    rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠≈!×÷±]))"
+    rf"(?P<sign>==|!=|<=|>=|[+−–*×·÷/=<>≤≥≠≈±%-]|x)(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
+)
+_TIGHT = re.compile(
+    rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−])(?=[\d(−{MASK}-])"
+    rf"|(?<=[\w)])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=)(?=[-−\d{MASK}])"
+)
+_BEFORE_NUMBER = {
+    "~": "about ",
+    "≈": "about ",
+    "∼": "about ",
+    "<": "less than ",
+    ">": "more than ",
+    "≤": "at most ",
+    "≥": "at least ",
+    "<=": "at most ",
+    ">=": "at least ",
+    "±": "plus or minus ",
+    "+": "plus ",
+    "=": "equals ",
+    "√": "the square root of ",
+    "×": "times ",
+}
+_PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×]) ?(?=[-−]?[.$£€]?\d|{MASK}|(?<=√)\(?\w)")
+_PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
+_AND = re.compile(r" ?& ?")
+_ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒➜⟶]) ?")
+_SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
+_WITH = re.compile(rf"{START}[wW]/(?!w\b)(?P<out>o{END})? ?(?=\S|$)")
+_SIGN_NAMES = {sign: name for sign, name in SIGNS.items() if sign not in "#=\\"} | {
+    "™": "",
+    "®": "",
+    "√": "square root of",
+    "π": "pi",
+    "∑": "sum of",
+    "∫": "integral of",
+    "∈": "in",
+    "∀": "for all",
+    "∃": "there exists",
+    "∴": "therefore",
+    "¬": "not",
+    "∧": "and",
+    "∨": "or",
+    "∪": "union",
+    "∩": "intersection",
+}
+_SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(''.join(_SIGN_NAMES))}])(?P<after> ?)")
+
+
+def apply(draft: Draft) -> None:
+    british = draft.british
+    draft.replace(_LANGUAGE, lambda match: f"{match['plus']} plus plus" if match["plus"] else f"{match['sharp']} sharp")
+    draft.replace(_POWER, lambda match: _power(match, british))
+    draft.replace(_ARROW, lambda match: " to ")
+    draft.replace(_SPACED, lambda match: f" {_OPERATIONS[match['sign']]}")
+    draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match['sign'] or match['relation']]} ")
+    draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]])
+    draft.replace(_PLUS, lambda match: " plus")
+    draft.replace(_AND, lambda match: " and ")
+    draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
+    draft.replace(_SLASH, lambda match: " ")
+    draft.replace(_SIGN, _sign)
+
+
+def _power(match: re.Match[str], british: bool) -> str | None:
+    exponent = (match["exponent"] or match["raised"].translate(_SUPERSCRIPTS)).replace("−", "-")
+    if match["raised"] and exponent == "1":
+        return None  # a footnote's number
+    base = match["base"] if match["base"].isalpha() else number(match["base"], british)
+    if exponent in ("2", "3"):
+        return f"{base} {'squared' if exponent == '2' else 'cubed'}"
+    if exponent.isalpha():
+        return f"{base} to the power of {exponent}"
+    if exponent[0] == "-":
+        return f"{base} to the minus {cardinal(int(exponent[1:]), british)}"
+    return f"{base} to the {ordinal(int(exponent), british)}"
+
+
+def _sign(match: re.Match[str]) -> str:
+    name = _SIGN_NAMES[match["sign"]]
+    following = match.string[match.end() : match.end() + 1]
+    return (
+        f" {name}{' ' if match['after'] or following.isalnum() else ''}" if name else match["before"] or match["after"]
+    )

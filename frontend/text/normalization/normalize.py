@@ -1,0 +1,150 @@
+"""Texts as they are said, a sentence at a time, with the way back to what was written.
+
+The order, each step on what the earlier ones left alone: Markdown, sentences (before abbreviations lose their stops),
+and within a sentence the rules of `_RULES`: what has a shape of its own before what only counts (addresses, numbers to
+dial, dates, times), then numbers with something that names them, then numbers between themselves, then words.
+
+What no rule knows stays as it is written: engines read plain numbers, "1,250.75" and most acronyms well.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from frontend.text.normalization import (
+    abbreviations,
+    dates,
+    emoji,
+    fractions,
+    maths,
+    money,
+    numbers,
+    ordinals,
+    phones,
+    ranges,
+    roman,
+    times,
+    units,
+    versions,
+    web,
+    years,
+)
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.markdown import plain
+from frontend.text.normalization.markdown_chunks import chunks
+from frontend.text.normalization.rewritten import Piece, Rewritten
+from frontend.text.normalization.settings import Normalization
+from frontend.text.sentences import sentences
+
+_WORD = re.compile(r"\S+")
+_DIGIT = re.compile(r"\d")
+_ANY = re.compile("")
+
+
+_RULES: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
+    ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")),
+    ("web_addresses", web.apply, re.compile(r"[@#/]|\w\.\w")),
+    ("phones", phones.apply, _DIGIT),
+    ("dates", dates.apply, _ANY),
+    ("times", times.apply, _DIGIT),
+    ("years", years.apply, _DIGIT),
+    ("versions", versions.apply, _DIGIT),
+    ("money", money.apply, _DIGIT),
+    ("units", units.apply, _DIGIT),
+    ("fractions", fractions.apply, re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒]")),
+    ("ranges", ranges.apply, _DIGIT),
+    ("ordinals", ordinals.apply, _DIGIT),
+    ("numbers", numbers.apply, _DIGIT),
+    ("math", maths.apply, re.compile(r"[^\w\s.,;:!?'\"’“”()—]|[π²³¹⁰⁴-⁹]")),
+    ("roman_numerals", roman.apply, re.compile(r"[IVX]")),
+    ("abbreviations", abbreviations.apply, _ANY),
+)
+"""Setting, rule, and what a sentence must have for it to apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """Words to be said, and where in the text they come from."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+    def origin(self, word_index: int) -> tuple[int, int]:
+        """The span of the sanitised text that one of `text.split()` stands for: whole words, rising with the index.
+
+        Words that were said for the same written word, or written words, have the same span.
+        """
+        return self.spans[word_index]
+
+
+def normalize(text: str, language: str, settings: Normalization) -> Normalized:
+    """A sanitised text as it is said: the same words as those of `normalized_sentences`, one line a sentence."""
+    found = list(normalized_sentences(text, language, settings))
+    return Normalized("\n".join(each.text for each in found), tuple(span for each in found for span in each.spans))
+
+
+def normalized_sentences(text: str, language: str, settings: Normalization) -> Iterator[Normalized]:
+    """A sanitised text's sentences as they are said, none blank, with one space between words. Lazy; linear time.
+
+    Only English is normalised; of other languages the sentences come as they are written.
+    """
+    english = language.partition("-")[0] == "en"
+    rules = [(rule, needed) for name, rule, needed in _RULES if getattr(settings, name)] if english else []
+    if english and settings.emoji and settings.emoji_names:
+        rules[0] = (emoji.name, rules[0][1])
+    if english and not settings.web_addresses:
+        rules.insert(0, (web.protect, _RULES[1][2]))
+    markdown = english and settings.markdown
+    for start, end in chunks(text) if markdown else [(0, len(text))]:
+        chunk = text[start:end]
+        pieces = plain(chunk, settings.code_blocks) if markdown else None
+        yield from _chunk(
+            chunk,
+            start,
+            Rewritten([Piece(0, len(chunk), chunk, verbatim=True)] if pieces is None else pieces),
+            language,
+            rules,
+        )
+
+
+def _chunk(
+    chunk: str,
+    offset: int,
+    written: Rewritten,
+    language: str,
+    rules: list[tuple[Callable[[Draft], None], re.Pattern[str]]],
+) -> Iterator[Normalized]:
+    words = _Words(chunk, offset)
+    position = 0
+    for sentence in sentences(written.text, language):
+        while written.text[position].isspace():
+            position += 1
+        draft = Draft(sentence, language)
+        for rule, needed in rules:
+            if needed.search(sentence):
+                rule(draft)
+        said = draft.rewritten()
+        spans = []
+        for word in _WORD.finditer(said.text):
+            start, end = said.origin(*word.span())
+            spans.append(words.around(*written.origin(position + start, position + end)))
+        if spans:
+            yield Normalized(" ".join(said.text.split()), tuple(spans))
+        position += len(sentence)
+
+
+class _Words:
+    """Finds whole words of a text."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        self._offset = offset
+        self._spans = [match.span() for match in _WORD.finditer(text)]
+        self._starts = [start for start, _ in self._spans]
+
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        first = max(0, bisect_right(self._starts, start) - 1)
+        last = max(first, bisect_right(self._starts, max(start, end - 1)) - 1)
+        return self._offset + self._spans[first][0], self._offset + self._spans[last][1]

@@ -1,0 +1,60 @@
+"""Numbers that engines misread: -5, .5, 007, 10k, 1e6, #5, twenty digits."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START
+from frontend.text.normalization.words import cardinal, digits, number
+
+_LARGE = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion", "T": "trillion"}
+
+_LABEL = re.compile(
+    r"\b(?:exit|gate|seat|room|flat|apt|apartment|suite|unit|platform|bus|route|row|step|figure|table|section)\.? $",
+    re.IGNORECASE,
+)
+"""Before what is a number with a letter: Exit 12B."""
+
+_NAMED_K = frozenset(("1", "2", "4", "5", "8", "10"))
+"""Names of screens and runs."""
+
+_SCIENTIFIC = re.compile(
+    rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>\d{{1,15}}(?:\.\d{{1,15}})?)[eE](?P<exponent>[+-−]?\d{{1,4}}){NUMBER_END}"
+)
+_HASH = re.compile(rf"(?<![\w&#/{MASK}])#(?P<number>\d{{1,9}}){END}")
+_MAGNITUDE = re.compile(
+    rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>{NUMBER})(?:[-–](?P<last>{NUMBER}))?(?P<large>k|K|M|bn|B|T)(?P<plus>\+(?!\w))?{END}(?!-?\d)"
+)
+_LONG = re.compile(rf"{NUMBER_START}\d{{16,}}+{END}(?![.,]\d)")
+_ZEROS = re.compile(rf"{NUMBER_START}(?P<number>0\d{{1,14}}){NUMBER_END}")
+_POINT = re.compile(rf"(?<![\w.{MASK}])(?P<minus>[-−])?(?P<number>\.\d{{1,15}}){END}(?!\.\d)")
+_NEGATIVE = re.compile(rf"{NUMBER_START}{MINUS}(?P<number>{NUMBER}){NUMBER_END}")
+
+
+def apply(draft: Draft) -> None:
+    british = draft.british
+    draft.replace(_SCIENTIFIC, lambda match: _scientific(match, british))
+    draft.replace(_HASH, lambda match: f"number {cardinal(int(match['number']), british)}")
+    draft.replace(_MAGNITUDE, lambda match: _magnitude(match, british))
+    draft.replace(_LONG, lambda match: digits(match[0]))
+    draft.replace(_ZEROS, lambda match: digits(match["number"]))
+    draft.replace(_POINT, lambda match: ("minus " if match["minus"] else "") + number(match["number"], british))
+    draft.replace(_NEGATIVE, lambda match: f"minus {number(match['number'], british)}")
+
+
+def _scientific(match: re.Match[str], british: bool) -> str:
+    minus = "minus " if match["minus"] else ""
+    exponent = number(match["exponent"].lstrip("+").lstrip("0") or "0", british)
+    return f"{minus}{number(match['number'], british)} times ten to the {exponent}"
+
+
+def _magnitude(match: re.Match[str], british: bool) -> str | None:
+    if _LABEL.search(match.string, max(0, match.start() - 12), match.start()):
+        return None
+    if match["large"] == "K" and not match["last"] and match["number"] in _NAMED_K:
+        return None
+    said = ("minus " if match["minus"] else "") + number(match["number"], british)
+    if match["last"]:
+        said += f" to {number(match['last'], british)}"
+    return f"{said} {_LARGE[match['large']]}" + (" plus" if match["plus"] else "")

@@ -1,0 +1,40 @@
+"""A text made of pieces of another one, and where each of its characters comes from."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Piece(NamedTuple):
+    """What is said for a span of the original."""
+
+    start: int
+    end: int
+    said: str
+    verbatim: bool = False
+
+
+class Rewritten:
+    """Keeps the pieces, whose spans rise."""
+
+    def __init__(self, pieces: Iterable[Piece]) -> None:
+        self._pieces = [piece for piece in pieces if piece.said]
+        self._starts: list[int] = []
+        length = 0
+        for piece in self._pieces:
+            self._starts.append(length)
+            length += len(piece.said)
+        self.text = "".join(piece.said for piece in self._pieces)
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the original that a span of the new text (not empty) stands for."""
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, end - 1) - 1
+        origin_start, origin_end = self._pieces[first].start, self._pieces[last].end
+        if self._pieces[first].verbatim:
+            origin_start += start - self._starts[first]
+        if self._pieces[last].verbatim:
+            origin_end = self._pieces[last].start + end - self._starts[last]
+        return origin_start, origin_end

@@ -1,0 +1,40 @@
+"""Which rules are applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+
+def _rule(help_text: str, default: bool = True) -> bool:
+    on: bool = field(default=default, metadata={"help": help_text})
+    return on
+
+
+@dataclass(frozen=True, slots=True)
+class Normalization:
+    """One switch for each family of rules; what is off is left to the engine as it is written."""
+
+    markdown: bool = _rule("Leave out Markdown's and HTML's markup, and say a link's text instead of its address.")
+    code_blocks: bool = _rule("Mention long code blocks instead of reading them (needs markdown).")
+    emoji: bool = _rule("Leave out emoji and emoticons.")
+    emoji_names: bool = _rule("Say emoji by name instead of leaving them out (needs emoji).", default=False)
+    web_addresses: bool = _rule("Say web, mail and IP addresses, file paths, #tags and @names; shorten long ones.")
+    phones: bool = _rule("Say telephone, card and similar numbers digit by digit.")
+    dates: bool = _rule("Say dates: 2026-11-21, 11/21/2026, 21 Nov.")
+    times: bool = _rule("Say times of day: 10:30pm, 14:05.")
+    years: bool = _rule("Say years and decades as such where the context shows that they are.")
+    versions: bool = _rule("Say versions and section numbers: v1.2.3, Python 3.11.")
+    money: bool = _rule("Say amounts of money: $1,250.75, £3m.")
+    units: bool = _rule("Say measures: 5 km, 20°C, 60 mph, 5'11\".")
+    fractions: bool = _rule("Say fractions: 1/2, 2 1/2, ½.")
+    ranges: bool = _rule('Say ranges and scores with "to": 5-10.')
+    ordinals: bool = _rule("Say ordinals: 22nd.")
+    math: bool = _rule("Say formulas and signs: 3 + 4 = 7, ≥, 10^6.")
+    numbers: bool = _rule("Say numbers that engines misread: -5, .5, 007, 10k, 1e6.")
+    roman_numerals: bool = _rule("Say Roman numerals after names and headings: Henry VIII, Chapter IV.")
+    abbreviations: bool = _rule("Say abbreviations in full: Dr., St., e.g., No. 5.")
+
+    @classmethod
+    def none(cls) -> Normalization:
+        """Everything off: the text is spoken as it is written."""
+        return cls(**{rule.name: False for rule in fields(cls)})

@@ -1,0 +1,99 @@
+"""Measures: 5 km, 3kg, 20-25°C, 60 km/h, 5'11", 1920x1080, 16 m², 5-km."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START
+from frontend.text.normalization.unit_names import NEVER_APART, ONLY_APART, ONLY_TOGETHER, SPOKEN_PER, UNITS, spelled
+from frontend.text.normalization.words import cardinal, is_one, number, year
+
+_SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(UNITS, key=len, reverse=True))
+_PER = "|".join(re.escape(name) for name in sorted({*UNITS, *SPOKEN_PER}, key=len, reverse=True))
+_POWERS = {"²": "square ", "2": "square ", "^2": "square ", "³": "cubic ", "3": "cubic ", "^3": "cubic ", None: ""}
+
+_THING = (
+    r"(?P<thing>(?= (?!(?:of|in|or|to|and|from|away|by|is|was|for|at|on|per|than|x|long|wide|tall|high|deep)\b)[a-z]))?"
+)
+"""A measure before a thing is in the singular: a 70 decibel noise."""
+
+_MEASURE = re.compile(
+    rf"(?P<a>(?<=\b[Aa] )|(?<=\b[Aa]n ))?{NUMBER_START}(?P<minus>{MINUS})?(?P<number>\.\d{{1,9}}|{NUMBER})"
+    rf"(?:(?P<sign1>[%°]?)(?P<to>{DASH}| - | to |(?P<by> ?[x×] ?))(?P<last>{NUMBER}))?"
+    rf"(?P<gap>[ -]?)(?P<unit>{_SYMBOL})(?P<power>[²³]|\^[23])?(?:/(?P<per>{_PER})(?P<per_power>[²³]|\^[23])?)?"
+    rf"(?![\w{MASK}'’^²³]|[/-]\w(?<![/-]o))(?P<stop>\.(?= [a-z0-9(]))?{_THING}"
+)
+_FEET = re.compile(rf"{NUMBER_START}(?P<feet>\d{{1,3}}) ?['’′] ?(?P<inches>\d{{1,2}}(?:\.\d)?) ?(?:[\"”″]|''|′′)")
+_ONLY_FEET = re.compile(rf"{NUMBER_START}(?P<feet>\d{{1,5}})(?:′(?!\w)|['’](?= (?:tall|high|long|wide|deep)\b))")
+_INCHES = re.compile(
+    rf"(?:^|[^\"“”]{{1,60}}[ (]){NUMBER_START}(?P<said>(?P<inches>{NUMBER})(?:″|\"(?= [a-z(]))){_THING}"
+)
+_SIZE = re.compile(
+    rf"{NUMBER_START}(?P<first>\d{{1,5}})(?: x |[x×])(?P<second>\d{{1,5}})"
+    rf"(?:(?: x |[x×])(?P<third>\d{{1,5}}))?{NUMBER_END}"
+)
+_MULTIPLE = re.compile(rf"{NUMBER_START}(?P<number>{NUMBER})(?:{DASH}(?P<last>{NUMBER}))?[x×](?P<end>{END})(?! ?\d)")
+_COMPASS = re.compile(rf"{NUMBER_START}(?P<number>{NUMBER})°(?P<way>[NSEW]){END}")
+_WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
+
+
+def apply(draft: Draft) -> None:
+    british = draft.british
+    draft.replace(_FEET, lambda match: _feet(match, british))
+    draft.replace(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
+    draft.replace(_COMPASS, lambda match: f"{number(match['number'], british)} degrees {_WAYS[match['way']]}")
+    draft.replace(_MEASURE, lambda match: _measure(match, british))
+    draft.replace(_INCHES, lambda match: _inches(match, british), "said")
+    draft.replace(_SIZE, lambda match: " by ".join(_side(part, british) for part in match.groups() if part))
+    draft.replace(_MULTIPLE, lambda match: _multiple(match, british))
+
+
+def _measure(match: re.Match[str], british: bool) -> str | None:
+    symbol, gap, last = match["unit"], match["gap"], match["last"]
+    if symbol in ONLY_APART and gap != " ":
+        return None
+    if symbol in ONLY_TOGETHER and gap == " " and match["per"] is None:
+        return None
+    if symbol in NEVER_APART and not (match["stop"] or match["by"] or match["per"] or gap != " "):
+        return None
+    one, many = UNITS[symbol]
+    of_thing = match["a"] is not None and match["thing"] is not None
+    singular = gap == "-" or of_thing or (is_one(match["number"]) and not last)
+    name = _powered(one if singular else many, match["power"], british)
+    said = number(match["number"], british)
+    if match["minus"]:
+        said = f"minus {said}"
+    if last:
+        said += f" {'by' if match['by'] else 'to'} {number(last, british)}"
+    said += f" {name}"
+    if per := match["per"]:
+        per_one = SPOKEN_PER.get(per) or UNITS[per][0]
+        said += f" per {_powered(per_one, match['per_power'], british)}"
+    return said
+
+
+def _powered(name: str, power: str | None, british: bool) -> str:
+    if power and name.startswith("second"):
+        return f"{name} {'squared' if power[-1] in '²2' else 'cubed'}"
+    return _POWERS[power] + spelled(name, british)
+
+
+def _feet(match: re.Match[str], british: bool) -> str:
+    return f"{cardinal(int(match['feet']), british)} foot {number(match['inches'], british)}"
+
+
+def _inches(match: re.Match[str], british: bool) -> str:
+    unit = "inch" if is_one(match["inches"]) or match["thing"] is not None else "inches"
+    return f"{number(match['inches'], british)} {unit}"
+
+
+def _side(written: str, british: bool) -> str:
+    return year(int(written), british) if len(written) == 4 else number(written, british)
+
+
+def _multiple(match: re.Match[str], british: bool) -> str:
+    said = number(match["number"], british)
+    if match["last"]:
+        said += f" to {number(match['last'], british)}"
+    return f"{said} {'time' if is_one(match['number']) else 'times'}"

@@ -1,0 +1,73 @@
+"""Numbers in words, by num2words, without the commas that it writes and an American doesn't pause at."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from num2words import num2words
+
+_DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_MAX_DIGITS = 15
+
+
+@lru_cache(4096)
+def cardinal(number: int, british: bool) -> str:
+    """`one hundred five` in America, `one hundred and five` in Britain."""
+    return _spoken(num2words(number), british)
+
+
+@lru_cache(4096)
+def ordinal(number: int, british: bool) -> str:
+    return _spoken(num2words(number, to="ordinal"), british)
+
+
+def _spoken(words: str, british: bool) -> str:
+    words = words.replace(",", "")
+    return words if british else words.replace(" and ", " ")
+
+
+def digits(written: str) -> str:
+    """Each digit by its name; everything else is left out."""
+    return " ".join(_DIGITS[int(character)] for character in written if character.isdecimal())
+
+
+def number(written: str, british: bool) -> str:
+    """A number as it is written, with a sign, commas and a point if it has them; leading zeros are said."""
+    written = written.replace(",", "")
+    minus = "minus " if written[0] in "-−" else ""
+    whole, _, fraction = written.lstrip("-−").partition(".")
+    said = digits(whole) if (len(whole) > 1 and whole[0] == "0") or len(whole) > _MAX_DIGITS else ""
+    if whole and not said:
+        said = cardinal(int(whole), british)
+    if fraction:
+        said = f"{said} point {digits(fraction)}".strip()
+    return minus + said
+
+
+def is_one(written: str) -> bool:
+    """Whether what is counted is said in the singular."""
+    return written.strip("-−") == "1"
+
+
+@lru_cache(1024)
+def year(number: int, british: bool) -> str:
+    """`nineteen oh five`, `two thousand five`, `twenty twenty-six`."""
+    hundreds, rest = divmod(number, 100)
+    if number < 1000 or (hundreds % 10 == 0 and rest < 10):
+        return cardinal(number, british)
+    if rest == 0:
+        return f"{cardinal(hundreds, british)} hundred"
+    return f"{cardinal(hundreds, british)} {two_digits(rest, british)}"
+
+
+def two_digits(number: int, british: bool) -> str:
+    """The last two of a year, or a time's minutes: `oh five`, `thirty`."""
+    return f"oh {cardinal(number, british)}" if number < 10 else cardinal(number, british)
+
+
+def decade(tens: int) -> str:
+    """The plural of a multiple of ten below a hundred: `nineties`, `tens`; `hundreds` for 0."""
+    if tens == 0:
+        return "hundreds"
+    name = cardinal(tens, british=False)
+    return name.removesuffix("y") + "ies" if name.endswith("y") else name + "s"

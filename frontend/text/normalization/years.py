@@ -1,0 +1,66 @@
+"""Years and decades, where the words around a number show that it is one."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.calendar_names import MONTH
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import DASH, END, NUMBER_END, NUMBER_START, START
+from frontend.text.normalization.words import cardinal, decade, two_digits, year
+
+_YEAR = r"(?:1\d|20)\d\d"
+_ANY_YEAR = r"\d{3,4}"
+_BEFORE = (
+    r"[Ii]n|[Ss]ince|[Uu]ntil|[Tt]ill|[Bb]y|[Bb]efore|[Aa]fter|[Dd]uring|[Ff]rom|[Tt]o|[Oo]f|[Aa]nd|[Yy]ear|[Bb]orn"
+    r"|[Dd]ied|[Cc]irca|[Ee]arly|[Ll]ate|[Mm]id|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ff]all|[Ww]inter|AD"
+    rf"|[Ee]lection|[Cc]opyright|[Cc]lass of|{MONTH}"
+)
+
+_DECADE = re.compile(rf"{START}(?P<century>1[1-9]|20)(?P<tens>\d)0['’]?s{END}")
+_MARKED_DECADE = re.compile(rf"(?<!\w)['’‘](?P<tens>[1-9])0['’]?s{END}")
+_SHORT_DECADE = re.compile(
+    rf"\b(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Yy]our|[Oo]ur|[Ii]n|[Mm]id|[Ee]arly|[Ll]ate|and)[ -]"
+    rf"(?P<decade>(?P<tens>[1-9])0['’]?s){END}"
+)
+_YEARS = re.compile(rf"{NUMBER_START}(?P<first>{_YEAR})(?P<dash>{DASH}| - )(?P<last>{_YEAR}|\d{{2}}){NUMBER_END}(?!-)")
+_CONTEXT = re.compile(
+    rf"(?P<before>(?<![\w-])(?:{_BEFORE})[ -]){NUMBER_START}(?P<year>{_YEAR})(?P<s>['’]s)?{NUMBER_END}"
+    r"(?! (?:people|men|women|years|days|hours|minutes|seconds|times|words|characters|tokens|more|other"
+    r"|(?!(?:this|thus|perhaps|always|across|towards|besides|does|unless)\b)[a-z]{3,20}s)\b)"
+)
+_QUARTER = re.compile(rf"(?:\b(?:Q[1-4]|H[12]|FY)|©) ?(?P<year>{_YEAR}){NUMBER_END}")
+_BRACKETED = re.compile(rf"(?<=[(\[]){NUMBER_START}(?P<year>{_YEAR})(?=[)\],;])")
+_ERA = re.compile(rf"{NUMBER_START}(?P<year>{_ANY_YEAR})(?P<era> (?:AD|BC|BCE|CE)){END}")
+_APOSTROPHE = re.compile(rf"(?<![\w\d])['’](?P<year>\d\d){END}(?!['’\"])")
+
+
+def apply(draft: Draft) -> None:
+    british = draft.british
+    draft.replace(_DECADE, _decade)
+    draft.replace(_MARKED_DECADE, lambda match: decade(10 * int(match["tens"])))
+    draft.replace(_SHORT_DECADE, lambda match: decade(10 * int(match["tens"])), "decade")
+    draft.replace(_YEARS, lambda match: _years(match, british))
+    draft.replace(_CONTEXT, lambda match: year(int(match["year"]), british), "year")
+    draft.replace(_QUARTER, lambda match: year(int(match["year"]), british), "year")
+    draft.replace(_BRACKETED, lambda match: year(int(match["year"]), british))
+    draft.replace(_ERA, lambda match: year(int(match["year"]), british) + match["era"])
+    draft.replace(_APOSTROPHE, lambda match: two_digits(int(match["year"]), british))
+
+
+def _decade(match: re.Match[str]) -> str:
+    century, tens = int(match["century"]), int(match["tens"])
+    if century == 20 and tens == 0:
+        return "two thousands"
+    return f"{cardinal(century, british=False)} {decade(10 * tens)}"
+
+
+def _years(match: re.Match[str], british: bool) -> str | None:
+    first, last = int(match["first"]), int(match["last"])
+    if last < 100:
+        if last <= first % 100 or (match["dash"] == "-" and last <= 12):
+            return None
+        return f"{year(first, british)} to {two_digits(last, british)}"
+    if last <= first:
+        return None
+    return f"{year(first, british)} to {year(last, british)}"
