@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ import psutil
 import pytest
 
 from supervisor.exit_codes import ExitCode
+from tests.system.listening import Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, ROOT, Server, all_gone, server
 
@@ -36,27 +36,10 @@ def slow(tmp_path: Path):
     assert shared_memory() == before
 
 
-def listen(to: Server, text: str = TEXT) -> tuple[threading.Event, threading.Thread, list[bytes]]:
-    """Read a stream in a thread: an event at its first bytes, and all that was heard."""
-    began, heard = threading.Event(), []
-
-    def read() -> None:
-        response = to.speak(input=text, response_format="pcm")
-        heard.append(response.read(4800))
-        began.set()
-        heard.append(response.read())
-
-    thread = threading.Thread(target=read)
-    thread.start()
-    return began, thread, heard
-
-
 def test_a_worker_killed_in_mid_stream_is_not_heard(slow: Server) -> None:
-    began, thread, heard = listen(slow)
-    assert began.wait(DEADLINE)
+    listener = Listener(slow, TEXT)
     slow.child("worker").kill()
-    thread.join(DEADLINE)
-    assert np.array_equal(np.frombuffer(b"".join(heard), "<i2"), samples_of(TEXT))
+    assert listener.heard_all()
     _, metrics = slow.get("/metrics")
     assert 'kokoro_live_process_restarts_total{process="worker"} 1.0' in metrics
 
@@ -81,85 +64,56 @@ def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(slow: Server) 
 
 
 def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(slow: Server) -> None:
-    response = slow.speak(input=TEXT, response_format="pcm")
-    response.read(4800)
+    listener = Listener(slow, TEXT)
     slow.child("front").kill()
-    with pytest.raises((ConnectionError, OSError, Exception)) as cut:
-        response.read()
-    assert "IncompleteRead" in repr(cut.value) or isinstance(cut.value, ConnectionError)
+    assert listener.was_cut()
 
 
 def test_a_supervisor_that_is_killed_takes_everything_with_it(slow: Server) -> None:
     family = slow.family()
     assert len(family) >= 3
-    began, thread, _ = listen_quietly(slow)
-    assert began.wait(DEADLINE)
+    listener = Listener(slow, TEXT)
     slow.process.kill()
     assert all_gone(family)
-    thread.join(DEADLINE)
+    assert listener.was_cut()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", slow.port), timeout=DEADLINE)
     assert not list(slow.temporary.iterdir()), "no temporary file stays"
 
 
-def listen_quietly(to: Server) -> tuple[threading.Event, threading.Thread, list[bytes]]:
-    """Like `listen`, for a stream that will be cut."""
-    began, heard = threading.Event(), []
-
-    def read() -> None:
-        response = to.speak(input=TEXT, response_format="pcm")
-        heard.append(response.read(4800))
-        began.set()
-        try:
-            heard.append(response.read())
-        except (OSError, Exception) as error:
-            heard.append(repr(error).encode())
-
-    thread = threading.Thread(target=read)
-    thread.start()
-    return began, thread, heard
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_streams_finish_and_ends_with_0(slow: Server, number: int) -> None:
     family = slow.family()
-    began, thread, heard = listen(slow)
-    assert began.wait(DEADLINE)
+    listener = Listener(slow, TEXT)
     assert slow.stop(number) == ExitCode.OK
-    thread.join(DEADLINE)
-    assert np.array_equal(np.frombuffer(b"".join(heard), "<i2"), samples_of(TEXT))
+    assert listener.heard_all()
     assert all_gone(family)
     assert not list(slow.temporary.iterdir())
 
 
 def test_draining_is_bounded_and_what_it_cuts_is_cut_visibly(tmp_path: Path) -> None:
     with server(*miniature_arguments(tmp_path, cost=20), "--drain-timeout", "0.5") as slow:
-        began, thread, heard = listen_quietly(slow)
-        assert began.wait(DEADLINE)
+        listener = Listener(slow, TEXT)
         assert slow.stop() == ExitCode.OK
-        thread.join(DEADLINE)
-        assert b"IncompleteRead" in heard[-1] or b"Connection" in heard[-1]
+        assert listener.was_cut()
 
 
 def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
     with server(*miniature_arguments(tmp_path, cost=20)) as slow:
         family = slow.family()
-        began, thread, _ = listen_quietly(slow)
-        assert began.wait(DEADLINE)
+        listener = Listener(slow, TEXT)
         slow.process.send_signal(signal.SIGINT)
         slow.logs("draining")
         assert slow.stop(signal.SIGINT) == ExitCode.INTERRUPTED
-        thread.join(DEADLINE)
+        assert listener.was_cut()
         assert all_gone(family)
 
 
 def test_a_terminals_interrupt_to_the_whole_group_drains_too(slow: Server) -> None:
-    began, thread, heard = listen(slow)
-    assert began.wait(DEADLINE)
+    listener = Listener(slow, TEXT)
     os.killpg(slow.process.pid, signal.SIGINT)
     assert slow.process.wait(DEADLINE) == ExitCode.OK
-    thread.join(DEADLINE)
-    assert np.array_equal(np.frombuffer(b"".join(heard), "<i2"), samples_of(TEXT))
+    assert listener.heard_all()
 
 
 def test_a_signal_while_it_starts_ends_with_0() -> None:

@@ -5,32 +5,16 @@ from __future__ import annotations
 import os
 import re
 import signal
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.system.listening import Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
 
 TEXT = sentences(12)
-
-
-def heard_in_thread(to: Server, text: str) -> tuple[threading.Event, threading.Thread, list[bytes]]:
-    """Read a stream in a thread: an event at its first bytes, and what was heard."""
-    began, heard = threading.Event(), []
-
-    def read() -> None:
-        response = to.speak(input=text, response_format="pcm")
-        heard.append(response.read(4800))
-        began.set()
-        heard.append(response.read())
-
-    thread = threading.Thread(target=read)
-    thread.start()
-    assert began.wait(DEADLINE)
-    return began, thread, heard
 
 
 def exact(heard: list[bytes], text: str) -> bool:
@@ -46,12 +30,11 @@ def restarts(of: Server) -> float:
 def test_a_worker_that_has_spoken_enough_is_replaced_without_a_listener_noticing(tmp_path: Path) -> None:
     with server(*miniature_arguments(tmp_path, cost=2), "--worker-max-requests", "2") as started:
         old = started.child("worker")
-        _, thread, heard = heard_in_thread(started, TEXT)
+        listener = Listener(started, TEXT)
         for n in range(2):
             started.hear(input=f"Short one {n}.", response_format="pcm")
         started.logs(r"bringing up another worker: the worker has spoken 2 streams")
-        thread.join(DEADLINE)
-        assert exact(heard, TEXT)
+        assert listener.heard_all()
         started.logs(r"worker\[1\] has finished")
         assert not old.is_running() and started.child("worker")
         assert restarts(started) == 0
@@ -71,10 +54,9 @@ def test_a_worker_that_hangs_is_replaced_and_leaves_its_stacks(tmp_path: Path, s
     with server(*arguments) as started:
         started.hear(input="It learns its own pace.", response_format="pcm")
         old = started.child("worker")
-        _, thread, heard = heard_in_thread(started, TEXT)
+        listener = Listener(started, TEXT)
         old.suspend()
-        thread.join(DEADLINE)
-        assert exact(heard, TEXT)
+        assert listener.heard_all()
         started.logs(r"ending worker\[1\]: it hangs")
         started.logs(r"Thread 0x[0-9a-f]+")
         old.wait(DEADLINE)
@@ -100,13 +82,12 @@ def test_new_settings_take_effect_without_a_dropped_stream(tmp_path: Path) -> No
     config.write_text("max_input_characters = 5000\nconcurrency = 1\n")
     with server(*miniature_arguments(tmp_path, cost=2), "--config", str(config)) as started:
         front, worker = started.child("front"), started.child("worker")
-        _, thread, heard = heard_in_thread(started, TEXT)
+        listener = Listener(started, TEXT)
         config.write_text("max_input_characters = 20\nconcurrency = 2\n")
         started.process.send_signal(signal.SIGHUP)
         started.logs(r"bringing up another front")
         started.logs(r"front\[\d+\] has finished")
-        thread.join(DEADLINE)
-        assert exact(heard, TEXT), "the old front finished what it had begun"
+        assert listener.heard_all(), "the old front finished what it had begun"
         refused = started.speak(input="This is longer than twenty characters.", response_format="pcm")
         assert (refused.status, refused.read()) and refused.status == 400
         assert exact([started.hear(input="Short.", response_format="pcm")], "Short.")
@@ -130,12 +111,11 @@ def test_a_poisonous_text_fails_alone_and_is_not_tried_again(tmp_path: Path) -> 
     arguments = miniature_arguments(tmp_path, cost=1)
     poison = "Swallow this and perish."
     with server(*arguments, environment=poisoned_by(tmp_path, poison)) as started:
-        _, thread, heard = heard_in_thread(started, TEXT)
+        listener = Listener(started, TEXT)
         refused = started.speak(input=poison, response_format="pcm")
         assert refused.status == 500
         assert "ends the engine's process" in refused.read().decode()
-        thread.join(DEADLINE)
-        assert exact(heard, TEXT)
+        assert listener.heard_all()
         died = restarts(started)
         assert died == 2
         again = started.speak(input=poison, response_format="pcm")
