@@ -28,7 +28,14 @@ ROOT = Path(__file__).parents[2]
 class Server:
     """Started, and speaking unless told not to wait for that."""
 
-    def __init__(self, *arguments: str, environment: dict[str, str] | None = None, wait: bool = True) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        environment: dict[str, str] | None = None,
+        wait: bool = True,
+        open_files: int | None = None,
+    ) -> None:
+        """`open_files`: how many files each of its processes may have open (`ulimit -n`)."""
         self.home = tempfile.TemporaryDirectory()
         self.temporary = Path(self.home.name, "tmp")
         self.temporary.mkdir()
@@ -40,8 +47,11 @@ class Server:
             "XDG_DATA_HOME": self.home.name,
             "TMPDIR": str(self.temporary),
         }
+        command = [sys.executable, "-m", "supervisor", "serve", "--port", "0", *arguments]
+        if open_files is not None:
+            command = ["bash", "-c", f'ulimit -n {open_files}; exec "$@"', "bash", *command]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "supervisor", "serve", "--port", "0", *arguments],
+            command,
             cwd=ROOT,
             env=variables | (environment or {}),
             stdout=subprocess.PIPE,
@@ -57,7 +67,13 @@ class Server:
         self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_output, self._read_log)]
         for reader in self._readers:
             reader.start()
-        self.announcement = self.announced() if wait else ""
+        self.announcement = ""
+        if wait:
+            try:
+                self.announcement = self.announced()
+            except BaseException:
+                self.close()
+                raise
 
     def _read_output(self) -> None:
         assert self.process.stdout

@@ -127,27 +127,19 @@ def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(tmp_path: P
 @linux_only
 def test_where_few_open_files_are_allowed_the_connections_are_fewer(tmp_path: Path) -> None:
     """The limit is there from the start. A worker's restart needs descriptors, and finds them."""
-    few = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (96, few[1]))
-    try:
-        with server(*miniature_arguments(tmp_path), wait=False) as limited:
-            psutil.Process(limited.process.pid).rlimit(psutil.RLIMIT_NOFILE, (96, 96))
-            resource.setrlimit(resource.RLIMIT_NOFILE, few)
-            limited.announcement = limited.announced()
-            limited.logs(r"96 open files are allowed: \d+ connections instead of 1000")
-            front = limited.child("front")
-            assert is_intact(limited)
-            with crowd(limited, 200):
-                start = len(limited.log)
-                limited.child("worker[").kill()
-                limited.logs(r"worker\[\d+\] is ready", start)
-                insist(lambda: limited.get("/health")[0] == 200)
-            insist(lambda: connections(limited) == 1)
-            assert is_intact(limited)
-            assert limited.child("front") == front
-            assert not [line for line in limited.log if "Traceback" in line]
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, few)
+    with server(*miniature_arguments(tmp_path), open_files=96) as limited:
+        limited.logs(r"96 open files are allowed: \d+ connections instead of 1000")
+        front = limited.child("front")
+        assert is_intact(limited)
+        with crowd(limited, 200):
+            start = len(limited.log)
+            limited.child("worker[").kill()
+            limited.logs(r"worker\[\d+\] is ready", start)
+            insist(lambda: limited.get("/health")[0] == 200)
+        insist(lambda: connections(limited) == 1)
+        assert is_intact(limited)
+        assert limited.child("front") == front
+        assert not [line for line in limited.log if "Traceback" in line]
 
 
 @linux_only

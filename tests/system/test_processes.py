@@ -146,13 +146,10 @@ def test_memory_that_cannot_be_had_is_one_clear_line() -> None:
 
 
 def test_a_supervisor_that_cannot_start_a_child_ends_and_leaves_none() -> None:
-    command = "ulimit -n 24; exec python -m supervisor serve --port 0 --engine espeak --offline"
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, timeout=DEADLINE
-    )
-    assert ended.returncode == ExitCode.FAILED
-    assert b"the supervisor has failed" in ended.stderr  # its children share its pipes: they have ended too
+    with server("--engine", "espeak", wait=False, open_files=24) as refused:
+        assert refused.process.wait(DEADLINE) == ExitCode.FAILED
+        refused.logs("the supervisor has failed")
+        refused.logs(r"\(end\)")  # its children share its pipe: they have ended too
 
 
 def test_a_setting_that_makes_no_sense_is_one_clear_line() -> None:
