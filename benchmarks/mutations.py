@@ -44,6 +44,13 @@ WORKBENCH_TESTS = ("tests/worker/test_workbench.py",)
 CHANNELS_TESTS = ("tests/supervisor/test_channels.py",)
 
 MUTATIONS = (
+    Mutation(
+        "blame-the-idle",
+        DISPATCHER,
+        "to_blame and planned.touched is not None",
+        "to_blame",
+        SUSPECTS_TESTS,
+    ),
     Mutation("crc", "shm/ring.py", "if found != crc32:", "if False:", ("tests/shm/test_ring.py",)),
     Mutation(
         "ring-bounds",
