@@ -21,13 +21,14 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 $(VENV)/.installed: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install -c constraints.txt -e .
-	touch $@
+	@echo "setting up $(VENV)" >&2
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install -c constraints.txt -e .
+	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt $(VENV)/.installed
-	$(PIP) install -c constraints.txt -e '.[dev]'
-	touch $@
+	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build *.egg-info
