@@ -3,9 +3,9 @@
 Three conversations, each on a channel of its own:
 
 * **jobs**, front -> worker: `Job`, `Release`, `Forget`
-* **commits**, worker -> front: `Began`, `Commit`, `Done`, `Failed`, `Quit`. Each fits `MAX_COMMIT_BYTES`, so that
-  one `write` puts it into the pipe whole (POSIX: writes up to PIPE_BUF, at least 512 bytes, are atomic) and a killed
-  worker can't leave half of one.
+* **commits**, worker -> front: `Began`, `Marks`, `Commit`, `Done`, `Failed`, `Quit`. Each fits `MAX_COMMIT_BYTES`, so
+  that one `write` puts it into the pipe whole (POSIX: writes up to PIPE_BUF, at least 512 bytes, are atomic) and a
+  killed worker can't leave half of one.
 * **control**, supervisor <-> child: everything about lifecycles (`ControlMessage`).
 
 Samples are counted at `shm.audio.SAMPLE_RATE`; times are seconds on the monotonic clock, which all processes of
@@ -14,7 +14,8 @@ one machine share.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -45,8 +46,14 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: int
     """The longest script of one segment: phonemes, or characters of text."""
     voices: tuple[str, ...]
+    voices_sha256: str = ""
+    """Of all its voices' numbers: with `model_sha256` it tells whether a name still means the same sound."""
     concurrency: int = 1
     """How many segments it makes side by side."""
+    first_block: float = 0.0
+    """Seconds of audio in a segment's first block, from an engine that vocodes in windows; 0: segments are blocks."""
+    marks: bool = False
+    """It can say when each part of a script sounds (`Job.marks`)."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
@@ -70,6 +77,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
     """The first sample wanted; those before it were sealed by a generation that died."""
     first_deadline: float
     """Monotonic seconds at which the segment's sample 0 must be there."""
+    marks: bool = False
+    """Say when each part of the script sounds, if the engine can."""
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):
@@ -112,6 +121,20 @@ class Commit(msgspec.Struct, frozen=True, tag="commit"):
     """zlib.crc32 of the block's bytes."""
 
 
+class Marks(msgspec.Struct, frozen=True, tag="marks"):
+    """When parts of the script sound: sent before the commit of the first sample that it speaks of, in order.
+
+    A segment has as many of these records as it needs.
+    """
+
+    generation: int
+    job: int
+    segment: int
+    packed: bytes
+    """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
+    rising, as `pack_marks` writes them. The last pair of a segment has the script's length and the end of its sound."""
+
+
 class Done(msgspec.Struct, frozen=True, tag="done"):
     """The segment's last block was committed."""
 
@@ -122,6 +145,8 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     """The segment's whole length, counted from its sample 0."""
     seconds: float
     """Time spent in the engine."""
+    prosody_seconds: float = 0.0
+    """Of that, what came before the first sample could be vocoded; 0 from an engine that doesn't tell."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
@@ -139,7 +164,33 @@ class Quit(msgspec.Struct, frozen=True, tag="quit"):
     generation: int
 
 
-CommitMessage = Began | Commit | Done | Failed | Quit
+CommitMessage = Began | Marks | Commit | Done | Failed | Quit
+
+Mark = tuple[int, int]
+"""A place in a script, in characters, and the sample of its segment at which it begins to sound."""
+
+_MARK = struct.Struct("<HI")
+
+MAX_MARKS = 64
+"""In one record."""
+
+
+def pack_marks(marks: Sequence[Mark]) -> bytes:
+    """At most `MAX_MARKS` of them, as `Marks.packed` has them."""
+    return b"".join(_MARK.pack(*mark) for mark in marks)
+
+
+def unpack_marks(packed: bytes) -> list[Mark]:
+    """The inverse.
+
+    Raises:
+        ValueError: that isn't whole marks.
+    """
+    try:
+        return list(_MARK.iter_unpack(packed))
+    except struct.error as error:
+        raise ValueError(f"{len(packed)} bytes are no marks") from error
+
 
 _MAX_REASON_BYTES = 400
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from shm.audio import Pcm
-from shm.messages import EngineInfo, Voice
+from shm.messages import EngineInfo, Mark, Voice
+from worker.cancellation import Cancellation
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Utterance:
     """Same utterance, same seed: same samples, where the engine can."""
     from_sample: int = 0
     """Give no sample before this one."""
+    marks: bool = False
+    """Say when parts of the script sound (`Block.marks`), if the engine can."""
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    """Set from another thread when nobody wants the rest: the engine then comes out of `next` with `Cancelled` as soon
+    as it can, in the middle of a run if its library allows that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +42,18 @@ class Block:
     """int16 mono at 24 kHz, shape [n], n > 0."""
     last: bool = False
     """Nothing follows. Without it the end is noticed when the next block is asked for, behind more urgent work."""
+    marks: tuple[Mark, ...] = ()
+    """Places of the script that begin to sound from this block on, where they were asked for (`shm.messages.Marks`)."""
+    prosody_seconds: float = 0.0
+    """Of the time that this block took, what went into the segment's prosody."""
 
 
 class EngineError(Exception):
     """This utterance can't be spoken; the engine itself is well. The message goes to the client."""
+
+
+class Cancelled(Exception):
+    """`Utterance.cancellation` was set; the utterance ends here."""
 
 
 class EngineUnavailable(Exception):
@@ -69,6 +83,7 @@ class Engine(Protocol):
 
         Raises:
             EngineError: from `next`, if this utterance can't be spoken.
+            Cancelled: from `next`, if nobody wants it any more.
         """
         ...
 

@@ -9,11 +9,51 @@ from shm.messages import EngineInfo
 
 
 class Cut(StrEnum):
-    """What a segment ends at."""
+    """What kind of place a unit or a segment ends at."""
 
+    PARAGRAPH = "paragraph"
     SENTENCE = "sentence"
     CLAUSE = "clause"
+    PHRASE = "phrase"
     WORD = "word"
+    INSIDE = "inside"
+    """A word that is longer than the engine's limit: nothing else is cut here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """A written word, and where in a script it is spoken."""
+
+    written: str
+    """As the user wrote it."""
+    said: str
+    """As it was normalised: "twenty twenty-six"."""
+    start: int
+    end: int
+    """Characters of the script of the unit or segment that holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What plans cut between: something that sounds, with the silent words around it."""
+
+    text: str
+    """The normalised text that it covers."""
+    script: str
+    """What the engine is given for it."""
+    lead: str
+    """What joins it to the unit before it where both are in one segment."""
+    cut: Cut
+    """What kind of place follows it."""
+    words: tuple[SpokenWord, ...] = ()
+    rate: float = 1.0
+    """The pace that markup asks for, times the request's speed. A segment has one rate."""
+    pause: float | None = None
+    """Seconds of silence that markup asks for after it, in place of what the cut calls for; a segment ends here."""
+
+
+Sentence = tuple[Unit, ...]
+"""At least one unit; the last one's cut is SENTENCE or PARAGRAPH, or the place where an endless one was parted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +67,10 @@ class Segment:
     tokens: int
     """The script's length as the engine counts it."""
     cut: Cut
+    words: tuple[SpokenWord, ...] = ()
+    rate: float = 1.0
+    pause: float | None = None
+    """Seconds of silence after it that markup asks for; None: what the cut calls for."""
 
 
 @dataclass(frozen=True, slots=True)
