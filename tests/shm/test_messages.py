@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shm.frames import HEADER_BYTES
 from shm.messages import (
     MAX_COMMIT_BYTES,
+    MAX_MARKS,
     Began,
     BootFailure,
     Commit,
@@ -30,6 +31,7 @@ from shm.messages import (
     Job,
     JobMessage,
     Load,
+    Marks,
     ProviderFailure,
     Quit,
     Ready,
@@ -42,8 +44,12 @@ from shm.messages import (
     decode_control,
     decode_job,
     encode,
+    pack_marks,
+    unpack_marks,
 )
 
+MAX_PLACE = (1 << 16) - 1
+MAX_SAMPLE = (1 << 32) - 1
 LARGEST = (1 << 64) - 1
 """MessagePack's largest integer, and its longest: more than any counter here can reach."""
 
@@ -74,6 +80,7 @@ JOB = Job(
 JOBS: list[JobMessage] = [JOB, Release(1, LARGEST), Forget(7)]
 COMMITS: list[CommitMessage] = [
     Began(3, 1, 2),
+    Marks(3, 1, 2, pack_marks([(0, 600), (17, 24_000), (MAX_PLACE, MAX_SAMPLE)])),
     Commit(3, 1, 2, 0, 9, 4800, 0xFFFFFFFF),
     Done(3, 1, 2, 4800, 0.125),
     Failed(3, 1, 2, "x"),
@@ -94,7 +101,12 @@ CONTROLS: list[ControlMessage] = [
     Situation("starting", "loading", {"front": 0, "worker": 2}),
     Drain(),
 ]
-LARGEST_VALUES = {int: LARGEST, float: 1.7976931348623157e308, str: clipped("ə" * 100_000)}
+LARGEST_VALUES = {
+    bytes: pack_marks([(MAX_PLACE, MAX_SAMPLE)] * MAX_MARKS),
+    int: LARGEST,
+    float: 1.7976931348623157e308,
+    str: clipped("ə" * 100_000),
+}
 DECODERS: list[Callable[[bytes], object]] = [decode_job, decode_commit, decode_control]
 
 
@@ -135,6 +147,14 @@ def test_any_reason_can_be_clipped_and_sent(reason: str, numbers: int) -> None:
     payload = encode(message)
     assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES
     assert decode_commit(payload) == message
+
+
+def test_marks_come_back_as_they_were_and_half_a_mark_is_refused() -> None:
+    marks = [(0, 0), (3, 4800), (MAX_PLACE, MAX_SAMPLE)]
+    packed = pack_marks(marks)
+    assert unpack_marks(packed) == marks
+    with pytest.raises(ValueError, match="no marks"):
+        unpack_marks(packed[:-1])
 
 
 def test_a_short_reason_is_not_clipped_and_a_long_one_keeps_its_beginning() -> None:
