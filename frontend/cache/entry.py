@@ -1,0 +1,55 @@
+"""A segment that was spoken before, in memory and in bytes."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from shm.audio import Pcm
+from shm.messages import Mark
+
+
+@dataclass(frozen=True, slots=True)
+class CachedSegment:
+    """All of its samples (shape [n]), and when its script's places sound, if that was asked for."""
+
+    samples: Pcm
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes, as a bound counts them: what Python needs besides is a few hundred."""
+        return self.samples.nbytes + 16 * len(self.marks) + 256
+
+
+class _Stored(msgspec.Struct, array_like=True, frozen=True):
+    crc32: int
+    pcm: bytes
+    marks: tuple[Mark, ...]
+
+
+_decode = msgspec.msgpack.Decoder(_Stored).decode
+
+
+def to_bytes(segment: CachedSegment) -> bytes:
+    """For a disk."""
+    pcm = segment.samples.tobytes()
+    return msgspec.msgpack.encode(_Stored(zlib.crc32(pcm), pcm, segment.marks))
+
+
+def from_bytes(data: bytes) -> CachedSegment:
+    """The inverse.
+
+    Raises:
+        ValueError: the bytes aren't what was written.
+    """
+    try:
+        stored = _decode(data)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"no cached segment: {error}") from error
+    if zlib.crc32(stored.pcm) != stored.crc32 or len(stored.pcm) % 2:
+        raise ValueError("a cached segment whose checksum is wrong")
+    return CachedSegment(np.frombuffer(stored.pcm, np.int16), stored.marks)

@@ -1,0 +1,70 @@
+"""Whether one stream more can be served in time, and if not, when.
+
+Each stream wants its audio made before its listener's buffer runs dry, and goes on wanting a second of audio a second.
+With the nearest deadline first, whoever comes last harms nobody whose deadlines are nearer, and all deadlines are met
+if at no time more work has been due than the engine could have done by then (the processor demand criterion: Baruah,
+Rosier and Howell, "Algorithms and complexity concerning the preemptive scheduling of periodic, real-time tasks on one
+processor", 1990). Pure: the clock is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+MARGIN = 0.95
+"""Of the measured speed: what may be promised."""
+
+_STEP = 1.5
+_SOONEST = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What one stream still wants made. Times in monotonic seconds."""
+
+    dry_at: float
+    """When its listener has nothing left to hear."""
+    seconds: float
+    """Audio that isn't made yet."""
+    work: float
+    """Seconds of one lane's work for a second of audio, with all lanes busy."""
+    block: float = 0.0
+    """Audio of which all must be there at `dry_at`: the segment that is next, from an engine without windows."""
+
+    def due(self, time: float) -> float:
+        """The work that must be done by then, in seconds of one lane."""
+        if time < self.dry_at:
+            return 0.0
+        return min(time - self.dry_at + self.block, self.seconds) * self.work
+
+    @property
+    def end(self) -> float:
+        """From when on it wants nothing more."""
+        return self.dry_at + max(self.seconds - self.block, 0.0)
+
+
+def fits(now: float, others: Sequence[Demand], newcomer: Demand, lanes: int) -> bool:
+    """Whether the newcomer is served in time, and all whose deadlines are later than its own."""
+    demands = [*others, newcomer]
+    times = {newcomer.dry_at, *(each.dry_at for each in others), *(each.end for each in demands)}
+    return all(
+        sum(each.due(time) for each in demands) <= MARGIN * lanes * (time - now)
+        for time in times
+        if time >= newcomer.dry_at
+    )
+
+
+def wait_for_room(now: float, others: Sequence[Demand], newcomer: Demand, lanes: int) -> float:
+    """Seconds after which the newcomer would fit, if nobody else comes: 0 if it fits now.
+
+    Found to within `_STEP`, never sooner than that it fits.
+    """
+    if not others or fits(now, others, newcomer, lanes):
+        return 0.0
+    wait = _SOONEST
+    while not fits(now, others, replace(newcomer, dry_at=newcomer.dry_at + wait), lanes):
+        wait *= _STEP
+        if wait > 86_400:  # it fits on no day: the machine is slower than speech
+            return max(_SOONEST, max(each.end for each in others) - now)
+    return wait
