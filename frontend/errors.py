@@ -11,7 +11,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
 from frontend import request_id
-from frontend.speaker import Broken, Unavailable, Unspeakable
+from frontend.speaker import Broken, Interrupted, Overloaded, Unavailable, Unspeakable
 
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
@@ -56,6 +56,8 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
     match error:
         case Unspeakable():
             return error_body(400, str(error), param="input", code="unspeakable")
+        case Interrupted():
+            return error_body(409, str(error), code="interrupted")
         case Unavailable():
             return error_body(503, str(error), code="unavailable")
         case Broken():
@@ -77,6 +79,10 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
         return error_response(error.status, error.message, param=error.param, code=error.code)
     except Unspeakable as error:
         return error_response(400, str(error), param="input", code="unspeakable")
+    except Interrupted as error:
+        return error_response(409, str(error), code="interrupted")
+    except Overloaded as error:
+        return error_response(429, str(error), code="overloaded", headers=retry_after(error.retry_after))
     except Unavailable as error:
         return error_response(503, str(error), code="unavailable", headers=retry_after(error.retry_after))
     except Broken as error:

@@ -38,6 +38,18 @@ class Unavailable(SpeechError):
         self.retry_after = retry_after
 
 
+class Overloaded(SpeechError):
+    """What is being spoken leaves no room to speak this in time: try again after `retry_after` seconds (429)."""
+
+    def __init__(self, reason: str, retry_after: float) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Interrupted(SpeechError):
+    """A later request of the same session ended this one (409, or the connection is cut)."""
+
+
 class Broken(SpeechError):
     """The stream can't be completed. Before the first byte: 500. After it: the connection is cut."""
 
