@@ -12,9 +12,12 @@ _COMMANDS = {
     "say": "Speak a text to a file or a pipe.",
     "voices": "List the voices.",
     "models": "List, fetch and verify model files.",
+    "status": "Show what the running server does.",
     "doctor": "Explain what is wrong and how to mend it.",
+    "install-service": "Have the server start at login.",
+    "uninstall-service": "Have it start at login no longer.",
 }
-"""By name, with the line that `--help` shows; `supervisor.commands.NAME.NAME` is the command."""
+"""By name, with the line that `--help` shows; `supervisor.commands.NAME.NAME`, with underscores, is the command."""
 
 
 class _LazyGroup(click.Group):
@@ -24,7 +27,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"supervisor.commands.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"supervisor.commands.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

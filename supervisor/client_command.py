@@ -1,4 +1,4 @@
-"""What `say` and `voices` share: a running server is asked if there is one; else an engine is loaded here."""
+"""What commands share that ask a running server; `say` and `voices` load an engine here if there is none."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class ClientCommand(click.Command):
     """Of all settings of a server it takes only those that it reads; the config file may have all of them."""
 
+    reads: frozenset[str] = frozenset(_ENGINE)
+    """Beside the address."""
+
     def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
-        unread = {field.name for kind in KINDS for field in fields(kind)} - _ENGINE - _ADDRESS
+        unread = {field.name for kind in KINDS for field in fields(kind)} - self.reads - _ADDRESS
         params = [param for param in params if param.name not in unread]
         for param in params:
             if isinstance(param, click.Option) and param.name in _ADDRESS:
@@ -33,23 +36,42 @@ class ClientCommand(click.Command):
         super().__init__(name, params=params, **attributes)
 
 
+class AskingCommand(ClientCommand):
+    """It asks a server, and loads no engine."""
+
+    reads = frozenset()
+
+
 def client_options(command: Command) -> Command:
     """`--url`, `--local/--server`, and the settings."""
-    command = settings_options(*KINDS)(command)
-    command = click.option(
+    command = address_options(command)
+    return click.option(
         "--local/--server",
         "local",
         default=None,
         help="Load an engine in this process, or insist on a server.  [default: a server if one runs and no setting "
         "of the engine is given as an option]",
     )(command)
+
+
+def address_options(command: Command) -> Command:
+    """`--url`, and the settings."""
     return click.option(
         "--url",
         envvar="KOKORO_LIVE_URL",
         show_envvar=True,
         help="The server.  [default: the address in KOKORO_LIVE_HOST and KOKORO_LIVE_PORT or the config file, else "
-        "http://127.0.0.1:8880]",
-    )(command)
+        "http://127.0.0.1:8880] Its key, where it wants one, is in the variable KOKORO_LIVE_API_KEY.",
+    )(settings_options(*KINDS)(command))
+
+
+def server_url(context: click.Context) -> str:
+    """Where the server is, if it runs."""
+    from supervisor.server_client import address
+
+    values = context.params
+    url: str = values["url"] or address(values["host"], values["port"])
+    return url.rstrip("/")
 
 
 def server_to_ask(context: click.Context) -> str | None:
@@ -60,10 +82,10 @@ def server_to_ask(context: click.Context) -> str | None:
     Raises:
         click.UsageError: the options contradict each other.
     """
-    from supervisor.server_client import address, is_kokoro_live
+    from supervisor.server_client import is_kokoro_live
 
     values = context.params
-    url: str = (values["url"] or address(values["host"], values["port"])).rstrip("/")
+    url = server_url(context)
     local: bool | None = values["local"]
     engine = [name for name in sorted(_ENGINE) if _on_command_line(context, name)]
     insists = local is False or _on_command_line(context, "url")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from frontend.settings import FrontSettings
+from frontend.text.normalization.settings import Normalization
+from frontend.text.settings import TextSettings
 from supervisor.settings import SupervisorSettings
 from worker.settings import WorkerSettings
 
@@ -16,6 +18,8 @@ class Settings:
 
     supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
     front: FrontSettings = field(default_factory=FrontSettings)
+    text: TextSettings = field(default_factory=TextSettings)
+    normalization: Normalization = field(default_factory=Normalization)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
 
     @classmethod
@@ -33,5 +37,5 @@ class Settings:
         )
 
 
-KINDS: tuple[type[Any], ...] = (SupervisorSettings, FrontSettings, WorkerSettings)
+KINDS: tuple[type[Any], ...] = (SupervisorSettings, FrontSettings, TextSettings, Normalization, WorkerSettings)
 """The dataclasses that the command line makes options of; no field name stands in two of them."""

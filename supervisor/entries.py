@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from supervisor.logs import configure_logging
@@ -14,17 +15,29 @@ if TYPE_CHECKING:
     from supervisor.composition import Settings
 
 
-def front(listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings) -> None:
-    """The front's process."""
-    configure_logging(settings.supervisor.log_level, "front")
+def front(
+    listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
+) -> None:
+    """The front's process. `metrics`: the folder for what is counted."""
+    from frontend import request_id
+
+    configure_logging(settings.supervisor.logs, "front", request_id.current.get)
+    from shm.metric_files import metric_files
+
+    files = metric_files(metrics, "front")
     from frontend.process import run
 
-    run(listener, control, os.dup(lifeline.fileno()), settings.front)
+    run(listener, control, os.dup(lifeline.fileno()), settings.front, settings.text, settings.normalization, files)
 
 
-def worker(control: socket.socket, lifeline: Connection, generation: int, settings: Settings) -> NoReturn:
-    """A worker's process."""
-    configure_logging(settings.supervisor.log_level, f"worker[{generation}]")
+def worker(
+    control: socket.socket, lifeline: Connection, generation: int, settings: Settings, metrics: Path | None
+) -> NoReturn:
+    """A worker's process. `metrics`: the folder for what is counted."""
+    configure_logging(settings.supervisor.logs, f"worker[{generation}]")
+    from shm.metric_files import metric_files
+
+    metric_files(metrics, "worker")
     from worker.process import run
 
     run(control, os.dup(lifeline.fileno()), generation, settings.worker)
@@ -32,7 +45,7 @@ def worker(control: socket.socket, lifeline: Connection, generation: int, settin
 
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
     """The process that fetches the model while another engine speaks."""
-    configure_logging(settings.supervisor.log_level, "fetcher")
+    configure_logging(settings.supervisor.logs, "fetcher")
     from worker.fetcher import run
 
     run(os.dup(lifeline.fileno()), settings.worker)

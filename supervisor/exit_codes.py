@@ -24,3 +24,7 @@ class ExitCode(IntEnum):
     """The front died five times in thirty seconds. Starting again may help, after a look at the log."""
     INTERRUPTED = 130
     """A second SIGINT cut the draining short."""
+
+
+SETTLED = (ExitCode.BAD_SETTING, ExitCode.PORT, ExitCode.ENGINE)
+"""Those after which starting again can't help: somebody has to do something first."""

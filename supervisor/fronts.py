@@ -80,6 +80,18 @@ class Fronts:
             self._successor = self._nursery.start("front")
 
     @property
+    def replacing(self) -> bool:
+        """A successor is coming up."""
+        return self._successor is not None
+
+    @property
+    def others(self) -> Iterator[tuple[Incarnation, str, str]]:
+        """Those beside the one that accepts, each with its role and state for people."""
+        if self._successor:
+            yield self._successor, "front", State.STARTING
+        yield from ((child, "front", "draining") for child in self._draining.values())
+
+    @property
     def listening(self) -> Iterator[Incarnation]:
         """Those that follow messages. One that drains needs a worker until its last stream has ended."""
         if self.service.process and self.service.state in (State.RUNNING, State.STOPPING):
@@ -97,6 +109,7 @@ class Fronts:
 
     def exited(self, child: Incarnation, status: int) -> None:
         """It has ended and was reaped."""
+        self.service.saw_exit(ended(status), self._timers.clock())
         if child is self._successor:
             self._successor = None
             log.error("front[%d], meant to take over, ended with %s", child.generation, ended(status))

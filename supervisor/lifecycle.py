@@ -29,8 +29,10 @@ from supervisor.exit_codes import ExitCode
 from supervisor.fronts import Fronts
 from supervisor.incarnation import Incarnation, Spawner
 from supervisor.nursery import Nursery
+from supervisor.processes import reports
 from supervisor.service import State
 from supervisor.settings import SupervisorSettings
+from supervisor.standing import Phase, Standing
 from supervisor.timers import Timers
 from supervisor.workers import Workers
 
@@ -54,6 +56,12 @@ class Outside:
 
     def announce(self, ready: Ready) -> None:
         """Something new speaks."""
+
+    def stands(self, standing: Standing) -> None:
+        """The server as a whole stands otherwise than before."""
+
+    def situation(self, situation: Situation) -> None:
+        """Something about the processes has changed."""
 
     def stop_listening(self) -> None:
         """Close the listening socket."""
@@ -82,6 +90,10 @@ class Lifecycle:
         self._fetcher: Incarnation | None = None
         self._fetched = False
         self._stopping = False
+        self._reloading = False
+        self._standing = Standing(Phase.STARTING, "")
+        self._told: Situation | None = None
+        self._served = False
         self._code = ExitCode.OK
         self.exit_code: ExitCode | None = None
 
@@ -90,6 +102,7 @@ class Lifecycle:
     def start(self) -> None:
         self._workers.start()
         self._fronts.start()
+        self._conclude()
 
     def message(self, sender: Incarnation, message: ControlMessage) -> None:
         """A child said something."""
@@ -154,6 +167,8 @@ class Lifecycle:
             self._workers.replace("its settings have changed", fresh=True)
         if changes.front:
             self._fronts.replace("its settings have changed")
+        self._reloading = True
+        self._conclude()
 
     # -- joining fronts and workers
 
@@ -206,12 +221,51 @@ class Lifecycle:
 
     def report(self) -> None:
         """See `WorkersHost`."""
-        self._fronts.tell(self._situation())
+        self._told = self._situation()
+        self._fronts.tell(self._told)
+        self._outside.situation(self._told)
 
     def _situation(self) -> Situation:
         restarts = {service.role: service.restarts for service in (self._fronts.service, self._workers.service)}
         worker = self._workers.service
-        return Situation(worker.state, worker.reason, restarts, dict(self._workers.provider_failures))
+        others = [*self._fronts.others, *self._workers.others]
+        if self._fetcher:
+            others.append((self._fetcher, "fetcher", State.RUNNING))
+        processes = tuple(reports((self._fronts.service, worker), others, self._nursery))
+        return Situation(worker.state, worker.reason, restarts, dict(self._workers.provider_failures), processes)
+
+    # -- the whole
+
+    def _tell_standing(self) -> None:
+        front, worker = self._fronts.service, self._workers.service
+        self._served |= front.state is State.RUNNING and worker.state is State.RUNNING
+        self._reloading &= self._fronts.replacing or self._workers.replacing
+        standing = Standing(self._phase(), self._summary())
+        if standing != self._standing:
+            self._standing = standing
+            self._outside.stands(standing)
+
+    def _phase(self) -> Phase:
+        if self._stopping:
+            return Phase.DRAINING
+        if not self._served:
+            return Phase.STARTING
+        return Phase.RELOADING if self._reloading else Phase.SERVING
+
+    def _summary(self) -> str:
+        front, worker = self._fronts.service, self._workers.service
+        for service in (front, worker):
+            if service.state is State.FATAL:
+                return service.reason
+        if self._stopping:
+            return "draining"
+        for service in (front, worker):
+            if service.state is not State.RUNNING:
+                return service.reason
+        assert worker.process and worker.process.ready
+        engine = worker.process.ready.engine
+        fetching = ", while the model is being fetched" if self._fetcher else ""
+        return f"speaking with {engine.name} ({engine.model}, {engine.provider}){fetching}"
 
     # -- ending
 
@@ -239,7 +293,10 @@ class Lifecycle:
         self._conclude()
 
     def _conclude(self) -> None:
-        """While stopping: once the fronts are gone, end the workers; once all are gone, be done."""
+        """After each event. While stopping: the fronts gone, end the workers; all gone, be done."""
+        self._tell_standing()
+        if self._situation() != self._told:
+            self.report()
         if not self._stopping:
             return
         if self._fronts.gone:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import zlib
 from collections import Counter, deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,24 @@ from frontend.voice_spec import UnknownVoice, VoiceError, default_voice, parse_v
 from supervisor.spoken import CannotSpeak, Piece
 
 if TYPE_CHECKING:
+    from frontend.joins import Joiner
     from frontend.text.pipeline import TextPipeline
-    from shm.messages import EngineInfo, Voice
-    from worker.engine import Engine, Utterance
+    from frontend.text.segment import Segment
+    from frontend.timestamps.align import WordTiming
+    from shm.audio import Pcm
+    from shm.messages import EngineInfo, Mark, Voice
+    from worker.engine import Block, Engine, Utterance
     from worker.settings import WorkerSettings
 
-_Made = SimpleQueue["bytes | Exception | None"]
-"""A segment's blocks as they are made; None at its end, or what went wrong."""
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """A segment that threads work at, or will."""
+
+    segment: Segment
+    utterance: Utterance
+    made: SimpleQueue[Block | Exception | None] = field(default_factory=SimpleQueue)
+    """Its blocks as they are made; None at its end, or what went wrong."""
 
 
 class LocalSpeech:
@@ -54,38 +65,51 @@ class LocalSpeech:
         """Characters and phonemes so far that the engine has no sound for."""
         return self._pipeline.unpronounceable + self._pipeline.dropped
 
-    def speak(self, text: str, voice: str | None, lang: str | None, speed: float) -> Generator[Piece, None, None]:
+    def speak(
+        self, text: str, voice: str | None, lang: str | None, speed: float, *, timestamps: bool = False
+    ) -> Generator[Piece, None, None]:
         """The text's audio, the same samples as a server gives with this engine.
 
-        As many segments as the engine makes side by side are made ahead of what is taken. Closed, it makes no more:
-        each thread ends with the block that it is at.
+        As many segments as the engine makes side by side are made ahead of what is taken. Closed, it makes no more,
+        and what is being made is cancelled.
+
+        Args:
+            timestamps: say when each word sounds (`Piece.words`).
 
         Raises:
-            CannotSpeak: there is no such voice or language, nothing can be spoken, or the engine fails on a segment.
+            CannotSpeak: there is no such voice or language, nothing can be spoken, the engine can't tell when words
+                sound, or it fails on a segment.
         """
+        from frontend.joins import Joiner
         from frontend.text.espeak import EspeakUnavailable
         from frontend.text.segment import Notation
-        from worker.engine import Utterance
 
         blend, language = self._chosen(voice, lang)
-        stop = threading.Event()
-        making: deque[tuple[int, _Made]] = deque()
+        if timestamps and not self.engine.marks:
+            raise CannotSpeak(
+                f"{self.engine.name} can't tell when words sound with the model {self.engine.model}: use a model that "
+                "gives durations, or --engine espeak"
+            )
+        making: deque[_Making] = deque()
+        joiner = Joiner()
         pool = ThreadPoolExecutor(self._engine.concurrency, "speech")
         try:
-            for segment in self._pipeline.segments(text, language, Notation.of(self.engine)):
-                seed = zlib.crc32(segment.script.encode())
-                made: _Made = SimpleQueue()
-                pool.submit(self._make, Utterance(segment.script, language, blend, speed, seed), made, stop)
-                making.append((len(segment.text), made))
+            for segment in self._pipeline.segments(text, language, Notation.of(self.engine), speed):
+                making.append(_making(segment, blend, language, speed, timestamps))
+                pool.submit(self._make, making[-1])
                 if len(making) > self._engine.concurrency:
-                    yield from _taken(*making.popleft())
+                    yield from _taken(making[0], joiner)
+                    making.popleft()
             while making:
-                yield from _taken(*making.popleft())
+                yield from _taken(making[0], joiner)
+                making.popleft()
+            yield from _pieces(joiner.finish())
         except EspeakUnavailable as error:
             raise CannotSpeak(str(error)) from error
         finally:
-            stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
+            for unheard in making:
+                unheard.utterance.cancellation.set()
 
     def _chosen(self, voice: str | None, lang: str | None) -> tuple[Voice, str]:
         voices = self.engine.voices
@@ -97,25 +121,54 @@ class LocalSpeech:
         except (UnknownLanguage, VoiceError) as error:
             raise CannotSpeak(str(error)) from error
 
-    def _make(self, utterance: Utterance, made: _Made, stop: threading.Event) -> None:
+    def _make(self, wanted: _Making) -> None:
         try:
-            with closing(self._engine.begin(utterance)) as blocks:
+            with closing(self._engine.begin(wanted.utterance)) as blocks:
                 for block in blocks:
-                    if stop.is_set():
+                    if wanted.utterance.cancellation.is_set:
                         return
-                    made.put(block.samples.astype("<i2", copy=False).tobytes())
-            made.put(None)
+                    wanted.made.put(block)
+            wanted.made.put(None)
         except Exception as error:  # raised again in the thread that waits for this segment
-            made.put(error)
+            wanted.made.put(error)
 
 
-def _taken(characters: int, made: _Made) -> Generator[Piece, None, None]:
+def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: bool) -> _Making:
+    from frontend.stream import MAX_SPEED, MIN_SPEED
+    from worker.engine import Utterance
+
+    pace = min(max(speed * segment.rate, MIN_SPEED), MAX_SPEED)
+    seed = zlib.crc32(segment.script.encode())
+    return _Making(segment, Utterance(segment.script, language, blend, pace, seed, marks=marks))
+
+
+def _taken(taken: _Making, joiner: Joiner) -> Generator[Piece, None, None]:
     from worker.engine import EngineError
 
-    while isinstance(pcm := made.get(), bytes):
-        yield Piece(pcm)
-    if isinstance(pcm, EngineError):
-        raise CannotSpeak(str(pcm)) from pcm
-    if pcm is not None:
-        raise pcm
-    yield Piece(b"", characters)
+    marks: list[Mark] = []
+    while (block := taken.made.get()) is not None:
+        if isinstance(block, EngineError):
+            raise CannotSpeak(str(block)) from block
+        if isinstance(block, Exception):
+            raise block
+        marks += block.marks
+        yield from _pieces(joiner.push(block.samples))
+    segment, utterance = taken.segment, taken.utterance
+    words = _words(segment, marks, joiner) if utterance.marks else ()
+    joiner.end(segment.cut, utterance.speed, segment.pause)
+    yield Piece(b"", len(segment.text), words)
+
+
+def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
+    """Of the segment that the joiner has just been given whole."""
+    from frontend.timestamps.align import align
+
+    if joiner.placed is None:  # it doesn't sound
+        return tuple(align(segment.words, [(len(segment.script), 0)], lambda sample: joiner.position))
+    own, stream = joiner.placed
+    return tuple(align(segment.words, marks, lambda sample: stream + max(sample - own, 0)))
+
+
+def _pieces(samples: Iterable[Pcm]) -> Generator[Piece, None, None]:
+    for part in samples:
+        yield Piece(part.astype("<i2", copy=False).tobytes())

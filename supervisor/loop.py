@@ -6,7 +6,9 @@ import logging
 import os
 import selectors
 import signal
+import socket
 import time
+from collections.abc import Callable
 from types import FrameType
 
 from shm.frames import BrokenChannel
@@ -14,6 +16,7 @@ from supervisor.exit_codes import ExitCode
 from supervisor.incarnation import Incarnation, Spawner
 from supervisor.lifecycle import Lifecycle
 from supervisor.spawn import ChildProcess, ProcessSpawner
+from supervisor.timers import Timers
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +45,17 @@ class Loop:
         os.set_blocking(self._signals_read, False)
         os.set_blocking(self._signals_write, False)
         self._selector.register(self._signals_read, selectors.EVENT_READ, None)
+        self.timers = Timers(time.monotonic)
+        """For what is done beside the lifecycle."""
+
+    def watch(self, channel: socket.socket, events: int, action: Callable[[], None]) -> None:
+        """Call `action` whenever one of `selectors`' events comes."""
+        self._selector.register(channel, events, action)
+
+    def forget(self, channel: socket.socket) -> None:
+        """Watch it no longer. Idempotent."""
+        if channel in self._watched():
+            self._selector.unregister(channel)
 
     def run(self, lifecycle: Lifecycle) -> ExitCode:
         """Blocks until the lifecycle is over."""
@@ -59,19 +73,22 @@ class Loop:
         return lifecycle.exit_code
 
     def _turn(self, lifecycle: Lifecycle) -> None:
-        wakeup = lifecycle.next_wakeup()
-        timeout = None if wakeup is None else max(wakeup - time.monotonic(), 0)
+        wakeups = [wakeup for wakeup in (lifecycle.next_wakeup(), self.timers.next) if wakeup is not None]
+        timeout = max(min(wakeups) - time.monotonic(), 0) if wakeups else None
         for key, _ in self._selector.select(timeout):
             if key.data is None:
                 for number in os.read(self._signals_read, 64):
                     lifecycle.signal(number)
             elif key.fileobj not in self._watched():
                 continue  # its child was reaped on another of these events
+            elif callable(key.data):
+                key.data()
             elif key.fileobj == key.data.sentinel:
                 self._ended(key.data, lifecycle)
             else:
                 self._hear(key.data, lifecycle)
         lifecycle.tick()
+        self.timers.run_due()
 
     def _enqueue(self, number: int, _frame: FrameType | None) -> None:
         """A handler does nothing but this: everything else happens in the loop, one event at a time."""

@@ -24,17 +24,24 @@ class Nursery:
         self._timers = timers
         self._generations = itertools.count(1)
         self.children: list[Incarnation] = []
+        self._started: dict[int, float] = {}
 
     def start(self, role: str) -> Incarnation:
         child = self._spawn(role, next(self._generations))
         self.children.append(child)
+        self._started[child.generation] = self._timers.clock()
         log.info("started %s[%d], pid %d", role, child.generation, child.pid)
         return child
 
     def reap(self, child: Incarnation) -> int:
         """The exit status of a child whose end was reported."""
         self.children.remove(child)
+        del self._started[child.generation]
         return child.reap()
+
+    def started(self, child: Incarnation) -> float:
+        """Monotonic seconds."""
+        return self._started[child.generation]
 
     def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
         """Ask the child to end; kill it if it can't be asked, or is still there after `limit` seconds."""

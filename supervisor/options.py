@@ -13,6 +13,9 @@ from typing import Any, Literal, TypeVar
 import click
 import platformdirs
 
+CONFIG_FILE = f"{__name__}.config_file"
+"""Where in click's context the file is that `--config` or its variable names; None if neither does."""
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -52,9 +55,10 @@ def _names(field: Field[Any]) -> tuple[str, ...]:
 def _attributes(field: Field[Any], hint: Any) -> dict[str, Any]:
     default = field.default if field.default_factory is MISSING else field.default_factory()
     return {
-        "type": _kind(hint),
+        "type": _List(separator) if (separator := field.metadata.get("separator")) else _kind(hint),
+        "multiple": typing.get_origin(hint) is tuple and not separator,
         "default": default,
-        "show_default": default not in (None, ""),
+        "show_default": default not in (None, "", ()),
         "envvar": variable(field.name),
         "show_envvar": True,
         "help": field.metadata["help"],
@@ -70,8 +74,24 @@ def _kind(hint: Any) -> Any:
     return {bool: None, Path: click.Path(path_type=Path)}.get(kind, kind)
 
 
+class _List(click.ParamType[tuple[str, ...]]):
+    """Texts with a separator between them; in a file also a list of texts."""
+
+    name = "list"
+
+    def __init__(self, separator: str) -> None:
+        self._separator = separator
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        parts = value.split(self._separator) if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+            self.fail(f"give texts, with {self._separator!r} between them", param, ctx)
+        return tuple(part.strip() for part in parts if part.strip())
+
+
 def _config_option(names: set[str]) -> Callable[[Command], Command]:
     def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
+        context.meta[CONFIG_FILE] = path
         chosen = path or default_config_file()
         if path is None and not chosen.is_file():
             return

@@ -43,6 +43,10 @@ class Service:
         self.reason = "not started"
         self.process: Incarnation | None = None
         self.restarts = 0
+        self.last_exit = ""
+        """How the last of its processes to end did; empty while none has."""
+        self.last_exit_at: float | None = None
+        """Monotonic seconds."""
         self.ever_ran = False
         self._window = RestartWindow(settings.max_deaths, settings.death_window)
 
@@ -52,6 +56,10 @@ class Service:
         self.state = state
         self.reason = reason
         self.ever_ran |= state is State.RUNNING
+
+    def saw_exit(self, how: str, now: float) -> None:
+        """One of its processes has ended, whether that was wanted or not."""
+        self.last_exit, self.last_exit_at = how, now
 
     def after_death(self, now: float, how: str) -> float | None:
         """Its process died: BACKOFF and the seconds until the next start, or FATAL and None."""

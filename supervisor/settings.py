@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from shm.audio import SAMPLE_RATE
+from supervisor.logs import LogFormat, LogSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,9 @@ class SupervisorSettings:
 
     host: str = field(default="127.0.0.1", metadata={"help": "The address to listen on."})
     port: int = field(default=8880, metadata={"help": "The port to listen on."})
+    allow_unauthenticated: bool = field(
+        default=False, metadata={"help": "Listen where others can reach it, without an API key."}
+    )
     rings: int = field(default=32, metadata={"help": "How many streams can be made at once; others wait."})
     ring_seconds: float = field(
         default=20.0, metadata={"help": "Seconds of audio that one stream may be ahead of its listener (48 kB each)."}
@@ -34,7 +39,16 @@ class SupervisorSettings:
     )
     death_window: float = field(default=30.0, metadata={"help": "Seconds in which deaths are counted."})
     offline: bool = field(default=False, metadata={"help": "Never fetch the model in the background."})
-    log_level: str = field(default="info", metadata={"help": "debug, info, warning or error."})
+    metrics_dir: Path | None = field(
+        default=None,
+        metadata={"help": "A folder for the processes' counts, emptied at start. Without one it is a private one."},
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = field(
+        default="info", metadata={"help": "How much is logged. Text that is spoken is logged at debug only."}
+    )
+    log_format: LogFormat = field(
+        default="human", metadata={"help": "Lines for people, or one JSON object a line for programs."}
+    )
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -47,8 +61,11 @@ class SupervisorSettings:
             raise ValueError(f"max_deaths must be at least 1, not {self.max_deaths}")
         if self.death_window <= 0:
             raise ValueError(f"death_window must be more than 0 seconds, not {self.death_window:g}")
-        if self.log_level not in ("debug", "info", "warning", "error"):
-            raise ValueError(f"log_level must be debug, info, warning or error, not {self.log_level!r}")
+
+    @property
+    def logs(self) -> LogSettings:
+        """How each process of the server logs."""
+        return LogSettings(self.log_level, self.log_format)
 
     @property
     def ring_samples(self) -> int:

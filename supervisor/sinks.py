@@ -6,7 +6,7 @@ import secrets
 import signal
 import sys
 import wave
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -34,6 +34,23 @@ def sink_for(output: str | None) -> AbstractContextManager[Write]:
     if writer is None:
         raise CannotSpeak(f"{output}: name a .wav file, or .pcm or .raw for samples without a header.")
     return _file(_destination(output), writer)
+
+
+def text_file(output: str, suffixes: Collection[str]) -> Callable[[str], None]:
+    """What writes a text into that file, whole or not at all. Nothing is opened before it is called.
+
+    Raises:
+        CannotSpeak: nothing can be written there; when it is called, if that shows only then.
+    """
+    if Path(output).suffix.lower() not in suffixes:
+        raise CannotSpeak(f"{output}: name a {' or '.join(suffixes)} file.")
+    path = _destination(output)
+
+    def write(text: str) -> None:
+        with _file(path, _raw) as write_bytes:
+            write_bytes(text.encode())
+
+    return write
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import multiprocess
@@ -65,10 +66,12 @@ class ChildProcess:
 class ProcessSpawner:
     """Starts the children of one server."""
 
-    def __init__(self, settings: Settings, listener: socket.socket) -> None:
+    def __init__(self, settings: Settings, listener: socket.socket, metrics: Path | None = None) -> None:
+        """`metrics`: the folder for the children's counts."""
         self.settings = settings
         """Of the children that are started from now on."""
         self._listener = listener
+        self._metrics = metrics
         self._context = multiprocess.get_context("spawn")
 
     def __call__(self, role: str, generation: int) -> ChildProcess:
@@ -78,9 +81,9 @@ class ProcessSpawner:
         target: Any
         arguments: tuple[Any, ...]
         if role == "front":
-            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings)
+            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings, self._metrics)
         elif role == "worker":
-            target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings)
+            target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
         else:
             target, arguments = entries.fetcher, (control_end, lifeline_end, self.settings)
         process = self._context.Process(target=target, args=arguments, name=f"{role}[{generation}]")

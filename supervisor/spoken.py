@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frontend.timestamps.align import WordTiming
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +16,8 @@ class Piece:
     pcm: bytes
     characters: int = 0
     """Of the text, that are spoken to their end with this piece; 0 where the source can't tell."""
+    words: tuple[WordTiming, ...] = ()
+    """When words sound that were not told of before, where that was asked for."""
 
 
 class CannotSpeak(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -159,6 +160,20 @@ class Workers:
         self._host.report()
         self._refill_standby()
 
+    @property
+    def others(self) -> Iterator[tuple[Incarnation, str, str]]:
+        """Those beside the one that speaks, each with its role and state for people."""
+        if self._standby:
+            yield self._standby, "standby", "loaded" if self._standby.ready else "imported"
+        if self._successor:
+            yield self._successor, "worker", State.STARTING
+        yield from ((retired.child, "worker", "draining") for retired in self._retired.values())
+
+    @property
+    def replacing(self) -> bool:
+        """A successor is coming up."""
+        return self._successor is not None
+
     def idle(self, front: int, generation: int) -> None:
         """That front has nothing left with that generation."""
         if retired := self._retired.get(generation):
@@ -221,6 +236,7 @@ class Workers:
 
     def exited(self, child: Incarnation, status: int) -> None:
         """It has ended and was reaped."""
+        self.service.saw_exit(ended(status), self._timers.clock())
         if child is self.service.process:
             self._host.tell_fronts(Disconnect(child.generation))
             self._lost(ended(status))

@@ -8,6 +8,7 @@ import resource
 from shm.audio import SAMPLE_BYTES
 from shm.memory import NoMemory, reserve
 from supervisor.checks.finding import Circumstances, Finding, ok, warning, wrong
+from supervisor.checks.programs import listening_on
 from supervisor.listener import PortTaken, listen
 from supervisor.server_client import NoAnswer, address, error_in, get_json, is_kokoro_live
 
@@ -43,7 +44,9 @@ def port(circumstances: Circumstances) -> Finding:
     except PortTaken as taken:
         url = address(settings.host, settings.port)
         if not is_kokoro_live(url):
-            return wrong(str(taken), f"kokoro-live serve --port {settings.port + 1 if settings.port < 65535 else 8880}")
+            program = listening_on(settings.port)
+            found = f"{taken} {program} listens there." if program else str(taken)
+            return wrong(found, f"kokoro-live serve --port {settings.port + 1 if settings.port < 65535 else 8880}")
         return _serving(url)
     with listener:
         host, number = listener.getsockname()[:2]

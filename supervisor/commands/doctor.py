@@ -74,7 +74,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
 def checks() -> dict[str, Check]:
     """By title, in the order in which they are made."""
-    from supervisor.checks import installation, machine, speech
+    from supervisor.checks import installation, machine, programs, service, speech
 
     return {
         "config file": machine.config,
@@ -90,6 +90,8 @@ def checks() -> dict[str, Check]:
         "engine": speech.engine,
         "shared memory": machine.shared_memory,
         "port": machine.port,
+        "other servers": programs.other_servers,
+        "service": service.service,
         "open files": machine.descriptors,
     }
 

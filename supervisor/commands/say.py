@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, closing
 from itertools import chain
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from supervisor.interruption import tidied_up_when_killed
 from supervisor.spoken import CannotSpeak, Piece
 
 if TYPE_CHECKING:
+    from frontend.timestamps.align import WordTiming
     from supervisor.sinks import Write
 
 _KINDS_SHOWN = 20
@@ -34,6 +36,7 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'; `kokoro-live voices` lists them.")
 @click.option("--speed", default=1.0, show_default=True, callback=_checked_speed, help="0.25 to 4.")
 @click.option("--lang", help="The text's language, as in en-gb or es.  [default: the voice's own]")
+@click.option("--subtitles", metavar="FILE", help="A .srt or .vtt file with the words when they sound.")
 @client_options
 @click.pass_context
 def say(
@@ -44,6 +47,7 @@ def say(
     voice: str | None,
     speed: float,
     lang: str | None,
+    subtitles: str | None,
     **_settings: Any,
 ) -> None:
     """Speak TEXT, or standard input if there is none or it is `-`.
@@ -56,20 +60,31 @@ def say(
         with tidied_up_when_killed():
             url = server_to_ask(context)
             sink = sink_for(output)
+            write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
             text = _text(words)
             if url is None:
                 from supervisor.local_speech import LocalSpeech
 
                 speech = LocalSpeech(engine_settings(context))
-                _deliver(speech.speak(text, voice, lang, speed), sink, text, measured=True)
+                pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
+                _deliver(pieces, sink, text, write_subtitles, measured=True)
                 _tell_unspoken(speech.unspoken)
             else:
-                from supervisor.server_client import speak
+                from supervisor.server_client import speak, speak_with_words
 
                 asked = {"model": "kokoro", "input": text, "voice": voice, "lang": lang, "speed": speed}
-                _deliver(speak(url, asked), sink, text, measured=False)
+                pieces = speak_with_words(url, asked) if write_subtitles else speak(url, asked)
+                _deliver(pieces, sink, text, write_subtitles, measured=False)
     except CannotSpeak as error:
         raise click.ClickException(str(error)) from error
+
+
+def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]], None]:
+    from frontend.timestamps.subtitles import FORMATS, subtitles
+    from supervisor.sinks import text_file
+
+    write = text_file(file, FORMATS)
+    return lambda words: write(subtitles(words, FORMATS[PurePath(file).suffix.lower()], lang or "en"))
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -84,10 +99,16 @@ def _text(words: tuple[str, ...]) -> str:
 
 
 def _deliver(
-    pieces: Generator[Piece, None, None], sink: AbstractContextManager[Write], text: str, *, measured: bool
+    pieces: Generator[Piece, None, None],
+    sink: AbstractContextManager[Write],
+    text: str,
+    write_subtitles: Callable[[list[WordTiming]], None] | None,
+    *,
+    measured: bool,
 ) -> None:
     from supervisor.speaking_progress import speaking_progress
 
+    words: list[WordTiming] = []
     with closing(pieces):
         # No file is begun and no player started for a text that is refused.
         first = next(pieces, None)
@@ -95,8 +116,13 @@ def _deliver(
             raise CannotSpeak("There is nothing in the text that can be spoken.")
         with sink as write, speaking_progress(text, measured=measured) as advance:
             for piece in chain([first], pieces):
+                words += piece.words
                 write(piece.pcm)
                 advance(piece)
+        if write_subtitles:
+            # A player that was quit has taken only a part; the file is of the whole text.
+            words += chain.from_iterable(piece.words for piece in pieces)
+            write_subtitles(words)
 
 
 def _tell_unspoken(unspoken: Counter[str]) -> None:

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import sys
 import time
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from setproctitle import setproctitle
 
-from shm.messages import Ready
+from shm.messages import Ready, Situation
+from supervisor.activation import BadActivation, activated_listener
 from supervisor.composition import KINDS, Settings
 from supervisor.exit_codes import ExitCode
+from supervisor.exposure import assert_wanted
 from supervisor.lifecycle import Changes, Lifecycle, Outside
 from supervisor.listener import PortTaken, listen
 from supervisor.logs import configure_logging
 from supervisor.loop import Loop
+from supervisor.metrics_folder import metrics_folder
+from supervisor.notifications import Notifications
 from supervisor.options import settings_options
+from supervisor.probe import Probe
+from supervisor.service_manager import ServiceManager
 from supervisor.spawn import ProcessSpawner
+from supervisor.standing import Standing
+from supervisor.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from supervisor.metrics import SupervisorMetrics
 
 _ARGUMENTS = "kokoro-live arguments"
 
@@ -48,27 +61,64 @@ def serve(context: click.Context, /, **values: Any) -> None:
 def run(settings: Settings, arguments: list[str]) -> ExitCode:
     """Serve until stopped; the exit status."""
     setproctitle("kokoro-live: supervisor")
-    configure_logging(settings.supervisor.log_level, "supervisor")
+    configure_logging(settings.supervisor.logs, "supervisor")
+    notifications = Notifications(os.environ, os.getpid())
     try:
-        listener = listen(settings.supervisor.host, settings.supervisor.port)
+        listener = activated_listener(os.environ, os.getpid())
+        if listener is None:
+            listener = listen(settings.supervisor.host, settings.supervisor.port)
+    except BadActivation as error:
+        logging.critical("%s", error)
+        return ExitCode.BAD_SETTING
     except PortTaken as error:
         logging.critical("%s", error)
         return ExitCode.PORT
-    spawner = ProcessSpawner(settings, listener)
+    try:
+        assert_wanted(listener.getsockname()[0], settings)
+    except ValueError as error:
+        logging.critical("%s", error)
+        return ExitCode.BAD_SETTING
+    with metrics_folder(settings.supervisor.metrics_dir) as metrics:
+        return _serve(settings, listener, arguments, notifications, metrics)
+
+
+def _serve(
+    settings: Settings,
+    listener: socket.socket,
+    arguments: list[str],
+    notifications: Notifications,
+    metrics: Path | None,
+) -> ExitCode:
+    spawner = ProcessSpawner(settings, listener, metrics)
     loop = Loop(spawner)
-    outside = _Program(spawner, listener, arguments)
+    watchdog = None
+    if notifications.watchdog_seconds is not None:
+        probe = Probe(loop, listener)
+        watchdog = Watchdog(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
+    manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
+    outside = _Program(spawner, listener, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
 
 
 class _Program(Outside):
     """This program, as the lifecycle sees it."""
 
-    def __init__(self, spawner: ProcessSpawner, listener: socket.socket, arguments: list[str]) -> None:
+    def __init__(
+        self,
+        spawner: ProcessSpawner,
+        listener: socket.socket,
+        arguments: list[str],
+        manager: ServiceManager,
+        metrics: Path | None,
+    ) -> None:
         self._spawner = spawner
         self._listener = listener
         self._arguments = arguments
-        host, port = listener.getsockname()[:2]
-        self._url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._manager = manager
+        self._metrics_folder = metrics
+        self._metrics: SupervisorMetrics | None = None
+        self._host, port = listener.getsockname()[:2]
+        self._url = f"http://{f'[{self._host}]' if ':' in self._host else self._host}:{port}"
         self._said = ""
 
     def wants_model(self, ready: Ready) -> bool:
@@ -80,9 +130,23 @@ class _Program(Outside):
         line = f"kokoro-live speaks on {self._url} with {engine.name} ({engine.model}, {engine.provider})"
         if engine.name != "kokoro":
             line += "; for Kokoro's voices: kokoro-live models fetch"
-        if line != self._said:
-            self._said = line
+        if line == self._said:
+            return
+        self._said = line
+        if self._spawner.settings.supervisor.log_format == "json":
+            logging.info("%s", line, extra={"url": self._url, "engine": engine.name, "model": engine.model})
+        else:
             print(line, flush=True)
+
+    def stands(self, standing: Standing) -> None:
+        self._manager.stands(standing)
+
+    def situation(self, situation: Situation) -> None:
+        if self._metrics is None:
+            from supervisor.metrics import SupervisorMetrics
+
+            self._metrics = SupervisorMetrics(self._metrics_folder)
+        self._metrics.follow(situation)
 
     def stop_listening(self) -> None:
         self._listener.close()
@@ -95,6 +159,7 @@ class _Program(Outside):
         try:
             with serve.make_context("serve", list(self._arguments)) as context:
                 new = Settings.of(context.params)
+                assert_wanted(self._host, replace(new, supervisor=old.supervisor))
         except (ValueError, click.ClickException) as error:
             message = error.format_message() if isinstance(error, click.ClickException) else str(error)
             logging.error("the settings are as they were: %s", message)

@@ -23,6 +23,7 @@ from shm.messages import (
 )
 from supervisor.lifecycle import Changes, Lifecycle, Outside
 from supervisor.settings import SupervisorSettings
+from supervisor.standing import Standing
 
 ESPEAK = EngineInfo(name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=9, voices=("a",))
 KOKORO = EngineInfo(
@@ -83,6 +84,7 @@ class House(Outside):
         self.now = 100.0
         self.children: list[FakeChild] = []
         self.announced: list[Ready] = []
+        self.standings: list[Standing] = []
         self.listening = True
         self.changes = Changes(front=False, worker=False)
         self._fetch = fetch
@@ -94,6 +96,9 @@ class House(Outside):
 
     def announce(self, ready: Ready) -> None:
         self.announced.append(ready)
+
+    def stands(self, standing: Standing) -> None:
+        self.standings.append(standing)
 
     def stop_listening(self) -> None:
         self.listening = False

@@ -114,7 +114,9 @@ def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> 
     house.lifecycle.message(again, BootFailure("engine", "the model is gone"))
     house.dies(again, 1)
     house.passes(60)
-    assert front.heard_of(Situation)[-1] == Situation("fatal", "the model is gone", {"front": 0, "worker": 1})
+    told = front.heard_of(Situation)[-1]
+    assert (told.worker_state, told.reason) == ("fatal", "the model is gone")
+    assert told.restarts == {"front": 0, "worker": 1}
     assert house.count("worker") == 2 and house.lifecycle.exit_code is None
 
 

@@ -10,28 +10,19 @@ import subprocess
 import sys
 import threading
 import wave
-from asyncio.subprocess import PIPE, Process
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
-from click.testing import CliRunner, Result
 
 from frontend.settings import FrontSettings
 from frontend.speaker import Broken, Unspeakable
-from frontend.text.g2p import G2P
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation
-from supervisor.commands.say import say
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
-from tests.miniature import expected, make_miniature, make_voices, tokens_of
+from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
-from worker.select import choose
-from worker.settings import WorkerSettings
-
-SAY = [sys.executable, "-m", "supervisor", "say"]
-TEXT = "Hello, world. This is spoken without a server."
+from tests.supervisor.saying import SAY, TEXT, outcome, player, run, started
+from tests.system.oracle import samples_of
 
 MORE_THAN_BUFFERS_HOLD = 5
 """Steps of 2 million samples: when the server has sent them, the client has read most, so it writes already."""
@@ -56,23 +47,7 @@ def model(tmp_path_factory, monkeypatch) -> Path:
 @pytest.fixture
 def spoken(model: Path) -> bytes:
     """What `TEXT` is in the miniature model's samples."""
-    notation = Notation.of(choose(WorkerSettings(model_dir=model)).info)
-    segments = TextPipeline(G2P()).segments(TEXT, "en-us", notation)
-    return np.concatenate([expected(tokens_of(segment.script)) for segment in segments]).tobytes()
-
-
-def run(*arguments: object, text: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(say, [str(argument) for argument in arguments], input=text)
-
-
-async def started(*arguments: object) -> Process:
-    return await asyncio.create_subprocess_exec(*SAY, *map(str, arguments), stdout=PIPE, stderr=PIPE, stdin=PIPE)
-
-
-async def outcome(*arguments: object, text: str = "") -> tuple[int, bytes, str]:
-    process = await started(*arguments)
-    out, err = await process.communicate(text.encode())
-    return process.returncode, out, err.decode()
+    return samples_of(TEXT).tobytes()
 
 
 def test_a_wav_file_has_exact_sizes(tmp_path, spoken):
@@ -95,7 +70,6 @@ def test_bare_samples(tmp_path, spoken, name):
 def test_a_text_from_standard_input_and_samples_on_standard_output(spoken, arguments):
     done = subprocess.run([*SAY, *arguments, "-o", "-"], input=TEXT.encode(), capture_output=True, check=True)
     assert done.stdout == spoken
-    assert done.stderr == b""
 
 
 def test_espeak_speaks_where_there_is_no_model(tmp_path):
@@ -142,8 +116,11 @@ def test_a_file_keeps_its_permissions_to_the_umask_and_a_link_stays_a_link(tmp_p
         (["Hello.", "-o", "x.wav", "--engine", "kokoro"], 1, "kokoro-live models fetch"),
         (["Hello.", "-o", "x.wav", "--server"], 1, "can't be reached"),
         (["Hello.", "-o", "x.wav", "--url", "nonsense"], 1, "can't be reached"),
+        (["Hello.", "-o", "x.wav", "--subtitles", "x.txt"], 1, "name a .srt or .vtt file"),
+        (["Hello.", "-o", "x.wav", "--subtitles", "none/x.srt"], 1, "there is no folder"),
+        (["...", "-o", "x.wav", "--subtitles", "x.srt"], 1, "nothing in the text that can be spoken"),
         (["Hello.", "-o", "x.wav", "--speed", "nan"], 2, "not from 0.25 to 4"),
-        (["Hello.", "-o", "x.wav", "--threads", "0"], 2, "threads must be at least 1"),
+        (["Hello.", "-o", "x.wav", "--threads", "-1"], 2, "threads must be 0"),
         (["Hello.", "-o", "x.wav", "--local", "--url", "http://a"], 2, "--local is about an engine in this process"),
         (["Hello.", "-o", "x.wav", "--model-dir", ".", "--server"], 2, "--model-dir is about an engine"),
     ],
@@ -179,14 +156,6 @@ def test_a_config_file_for_the_server_is_good_for_this_too(tmp_path, model):
 
 
 # -- playing
-
-
-def player(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """Make the folder PATH, and put an `aplay` in it that runs the script."""
-    file = folder / "aplay"
-    file.write_text(f"#!/bin/sh\n{script}\n")
-    file.chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder))
 
 
 def test_without_a_file_it_is_played(tmp_path, monkeypatch, spoken):

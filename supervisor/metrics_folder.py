@@ -1,0 +1,113 @@
+"""The folder in which all processes of one server keep their counts: made and emptied at its start, by nobody else."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import platformdirs
+
+log = logging.getLogger(__name__)
+
+PREFIX = "kokoro-live-metrics-"
+
+ROOM = 4 << 20
+"""Bytes: the files of a supervisor, two fronts and three workers."""
+
+_FRESH = 60.0
+"""Seconds for which a folder that nobody has locked may belong to a server that is just starting."""
+
+
+@contextlib.contextmanager
+def metrics_folder(chosen: Path | None) -> Iterator[Path | None]:
+    """The folder, this server's alone while it runs; None, with a line in the log, if there can't be one.
+
+    Without a choice it is private, and gone afterwards. A server that was killed leaves its own behind, a few hundred
+    kilobytes: the next one that starts clears it away.
+    """
+    try:
+        folder, lock = _chosen(chosen) if chosen else _private(places())
+        _assert_room(folder)
+    except OSError as error:
+        log.error("metrics are kept in each process's memory, because there is no folder for them: %s", error)
+        yield None
+        return
+    try:
+        yield folder
+    finally:
+        if not chosen:
+            shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _assert_room(folder: Path) -> None:
+    """Raises OSError unless the folder takes what a server's processes will put there."""
+    probe = folder / "probe.tmp"
+    try:
+        probe.write_bytes(bytes(ROOM))
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink()
+
+
+def places() -> list[Path]:
+    """Where a private folder may be made: the first that works. The first is memory, and the user's own."""
+    runtime = [Path(folder, "kokoro-live")] if (folder := os.environ.get("XDG_RUNTIME_DIR")) else []
+    cache = platformdirs.user_cache_path("kokoro-live", appauthor=False)
+    return [*runtime, cache / "metrics", Path(tempfile.gettempdir())]
+
+
+def _chosen(folder: Path) -> tuple[Path, int]:
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = _locked(folder)
+    if lock is None:
+        raise OSError(f"another server uses {folder}: give each its own --metrics-dir, or none")
+    for pattern in ("counter_*.db", "histogram_*.db", "gauge_*.db", "*-*.lock"):
+        for file in folder.glob(pattern):
+            file.unlink()
+    return folder, lock
+
+
+def _private(candidates: list[Path]) -> tuple[Path, int]:
+    reasons = []
+    for place in candidates:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            _clear_away(place)
+            folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=place))
+        except OSError as error:
+            reasons.append(str(error))
+            continue
+        lock = _locked(folder)
+        assert lock is not None, "its name is new"
+        return folder, lock
+    raise OSError("; ".join(reasons))
+
+
+def _clear_away(place: Path) -> None:
+    """What servers that were killed have left."""
+    for folder in place.glob(f"{PREFIX}*-*"):
+        with contextlib.suppress(OSError):  # another user's, or another server clears it away too
+            if folder.is_symlink() or time.time() - folder.stat().st_mtime < _FRESH:
+                continue
+            if (lock := _locked(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor that locks the folder until this process ends; None if another process has locked it."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock

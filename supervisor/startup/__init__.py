@@ -1,0 +1,1 @@
+"""Having the server started at login: what launchd and systemd are given for that."""

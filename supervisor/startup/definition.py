@@ -1,0 +1,79 @@
+"""What is to be started at login, whoever starts it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from supervisor.commands.serve import serve
+from supervisor.composition import Settings
+from supervisor.options import CONFIG_FILE, variable
+
+DEFAULT_NAME = "kokoro-live"
+
+_FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+"""Variables that say where the config file, the models and the caches are."""
+
+_SUFFIX = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One server."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    """What of the present environment it needs: at login there is another."""
+    drain_timeout: float
+    """Seconds that its streams have to finish when it is stopped."""
+    address: tuple[str, int]
+    """Host and port on which it listens."""
+
+
+def service_name(suffix: str) -> str:
+    """The name of the server that `--name` calls so; without one, the usual name.
+
+    Raises:
+        ValueError: no name for a file.
+    """
+    if not suffix:
+        return DEFAULT_NAME
+    if not _SUFFIX.fullmatch(suffix):
+        raise ValueError(f"--name takes letters, digits, dots, dashes and underscores, not {suffix!r}")
+    return f"{DEFAULT_NAME}-{suffix}"
+
+
+def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> Definition:
+    """The server that `kokoro-live serve ARGUMENTS` would be here and now.
+
+    Raises:
+        click.UsageError: `serve` wouldn't take that, or it means something else in another folder.
+    """
+    with serve.make_context("serve", list(arguments)) as context:
+        try:
+            settings = Settings.of(context.params)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from error
+        _assert_absolute(context)
+    ours = {*_FOLDERS, *(variable(str(param.name)) for param in serve.params)}
+    kept = {key: environment[key] for key in sorted(ours & environment.keys())}
+    # -P: the folder in which a service is started has no say in what is imported.
+    command = (sys.executable, "-P", "-m", "supervisor", "serve", *arguments)
+    address = (settings.supervisor.host, settings.supervisor.port)
+    return Definition(name, command, kept, settings.front.drain_timeout, address)
+
+
+def _assert_absolute(context: click.Context) -> None:
+    given = [click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT]
+    paths = {"config": context.meta[CONFIG_FILE]} | context.params
+    for name, value in paths.items():
+        if isinstance(value, Path) and not value.is_absolute() and context.get_parameter_source(name) in given:
+            raise click.UsageError(
+                f"{name} must be a whole path, such as {Path.cwd() / value}: at login it is read elsewhere"
+            )

@@ -1,0 +1,128 @@
+"""The container's, compose's and Kubernetes' files, against linters and schemas. Nothing of them is run here."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from frontend.settings import FrontSettings
+from supervisor.composition import KINDS
+from supervisor.options import variable
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = DEPLOY / "Dockerfile"
+YAML = sorted([*DEPLOY.rglob("*.yaml"), *Path(__file__).parent.glob("*.yaml")])
+KUBERNETES_VERSION = "1.31"
+OTHERS = {"keda.sh/v1alpha1"}
+"""API versions of custom resources, whose schemas Kubernetes doesn't have."""
+
+
+def passes(*command: object) -> None:
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def tool(name: str) -> Path:
+    """What pip installed beside the interpreter."""
+    return Path(sys.executable).parent / name
+
+
+def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
+    passes(tool("hadolint"), "--no-color", DOCKERFILE)
+
+
+def test_compose_has_its_schemas_shape() -> None:
+    passes(tool("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml")
+
+
+@pytest.mark.parametrize("file", YAML, ids=lambda file: file.name)
+def test_yamllint_finds_nothing(file: Path) -> None:
+    rules = "{extends: default, rules: {line-length: {max: 130}, braces: {max-spaces-inside: 0}}}"
+    passes(tool("yamllint"), "--strict", "-d", rules, file)
+
+
+def resources() -> Iterator[dict[str, Any]]:
+    for file in sorted((DEPLOY / "kubernetes").glob("*.yaml")):
+        yield from yaml.safe_load_all(file.read_text())
+
+
+@pytest.mark.parametrize("resource", resources(), ids=lambda resource: resource["kind"])
+def test_kubernetes_resources_have_their_schemas_shape(resource: dict[str, Any]) -> None:
+    assert resource["metadata"]["name"].startswith("kokoro-live")
+    if resource["apiVersion"] not in OTHERS:
+        kubernetes_validate.validate(resource, KUBERNETES_VERSION, strict=True)
+
+
+def deployment() -> dict[str, Any]:
+    (found,) = [resource for resource in resources() if resource["kind"] == "Deployment"]
+    return found["spec"]["template"]["spec"]
+
+
+def test_kubernetes_asks_for_life_and_readiness_where_the_server_answers() -> None:
+    (container,) = deployment()["containers"]
+    assert container["livenessProbe"]["httpGet"]["path"] == "/health"
+    assert container["readinessProbe"]["httpGet"]["path"] == "/ready"
+
+
+def seconds(duration: str) -> float:
+    return float(duration.removesuffix("s"))
+
+
+def test_whoever_stops_it_waits_for_its_streams() -> None:
+    drains = FrontSettings().drain_timeout
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    assert seconds(compose["services"]["kokoro-live"]["stop_grace_period"]) > drains
+    assert deployment()["terminationGracePeriodSeconds"] > drains
+
+
+def test_every_setting_in_the_files_is_one_that_the_server_has() -> None:
+    known = {variable(name) for kind in KINDS for name in kind.__dataclass_fields__}
+    files = [DOCKERFILE, DEPLOY / "compose.yaml", *(DEPLOY / "kubernetes").glob("*.yaml")]
+    named = {name for file in files for name in re.findall(r"KOKORO_LIVE_[A-Z_]+", file.read_text())}
+    assert {"KOKORO_LIVE_HOST", "KOKORO_LIVE_API_KEYS"} <= named
+    assert named <= known
+
+
+def test_the_image_gets_every_package_and_nothing_else() -> None:
+    """What .dockerignore lets through is what the Dockerfile copies, and that is what setuptools packs."""
+    admitted = {
+        line[1:].rstrip("/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")
+    }
+    copied = {
+        source.rstrip("/")
+        for line in re.findall(r"^COPY (?!--from)(.*)", DOCKERFILE.read_text(), re.MULTILINE)
+        for source in line.split()[:-1]
+    }
+    assert copied == admitted
+    packed = re.search(r"^include = \[(.*)\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert packed
+    for pattern in re.findall(r'"([^"]+)"', packed[1]):
+        assert fnmatch.filter(copied, pattern)
+
+
+@pytest.mark.parametrize("package", ["shm", "worker", "frontend", "supervisor"])
+def test_an_installation_has_every_file_of_a_package(package: str) -> None:
+    """What isn't Python is packed only where package-data says so: for all packages by name, for one by its path."""
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    for file in (ROOT / package).rglob("*"):
+        if file.is_file() and file.suffix not in (".py", ".pyc"):
+            path = str(file.relative_to(ROOT / package))
+            by_name = any(fnmatch.fnmatch(file.name, pattern) for pattern in patterns["*"])
+            assert by_name or any(fnmatch.fnmatch(path, pattern) for pattern in patterns.get(package, [])), path
+
+
+def test_the_image_doesnt_run_as_root() -> None:
+    users = re.findall(r"^USER (\d+)", DOCKERFILE.read_text(), re.MULTILINE)
+    assert users and users[-1] != "0"
+    assert deployment()["securityContext"]["runAsUser"] == int(users[-1])

@@ -1,0 +1,112 @@
+"""Alert rules and the dashboard: Prometheus takes them, they alert when they should, all that they name exists."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from frontend.metrics import Metrics
+
+ROOT = Path(__file__).parents[2]
+ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yaml"
+DASHBOARD = ROOT / "deploy" / "grafana" / "dashboard.json"
+
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is missing: install the Debian package prometheus"
+)
+
+
+def promtool(*arguments: object, folder: Path = ROOT) -> str:
+    done = subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, cwd=folder, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@needs_promtool
+def test_prometheus_takes_the_alert_rules() -> None:
+    assert "SUCCESS" in promtool("check", "rules", ALERTS)
+
+
+@needs_promtool
+def test_prometheus_takes_the_scrape_job(tmp_path: Path) -> None:
+    for name in ("prometheus.yaml", "alerts.yaml"):
+        shutil.copy(ALERTS.parent / name, tmp_path)
+    promtool("check", "config", "--syntax-only", tmp_path / "prometheus.yaml")
+
+
+@needs_promtool
+def test_alerts_are_raised_when_they_should_be_and_not_otherwise(tmp_path: Path) -> None:
+    shutil.copy(ALERTS, tmp_path)
+    shutil.copy(Path(__file__).parent / "alerts_test.yaml", tmp_path)
+    promtool("test", "rules", "alerts_test.yaml", folder=tmp_path)
+
+
+def known() -> dict[str, set[str]]:
+    """Every series that the front's metrics can have, with its labels."""
+    collectors = Metrics().registry._names_to_collectors
+    return {
+        name: {*metric._labelnames, *(["le"] if name.endswith("_bucket") else [])}
+        for name, metric in collectors.items()
+    }
+
+
+def expressions() -> Iterator[str]:
+    for group in yaml.safe_load(ALERTS.read_text())["groups"]:
+        for rule in group["rules"]:
+            yield rule["expr"]
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel["targets"]:
+            yield target["expr"]
+
+
+def test_every_metric_named_is_one_that_the_server_has() -> None:
+    named = {name for expression in expressions() for name in re.findall(r"kokoro_live_\w+", expression)}
+    assert len(named) > 10
+    assert named <= known().keys()
+
+
+def test_every_label_asked_for_is_one_that_the_metric_has() -> None:
+    series = known()
+    for expression in expressions():
+        for name, matchers in re.findall(r"(kokoro_live_\w+)\{([^}]*)\}", expression):
+            labels = set(re.findall(r"(\w+)\s*(?:=|!=|=~|!~)", matchers)) - {"instance", "job"}
+            assert labels <= series[name], expression
+
+
+def test_the_dashboard_is_one_that_grafana_can_import() -> None:
+    dashboard: dict[str, Any] = json.loads(DASHBOARD.read_text())
+    assert dashboard["uid"] and dashboard["title"] and dashboard["schemaVersion"] >= 39
+    identifiers = [panel["id"] for panel in dashboard["panels"]]
+    assert len(set(identifiers)) == len(identifiers)
+    taken: set[tuple[int, int]] = set()
+    for panel in dashboard["panels"]:
+        place = panel["gridPos"]
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken, f"{panel['title']} lies over another"
+        assert all(x < 24 for x, _ in cells)
+        taken |= cells
+        for target in panel["targets"]:
+            assert target["datasource"]["uid"] == "${datasource}"
+
+
+@needs_promtool
+def test_every_query_of_the_dashboard_is_promql(tmp_path: Path) -> None:
+    """Grafana's variables are filled in as it would."""
+    queries = [target["expr"] for panel in json.loads(DASHBOARD.read_text())["panels"] for target in panel["targets"]]
+    filled = [query.replace("$__rate_interval", "5m").replace("$instance", ".*") for query in queries]
+    rules = [{"record": f"panel:query:{number}", "expr": query} for number, query in enumerate(filled)]
+    file = tmp_path / "rules.yaml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
+    promtool("check", "rules", file)

@@ -1,0 +1,38 @@
+"""Running `kokoro-live say`, in this process or as a child."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from supervisor.commands.say import say
+
+SAY = [sys.executable, "-m", "supervisor", "say"]
+TEXT = "Hello, world. This is spoken without a server."
+
+
+def run(*arguments: object, text: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(say, [str(argument) for argument in arguments], input=text)
+
+
+async def started(*arguments: object) -> Process:
+    return await asyncio.create_subprocess_exec(*SAY, *map(str, arguments), stdout=PIPE, stderr=PIPE, stdin=PIPE)
+
+
+async def outcome(*arguments: object, text: str = "") -> tuple[int, bytes, str]:
+    process = await started(*arguments)
+    out, err = await process.communicate(text.encode())
+    return process.returncode, out, err.decode()
+
+
+def player(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Make the folder PATH, and put an `aplay` in it that runs the script."""
+    file = folder / "aplay"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))

@@ -1,0 +1,160 @@
+"""`kokoro-live status`, against a real server, against none, and against what is no server of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from supervisor.cli import kokoro_live
+from tests.supervisor.clean_environment import clean_environment
+from tests.system.server import DEADLINE, ROOT, Server, server
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with clean_environment(tmp_path, monkeypatch):
+        yield
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    with server("--engine", "espeak") as started:
+        yield started
+
+
+@contextmanager
+def answering(status: int, body: str) -> Iterator[str]:
+    """A server that says that to everything; its URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body.encode())))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.server_port}"
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+def ask(*arguments: str) -> Result:
+    return CliRunner().invoke(kokoro_live, ["status", *arguments])
+
+
+def test_it_shows_who_speaks(running: Server) -> None:
+    result = ask("--once", "--url", f"http://127.0.0.1:{running.port}")
+    assert result.exit_code == 0
+    assert "ready" in result.stdout
+    assert "espeak-ng" in result.stdout
+    assert "queue depth" in result.stdout
+
+
+def test_it_finds_the_server_by_its_settings(running: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KOKORO_LIVE_PORT", str(running.port))
+    assert ask("--once").exit_code == 0
+
+
+def test_json_is_the_servers_own_answer(running: Server) -> None:
+    result = ask("--json", "--url", f"http://127.0.0.1:{running.port}/")
+    assert json.loads(result.stdout).keys() == running.get("/status")[1].keys()
+
+
+def test_no_server_is_said_and_has_a_status_of_its_own() -> None:
+    result = ask("--once")
+    assert result.exit_code == 3
+    assert "kokoro-live serve" in result.stderr
+
+
+def test_a_server_that_cannot_speak_says_why() -> None:
+    with answering(200, json.dumps({"ready": False, "reason": "the worker keeps dying"})) as url:
+        result = ask("--once", "--url", url)
+    assert result.exit_code == 1
+    assert "can't speak" in result.stdout
+    assert "the worker keeps dying" in result.stdout
+
+
+def test_figures_that_it_does_not_know_are_shown_too() -> None:
+    answer = {
+        "ready": True,
+        "stage_seconds": {"text": {"p50": 0.25}, "total": 3},
+        "streams": [{"request_id": "a"}, {"request_id": "b", "seconds_ahead": 1.5}],
+        "[bold]odd": "[red]not markup[/red]",
+    }
+    with answering(200, json.dumps(answer)) as url:
+        shown = ask("--once", "--url", url).stdout
+    assert "text p50 0.25, total 3" in shown
+    assert "seconds ahead" in shown
+    assert "1.5" in shown
+    assert "[red]not markup[/red]" in shown
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (404, "not here", "not as a kokoro-live does"),
+        (200, "<html>", "not as a kokoro-live does"),
+        (401, '{"error": {"message": "A key is needed."}}', "A key is needed."),
+    ],
+)
+def test_what_is_no_answer_of_ours_is_said(status: int, body: str, said: str) -> None:
+    with answering(status, body) as url:
+        result = ask("--once", "--url", url)
+    assert result.exit_code == 1
+    assert said in result.stderr
+
+
+def test_on_a_terminal_it_follows_the_server_to_its_end_and_beyond() -> None:
+    """1. it shows a server that speaks; 2. the server ends: it says so and goes on; 3. an interrupt ends it with 0."""
+    screen, terminal = pty.openpty()
+    with server("--engine", "espeak") as started:
+        command = [sys.executable, "-m", "supervisor", "status", "--interval", "0.05"]
+        following = subprocess.Popen(
+            [*command, "--url", f"http://127.0.0.1:{started.port}"],
+            cwd=ROOT,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
+        )
+        os.close(terminal)
+        shown = b""
+        while b"espeak-ng" not in shown:
+            shown += os.read(screen, 65536)
+        assert started.stop() == 0
+    while b"doesn't answer" not in shown:
+        shown += os.read(screen, 65536)
+    following.send_signal(signal.SIGINT)
+    drain = threading.Thread(target=_read_to_end, args=(screen,))
+    drain.start()
+    assert following.wait(DEADLINE) == 0
+    drain.join(DEADLINE)
+    os.close(screen)
+
+
+def _read_to_end(screen: int) -> None:
+    try:
+        while os.read(screen, 65536):
+            pass
+    except OSError:
+        pass  # a terminal whose last program has ended says EIO
