@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import threading
@@ -15,6 +16,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
+from tests.clients.limited import PER_MINUTE, use_up
 from tests.frontend.audio.hearing import hear, loudness
 from tests.system.oracle import sentences
 from tests.system.server import Server, server
@@ -64,7 +66,9 @@ def test_plain(client: OpenAI, pcm: bytes, name: str | None) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_streaming_response(client: OpenAI, pcm: bytes, name: str) -> None:
     streaming = client.audio.speech.with_streaming_response
-    with streaming.create(model="tts-1", voice="af_heart", input=TEXT, response_format=name) as response:  # type: ignore[arg-type]
+    anew = {"Cache-Control": "no-store"}
+    asked: dict[str, Any] = {"model": "tts-1", "voice": "af_heart", "input": TEXT, "response_format": name}
+    with streaming.create(**asked, extra_headers=anew) as response:
         assert response.headers["X-Engine"] == "espeak-ng"
         chunks = list(response.iter_bytes())
     assert len(chunks) > 3, "it comes piece by piece"
@@ -127,9 +131,9 @@ def busy(with_server: Server) -> http.client.HTTPConnection:
 
 def test_without_retries_a_busy_server_is_an_error_of_the_sdk(espeak: Server, client: OpenAI) -> None:
     listener = busy(espeak)
-    with pytest.raises(openai.InternalServerError) as caught:
+    with pytest.raises(openai.RateLimitError) as caught:
         create(client)
-    assert caught.value.status_code == 503
+    assert caught.value.code == "overloaded"
     assert int(caught.value.response.headers["Retry-After"]) >= 1
     listener.close()
     while "kokoro_live_active_streams 0.0" not in espeak.get("/metrics")[1]:
@@ -142,14 +146,69 @@ def test_a_busy_server_is_asked_again_when_it_said(espeak: Server) -> None:
 
     def note(response: Any) -> None:
         answers.append((response.status_code, time.monotonic()))
-        if response.status_code == 503:
+        if response.status_code == 429:
             listener.close()
 
     http_client = openai.DefaultHttpxClient(event_hooks={"response": [note]})
     with OpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", http_client=http_client) as client:
         assert seconds(create(client).content, "mp3") > 1
-    assert [status for status, _ in answers] == [503, 200]
+    assert [status for status, _ in answers] == [429, 200]
     assert answers[1][1] - answers[0][1] >= 1, "the SDK's own first pause is half a second"
+
+
+@pytest.fixture(scope="module")
+def keyed() -> Iterator[Server]:
+    with server("--engine", "espeak", "--api-keys", "one,two", "--requests-per-minute", str(PER_MINUTE)) as started:
+        yield started
+
+
+def test_a_wrong_key_is_the_sdks_authentication_error(keyed: Server) -> None:
+    with OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="wrong", max_retries=0) as stranger:
+        with pytest.raises(openai.AuthenticationError) as caught:
+            create(stranger)
+        assert caught.value.code == "invalid_api_key"
+        assert "kokoro" in [model.id for model in stranger.models.list()], "lists need none on this machine"
+    with OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as friend:
+        assert create(friend).content
+
+
+def test_too_many_requests_are_the_sdks_rate_limit_and_it_comes_again_when_told(keyed: Server) -> None:
+    url = f"http://127.0.0.1:{keyed.port}/v1"
+    use_up(keyed, "two")
+    with (
+        OpenAI(base_url=url, api_key="two", max_retries=0) as impatient,
+        pytest.raises(openai.RateLimitError) as caught,
+    ):
+        create(impatient)
+    assert caught.value.code == "rate_limit_exceeded"
+    told = int(caught.value.response.headers["retry-after-ms"])
+    assert 0 < told <= 60_000 / PER_MINUTE
+    answers: list[int] = []
+    hooks = {"response": [lambda response: answers.append(response.status_code)]}
+    http_client = openai.DefaultHttpxClient(event_hooks=hooks)  # type: ignore[arg-type]
+    use_up(keyed, "two")
+    with OpenAI(base_url=url, api_key="two", max_retries=1, http_client=http_client) as patient:
+        assert create(patient).content
+    assert answers == [429, 200]
+
+
+async def test_async_errors_and_many_at_once(keyed: Server) -> None:
+    async with AsyncOpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as client:
+
+        async def one(number: int) -> bytes:
+            streaming = client.audio.speech.with_streaming_response
+            text = f"Sentence number {number}."
+            async with streaming.create(model="tts-1", voice="alloy", input=text, response_format="pcm") as response:
+                return b"".join([chunk async for chunk in response.iter_bytes()])
+
+        first = [await one(number) for number in range(3)]
+        assert list(await asyncio.gather(*map(one, range(3)))) == first
+        with pytest.raises(openai.BadRequestError, match="nobody"):
+            await client.audio.speech.create(model="tts-1", voice="nobody", input=TEXT)
+        streaming = client.audio.speech.with_streaming_response
+        with pytest.raises(openai.BadRequestError):
+            async with streaming.create(model="tts-1", voice="nobody", input=TEXT):
+                pass
 
 
 def test_a_stream_that_breaks_is_an_error_of_the_sdk() -> None:

@@ -1,0 +1,57 @@
+"""Open WebUI: a key, lists without it, whole MP3 files, and in a call all sentences of an answer at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from tests.clients.test_recorded_requests import REQUESTS
+from tests.frontend.audio.hearing import hear, loudness
+from tests.system.oracle import sentences
+from tests.system.server import Server, server
+
+KEY = "sk-open-webui"
+SENTENCES = [f"{sentence}." for sentence in sentences(12).split(". ")]
+
+
+@pytest.fixture(scope="module")
+def keyed() -> Iterator[Server]:
+    with server("--engine", "espeak", "--api-keys", KEY) as started:
+        yield started
+
+
+def asked(keyed: Server, text: str, key: str = KEY) -> tuple[int, bytes]:
+    (recorded,) = [request for request in REQUESTS if request["client"] == "Open WebUI"]
+    headers = {name: value.format(key=key) for name, value in recorded["headers"].items()}
+    with closing(keyed.connect()) as connection:
+        connection.request("POST", recorded["path"], json.dumps(recorded["body"] | {"input": text}), headers)
+        response = connection.getresponse()
+        return response.status, response.read()
+
+
+def test_its_menus_are_filled_without_a_key(keyed: Server) -> None:
+    status, models = keyed.get("/v1/audio/models")
+    assert status == 200 and "tts-1" in [model["id"] for model in models["models"]]
+    status, voices = keyed.get("/v1/audio/voices")
+    assert status == 200 and all({"id", "name"} <= {*voice} for voice in voices["voices"])
+    status, body = asked(keyed, "Hello.", voices["voices"][0]["id"])
+    assert status == 401 and json.loads(body)["error"]["code"] == "invalid_api_key"
+
+
+def test_every_sentence_of_a_call_is_spoken_and_is_its_own(keyed: Server) -> None:
+    one_by_one = [asked(keyed, sentence) for sentence in SENTENCES]
+    assert [status for status, _ in one_by_one] == [200] * len(SENTENCES)
+    with ThreadPoolExecutor(len(SENTENCES)) as pool:
+        at_once = list(pool.map(lambda sentence: asked(keyed, sentence), SENTENCES))
+    assert at_once == one_by_one
+    assert len({body for _, body in at_once}) == len(SENTENCES)
+
+
+def test_what_it_keeps_is_a_whole_mp3(keyed: Server) -> None:
+    status, body = asked(keyed, SENTENCES[0])
+    assert status == 200
+    assert loudness(hear(body, "mp3").samples) > 500

@@ -1,0 +1,35 @@
+"""Our own commands against a server that wants a key."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import wave
+from pathlib import Path
+
+from tests.system.server import ROOT, server
+
+KEY = "sk-say"
+
+
+def command(port: int, folder: Path, *arguments: str, key: str | None) -> subprocess.CompletedProcess[str]:
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("KOKORO_LIVE_")}
+    variables |= {"XDG_CONFIG_HOME": str(folder), "KOKORO_LIVE_URL": f"http://127.0.0.1:{port}"}
+    variables |= {"KOKORO_LIVE_API_KEY": key} if key else {}
+    run = [sys.executable, "-m", "supervisor", *arguments]
+    return subprocess.run(run, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60)
+
+
+def test_say_has_its_key_from_a_variable(tmp_path: Path) -> None:
+    out = tmp_path / "said.wav"
+    with server("--engine", "espeak", "--api-keys", KEY) as keyed:
+        refused = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=None)
+        assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
+        assert not out.exists()
+        done = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=KEY)
+        assert done.returncode == 0, done.stderr
+        listed = command(keyed.port, tmp_path, "voices", key=None)
+        assert listed.returncode == 0, "lists need none on this machine"
+    with wave.open(str(out)) as reader:
+        assert reader.getnframes() > 5_000

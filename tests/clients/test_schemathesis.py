@@ -1,0 +1,33 @@
+"""Schemathesis asks a real server all that its own description allows, and much that it doesn't."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.system.server import server
+
+KEY = "schemathesis-key"
+
+REFUSED_ALL_THE_SAME = "positive_data_acceptance"
+"""The one check left out: a schema can't say which voices and languages there are, or what can be spoken."""
+
+
+def test_the_server_is_as_it_describes_itself(tmp_path: Path) -> None:
+    with server("--engine", "espeak", "--api-keys", KEY) as keyed:
+        command = [
+            str(Path(sys.executable).with_name("schemathesis")),
+            "run",
+            f"http://127.0.0.1:{keyed.port}/openapi.json",
+            *("--header", f"Authorization: Bearer {KEY}"),
+            *("--phases", "examples,coverage,fuzzing"),
+            *("--max-examples", "25"),
+            *("--exclude-checks", REFUSED_ALL_THE_SAME),
+            *("--seed", "1", "--generation-database", "none", "--warnings", "off", "--no-color"),
+        ]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "Tested: " in done.stdout
+        assert keyed.get("/ready")[0] == 200
+        assert keyed.get("/status")[1]["restarts"] == {"front": 0, "worker": 0}
