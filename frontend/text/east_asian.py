@@ -67,7 +67,8 @@ class EastAsian:
                 if any(map(str.isalpha, phonemes)):
                     return Word(text, phonemes, Source.LEXICON)
             except Exception:
-                _log.warning("misaki can't pronounce %r, so espeak-ng does", text[:80], exc_info=True)
+                _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
+                _log.debug("it is %r", text[:80], exc_info=True)
         return self._espeak.words(text)[0]
 
 

@@ -101,7 +101,8 @@ class English:
         except Exception:
             # misaki raises on some inputs (numbers that num2words can't say, for one); the words around are well.
             if len(texts) == 1:
-                _log.warning("misaki can't pronounce %r, so espeak-ng does", texts[0], exc_info=True)
+                _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
+                _log.debug("it is %r", texts[0], exc_info=True)
                 return [self._monster(texts[0])]
             half = len(texts) // 2
             return self._short_words(texts[:half]) + self._short_words(texts[half:])

@@ -1,16 +1,23 @@
-"""From a request's text to its segments: sanitise, normalise, pronounce, cut; a sentence at a time."""
+"""From a request's text to sentences of units: sanitise, normalise, pronounce; a sentence at a time."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from frontend.lexicon.lexicon import Lexicon
+from frontend.markup.marked import Marked, SentenceEnd
+from frontend.markup.runs import Pacing
+from frontend.planning.planner import Limits, plan
+from frontend.planning.profile import GUESS, Profile
+from frontend.text.given import Given
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
-from frontend.text.sanitize import sanitize
-from frontend.text.segment import Cut, Notation, Segment
-from frontend.text.segmentation import passages, pronounceable, segment_words
+from frontend.text.paced import paced_units
+from frontend.text.segment import Cut, Notation, Segment, Sentence
+from frontend.text.segmentation import Passage, passages, pronounceable
 from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import Source, Word
 
@@ -19,6 +26,16 @@ _PASSAGE = 2
 
 A sentence without an end must not keep its first words from being spoken.
 """
+
+_BLANK_LINE = re.compile(r"(?:[^\w\n]|_)*(?:\n(?:[^\w\n]|_)+)*\n\n")
+"""After a sentence: nothing of a word until its paragraph ends."""
+
+_LETTERS = {"hi": "\u0904-\u0939", "ja": "\u3041-\u30fa\u4e00-\u9fff", "cmn": "\u4e00-\u9fff"}
+_SOUNDS = {language: re.compile(rf"<[^<>]*>|[0-9A-Za-z{_LETTERS.get(language, '')}]") for language in ("", *_LETTERS)}
+"""By language, letters that are sure to be pronounced; not those of a tag, which is not said."""
+
+_LOOK_AHEAD = 400
+"""Characters after a sentence in which such a letter is looked for."""
 
 
 class Pronouncer(Protocol):
@@ -30,59 +47,153 @@ class Pronouncer(Protocol):
 
 
 class TextPipeline:
-    """Makes segments, and counts what it could not have spoken."""
+    """Makes sentences of units, and counts what it could not have spoken."""
 
-    def __init__(self, g2p: Pronouncer, normalization: Normalization | None = None) -> None:
+    def __init__(
+        self,
+        g2p: Pronouncer,
+        normalization: Normalization | None = None,
+        lexicon: Callable[[], Lexicon] = Lexicon,
+    ) -> None:
         """Args:
         normalization: which rules rewrite English; by default those that are on by default.
+        lexicon: the user's pronunciations as they are now; asked once for each text.
         """
         self._g2p = g2p
         self._normalization = normalization or Normalization()
+        self._lexicon = lexicon
         self.unpronounceable: Counter[str] = Counter()
         """Characters of words for which there was no sound; not punctuation."""
         self.dropped: Counter[str] = Counter()
         """Phonemes that were not in the engine's vocabulary."""
 
-    def segments(self, text: str, language: str, notation: Notation) -> Iterator[Segment]:
-        """The text's segments, in order, each of its words in one of them; none if nothing in it can be pronounced.
-
-        A sentence is worked on when the segments before it were taken, but for one: a sentence is kept until the next
-        one that can be pronounced, because what can't be in between (a row of asterisks) goes with the former.
-        """
-        clean = sanitize(text)
-        can_speak = False
-        for segment in self._segments(clean, language, notation, self._normalization):
-            can_speak = True
-            yield segment
-        if not can_speak and normalize(clean, language, self._normalization).text.split() != clean.split():
-            # Emoji or markup is all that there is to say.
-            yield from self._segments(clean, language, notation, Normalization.none())
-
-    def _segments(
-        self, text: str, language: str, notation: Notation, normalization: Normalization
+    def segments(
+        self,
+        text: str | Marked,
+        language: str,
+        notation: Notation,
+        speed: float = 1.0,
+        profile: Profile = GUESS,
+        limits: Limits | None = None,
     ) -> Iterator[Segment]:
-        held: list[Word] = []
-        held_end = Cut.SENTENCE
-        can_speak = False
-        for sentence in normalized_sentences(text, language, normalization):
-            for passage, end in passages(sentence.text, _PASSAGE * notation.max_tokens):
-                words = self._words(passage, language, notation)
-                sounds = any(pronounceable(word, notation) for word in words)
-                if sounds and can_speak:
-                    yield from segment_words(held, notation, self.dropped, held_end)
-                    held = []
-                held += words
-                held_end = end
-                can_speak = can_speak or sounds
-        if can_speak:
-            yield from segment_words(held, notation, self.dropped, held_end)
+        """The text's plan: the same for the same arguments, each word in one of its segments."""
+        return plan(self.sentences(text, language, notation), profile, speed, notation, limits or Limits())
 
-    def _words(self, passage: str, language: str, notation: Notation) -> tuple[Word, ...]:
+    def sentences(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Sentence]:
+        """The text's sentences, in order, each of its words in one of them; none if nothing in it can be pronounced.
+
+        Lazy: a sentence is there as soon as it is pronounced. What can't be pronounced between two (a row of
+        asterisks) goes with the latter, and after the last one with that: the next sentence is pronounced ahead only
+        where none of the next characters is sure to sound. If what was sure has no sound for this engine after all,
+        and nothing follows, then it is in no unit; it is counted like the rest.
+        """
+        marked = text if isinstance(text, Marked) else Marked.plain(text)
+        lexicon = self._lexicon()
+        can_speak = False
+        for sentence in self._sentences(marked, lexicon, language, notation, self._normalization):
+            can_speak = True
+            yield sentence
+        if not can_speak and self._is_rewritten(marked, lexicon, language):
+            # Emoji or markup is all that there is to say.
+            yield from self._sentences(marked, lexicon, language, notation, Normalization.none())
+
+    def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
+        """The text's words as they are pronounced, normalised, in order."""
+        marked = text if isinstance(text, Marked) else Marked.plain(text)
+        given = Given(marked, self._lexicon(), language)
+        limit = _PASSAGE * notation.max_tokens
+        for passage, _, origins, _ in _passages(marked.text, language, self._normalization, given, limit):
+            yield from self._words(passage.text, origins, given, language, notation)
+
+    def _is_rewritten(self, marked: Marked, lexicon: Lexicon, language: str) -> bool:
+        given = Given(marked, lexicon, language)
+        said = normalize(marked.text, language, self._normalization, given.keeps if given else None)
+        return said.text.split() != marked.text.split()
+
+    def _sentences(
+        self, marked: Marked, lexicon: Lexicon, language: str, notation: Notation, normalization: Normalization
+    ) -> Iterator[Sentence]:
+        clean = marked.text
+        given = Given(marked, lexicon, language)
+        pacing = Pacing(marked)
+        sentence_ends = {each.at for each in marked.annotations if isinstance(each, SentenceEnd)}
+        words: list[Word] = []
+        written: list[str] = []
+        origins: list[tuple[int, int]] = []
+        ready: Cut | None = None
+        """What the words end at, once some of them sound."""
+
+        def units(end: Cut) -> Sentence:
+            found = paced_units(
+                words, origins, pacing, notation, self.dropped, written=written, end=end, language=language
+            )
+            words.clear()
+            written.clear()
+            origins.clear()
+            return found
+
+        limit = _PASSAGE * notation.max_tokens
+        for passage, their_written, their_origins, end in _passages(clean, language, normalization, given, limit):
+            more = self._words(passage.text, their_origins, given, language, notation)
+            sounds = any(pronounceable(word, notation) for word in more)
+            if ready and sounds:
+                yield units(ready)
+            words += more
+            written += their_written
+            origins += their_origins
+            if not (ready or sounds):
+                continue
+            ready = passage.cut
+            blank = _BLANK_LINE.match(clean, end) if passage.cut is Cut.SENTENCE else None
+            if blank and blank.end() not in sentence_ends:
+                ready = Cut.PARAGRAPH
+            if _goes_on(clean, end, language):
+                yield units(ready)
+                ready = None
+        if ready:
+            yield units(ready)
+
+    def _words(
+        self,
+        passage: str,
+        origins: Sequence[tuple[int, int]],
+        given: Given,
+        language: str,
+        notation: Notation,
+    ) -> tuple[Word, ...]:
         if notation.speaks == "text":
-            words = tuple(Word(token, token, Source.ESPEAK) for token in passage.split())
+            words = given.respelled(passage.split())
+        elif given:
+            words = given.words(passage.split(), origins, lambda text: self._g2p.words(text, language))
         else:
             words = self._g2p.words(passage, language)
         for word in words:
-            if not pronounceable(word, notation):
+            if word.source is not Source.USER and not pronounceable(word, notation):
                 self.unpronounceable.update(filter(is_unpronounceable, word.text))
         return words
+
+
+def _passages(
+    clean: str, language: str, normalization: Normalization, given: Given, limit: int
+) -> Iterator[tuple[Passage, list[str], list[tuple[int, int]], int]]:
+    """A text's passages; for each of their words what the user wrote for it and where, and where they end."""
+    for sentence in normalized_sentences(clean, language, normalization, given.keeps if given else None):
+        said = sentence.text.split()
+        taken = 0
+        place = -1
+        for passage in passages(sentence.text, limit):
+            written: list[str] = []
+            for token, at in zip(passage.text.split(), passage.places, strict=True):
+                start, end = sentence.origin(at)
+                if clean[start:end] == said[at]:
+                    written.append(token)
+                else:
+                    written.append(clean[max(start, taken) : end].strip() if at != place else "")
+                taken, place = max(taken, end), at
+            yield passage, written, [sentence.origin(at) for at in passage.places], taken
+
+
+def _goes_on(clean: str, position: int, language: str) -> bool:
+    """Whether something after that is sure to be pronounced."""
+    sounds = _SOUNDS.get(language, _SOUNDS[""])
+    return any(found[0][0] != "<" for found in sounds.finditer(clean, position, position + _LOOK_AHEAD))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from shm.messages import EngineInfo
@@ -25,12 +25,12 @@ class SpokenWord:
     """A written word, and where in a script it is spoken."""
 
     written: str
-    """As the user wrote it."""
+    """As the user wrote it; "" if it goes on with a word of the unit or segment before."""
     said: str
-    """As it was normalised: "twenty twenty-six"."""
+    """As it was normalised: "twenty twenty-six"; "" if a part of a word was said with the part before it."""
     start: int
     end: int
-    """Characters of the script of the unit or segment that holds it."""
+    """Characters of the script of the unit or segment that holds it; alike if the script has nothing for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ class Segment:
     rate: float = 1.0
     pause: float | None = None
     """Seconds of silence after it that markup asks for; None: what the cut calls for."""
+    units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
+    """What it was made of, to be planned again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,64 +1,94 @@
-"""Cuts a sentence into segments that an engine can take: whole if it fits, else at clauses, then words, then inside."""
+"""Turns a sentence's words into the units that plans cut between, and cuts sentences that nobody would write."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from frontend.text.cuts import CLAUSE_COST, INSIDE_COST, WORD_COST, balanced_ends, divided
-from frontend.text.segment import Cut, Notation, Segment
+from frontend.text.cuts import CLAUSE_COST, WORD_COST, balanced_ends, divided
+from frontend.text.phrase_words import begins_phrase, clings
+from frontend.text.segment import Cut, Notation, Sentence, SpokenWord, Unit
 from frontend.text.speakable import is_phone, is_spoken
 from frontend.text.word import Word
+
+TOGETHER = 30
+"""Characters of script up to which words that belong together are one unit: those that are said for one written word
+("$1,250.75"), and an article or preposition with what follows it."""
 
 _CLAUSE_END = re.compile(r"(?:[,;:!?…)\]—–、，；：。！？।]|--)[\"'“”’»*_]*$")
 _LONG_SILENCE = re.compile(r"[\W_]{7,}")
 _MAX_SILENCE = 6
 """Characters. What pauses longer in a script (a row of dots or dashes) is no longer a pause, and costs tokens."""
 
+_EAST_ASIAN_CLAUSE = re.compile(r".+?(?:[、，；：]+|$)")
+_SCRIPT_CLAUSE = re.compile(r".+?(?:[,;:]+|$)")
+
 
 @dataclass(slots=True)
-class _Unit:
-    """What is cut between: a word that sounds, with the silent ones around it, or a piece of a word over the limit."""
+class _Draft:
+    """A unit in the making."""
 
     texts: list[str]
     script: str
     ends_clause: bool
     lead: str
-    """What joins it to the unit before it."""
+    words: list[SpokenWord]
     ends_word: bool = True
     paused: bool = field(default=False)
     """A silent word's pause was added to the script already."""
 
+    def has_room(self, length: int, limit: int) -> bool:
+        """Whether it can go on: there are so many more characters of script, and no clause has ended."""
+        return not self.ends_clause and len(self.script) + length <= limit
 
-def segment_words(
-    words: Sequence[Word], notation: Notation, dropped: Counter[str], end: Cut = Cut.SENTENCE
-) -> list[Segment]:
-    """One sentence's segments, in order: none over the notation's limit, each with something to pronounce.
+    def add(self, text: str, script: str, space: str, written: str) -> None:
+        """One more word, at the script's end."""
+        self.texts.append(text)
+        start = len(self.script)
+        if script:
+            self.script += (space if self.script else "") + script
+            start = len(self.script) - len(script)
+        add_word(self.words, SpokenWord(written, text, start, len(self.script)))
+
+
+def units_of(
+    words: Sequence[Word],
+    notation: Notation,
+    dropped: Counter[str],
+    *,
+    written: Sequence[str] | None = None,
+    end: Cut = Cut.SENTENCE,
+    language: str = "",
+) -> Sentence:
+    """One sentence's units, in order: none over the notation's limit, each with something to pronounce.
 
     Phonemes that the vocabulary lacks are left out of the scripts and counted in `dropped`. A word with nothing to
     pronounce gives its text to a neighbour, and of a row of them one pause is kept. A word over the limit gives its
-    whole text to its first piece. Without a word that can be pronounced there is no segment.
+    whole text to its first piece. Without a word that can be pronounced there is no unit.
 
     Args:
-        end: what the last segment ends at.
+        written: for each word what the user wrote for it; "" if that was given with the word before already.
+        end: what kind of place follows the last unit.
+        language: by which phrases are told, as espeak names it.
     """
-    units = _units(words, notation, dropped)
-    ends = balanced_ends(
-        [len(unit.script) for unit in units],
-        [len(unit.lead) for unit in units],
-        [CLAUSE_COST if unit.ends_clause else WORD_COST if unit.ends_word else INSIDE_COST for unit in units],
-        notation.max_tokens,
+    drafts = _drafts(words, written or [word.text for word in words], notation, dropped, language)
+    cuts = [_cut(unit, following, language) for unit, following in pairwise(drafts)]
+    return tuple(
+        Unit(" ".join(draft.texts), draft.script, draft.lead, cut, tuple(draft.words))
+        for draft, cut in zip(drafts, [*cuts, end], strict=False)
     )
-    segments = []
-    for start, stop in pairwise([0, *ends]):
-        piece = units[start:stop]
-        script = piece[0].script + "".join(unit.lead + unit.script for unit in piece[1:])
-        cut = end if stop == len(units) else Cut.CLAUSE if piece[-1].ends_clause else Cut.WORD
-        segments.append(Segment(" ".join(text for unit in piece for text in unit.texts), script, len(script), cut))
-    return segments
+
+
+def add_word(words: list[SpokenWord], word: SpokenWord) -> None:
+    """Appends it, or makes it one with the last, if it goes on with that (its `written` is "")."""
+    if words and not word.written:
+        before = words[-1]
+        words[-1] = replace(before, said=f"{before.said} {word.said}".strip(), end=word.end)
+    else:
+        words.append(word)
 
 
 def pronounceable(word: Word, notation: Notation) -> bool:
@@ -68,56 +98,123 @@ def pronounceable(word: Word, notation: Notation) -> bool:
     return any(is_phone(phoneme) and phoneme in notation.vocabulary for phoneme in word.phonemes)
 
 
-def passages(sentence: str, limit: int) -> Iterator[tuple[str, Cut]]:
-    """A sentence in parts of at most `limit` characters, and what each ends at: no one writes longer, but files do.
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a sentence."""
+
+    text: str
+    cut: Cut
+    """What it ends at."""
+    places: Sequence[int]
+    """For each of its words the sentence's word that it is, or is a part of."""
+
+
+def passages(sentence: str, limit: int) -> Iterator[Passage]:
+    """A sentence in parts of at most `limit` characters: no one writes longer, but files do.
 
     Only a word that is longer itself is cut inside.
     """
     if len(sentence) <= limit:
-        yield sentence, Cut.SENTENCE
+        yield Passage(sentence, Cut.SENTENCE, range(sentence.count(" ") + 1))
         return
     tokens: list[str] = []
     leads: list[int] = []
-    for token in sentence.split():
+    places: list[int] = []
+    for place, token in enumerate(sentence.split()):
         pieces = divided(token, limit) if len(token) > limit else [token]
         tokens += pieces
         leads += [1, *[0] * (len(pieces) - 1)]
+        places += [place] * len(pieces)
     clauses = [_CLAUSE_END.search(token) is not None for token in tokens]
     costs = [CLAUSE_COST if clause else WORD_COST for clause in clauses]
     ends = balanced_ends(list(map(len, tokens)), leads, costs, limit)
     for start, stop in pairwise([0, *ends]):
         joined = "".join(" " * leads[i] + tokens[i] for i in range(start, stop))
         cut = Cut.SENTENCE if stop == len(tokens) else Cut.CLAUSE if clauses[stop - 1] else Cut.WORD
-        yield joined.strip(), cut
+        yield Passage(joined.strip(), cut, [places[i] for i in range(start, stop) if leads[i] or i == start])
 
 
-def _units(words: Iterable[Word], notation: Notation, dropped: Counter[str]) -> list[_Unit]:
+def _drafts(
+    words: Iterable[Word], written: Iterable[str], notation: Notation, dropped: Counter[str], language: str
+) -> list[_Draft]:
     space = " " if notation.speaks == "text" or " " in notation.vocabulary else ""
     limit = notation.max_tokens
-    units: list[_Unit] = []
-    leading = _Unit([], "", False, "")
-    for word in words:
-        script = _script(word, notation, dropped)
-        clause = _CLAUSE_END.search(word.text) is not None
-        if not pronounceable(word, notation):
-            neighbour = units[-1] if units else leading
-            neighbour.texts.append(word.text)
-            neighbour.ends_clause |= clause
-            pause = (space if neighbour.script else "") + script
-            if script and not neighbour.paused and len(neighbour.script) + len(pause) <= limit:
-                neighbour.script += pause
-                neighbour.paused = True
-            continue
-        if not units and leading.script and len(leading.script) + len(space) + len(script) <= limit:
-            script = leading.script + space + script
-        texts = [word.text] if units else [*leading.texts, word.text]
-        pieces = [script] if len(script) <= limit else _sounding(divided(script, limit), notation)
-        for place, piece in enumerate(pieces):
-            last = place == len(pieces) - 1
-            ends_clause = clause if last else _CLAUSE_END.search(piece.rstrip()) is not None
-            lead = space if not place or " " in pieces[place - 1][-1] + piece[0] else ""
-            units.append(_Unit([] if place else texts, piece.strip(), ends_clause, lead, ends_word=last))
+    units: list[_Draft] = []
+    leading = _Draft([], "", False, "", [])
+    for whole, wrote in zip(words, written, strict=True):
+        for place, word in enumerate(_clauses(whole, notation)):
+            source = word.text if wrote == whole.text else "" if place else wrote
+            script = _script(word, notation, dropped)
+            clause = _CLAUSE_END.search(word.text) is not None
+            if not pronounceable(word, notation):
+                neighbour = units[-1] if units else leading
+                pauses = script and not neighbour.paused
+                if pauses and len(neighbour.script) + len(space) + len(script) > limit:
+                    pauses = False
+                neighbour.add(word.text, script if pauses else "", space, source)
+                neighbour.paused |= bool(pauses)
+                neighbour.ends_clause |= clause
+                continue
+            lead = space if not place or word.phonemes[0] == " " else ""
+            if len(script) > limit:
+                first = leading if not units else _Draft([], "", False, "", [])
+                units += _pieces(word, script, source, lead, clause, notation, first)
+            elif not units:
+                leading.lead = lead
+                if leading.script and len(leading.script) + len(space) + len(script) > limit:
+                    leading.script = ""
+                    leading.words = [replace(each, start=0, end=0) for each in leading.words]
+                leading.add(word.text, script, space, source)
+                leading.ends_clause = clause
+                leading.paused = False
+                units.append(leading)
+            elif (not source or clings("".join(units[-1].texts[-1:]), language)) and units[-1].has_room(
+                len(space) + len(script), min(TOGETHER, limit)
+            ):
+                units[-1].add(word.text, script, space, source)
+                units[-1].ends_clause = clause
+                units[-1].paused = False
+            else:
+                units.append(_Draft([], "", clause, lead, []))
+                units[-1].add(word.text, script, space, source)
     return units
+
+
+def _pieces(
+    word: Word, script: str, written: str, lead: str, clause: bool, notation: Notation, first: _Draft
+) -> list[_Draft]:
+    """A word over the limit. `first` has the texts of silent words before it, whose pause goes."""
+    pieces = _sounding(divided(script, notation.max_tokens), notation)
+    units: list[_Draft] = []
+    for place, piece in enumerate(pieces):
+        last = place == len(pieces) - 1
+        ends_clause = clause if last else _CLAUSE_END.search(piece.rstrip()) is not None
+        if place:
+            lead = " " if " " in pieces[place - 1][-1] + piece[0] else ""
+        words = [] if place else [replace(each, start=0, end=0) for each in first.words]
+        text = "" if place else word.text
+        add_word(words, SpokenWord("" if place else written, text, 0, len(piece.strip())))
+        texts = [] if place else [*first.texts, text]
+        units.append(_Draft(texts, piece.strip(), ends_clause, lead, words, ends_word=last))
+    return units
+
+
+def _cut(unit: _Draft, following: _Draft, language: str) -> Cut:
+    if unit.ends_clause:
+        return Cut.CLAUSE
+    if not unit.ends_word:
+        return Cut.INSIDE
+    return Cut.PHRASE if following.texts and begins_phrase(following.texts[0], language) else Cut.WORD
+
+
+def _clauses(word: Word, notation: Notation) -> list[Word]:
+    """A word of a language without spaces in its clauses, if they can be told apart in text and phonemes alike."""
+    texts = _EAST_ASIAN_CLAUSE.findall(word.text)
+    scripts = _SCRIPT_CLAUSE.findall(word.phonemes) if len(texts) > 1 and notation.speaks == "phonemes" else []
+    if len(texts) != len(scripts):
+        return [word]
+    parts = [Word(text, script, word.source) for text, script in zip(texts, scripts, strict=True)]
+    return parts if all(pronounceable(part, notation) for part in parts) else [word]
 
 
 def _sounding(pieces: list[str], notation: Notation) -> list[str]:

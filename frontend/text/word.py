@@ -9,6 +9,8 @@ from enum import StrEnum
 class Source(StrEnum):
     """Where a word's phonemes came from, in the order in which they are tried."""
 
+    USER = "user"
+    """The user's lexicon, or markup in the text."""
     LEXICON = "lexicon"
     ESPEAK = "espeak"
     LETTERS = "letters"

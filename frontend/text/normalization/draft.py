@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from frontend.text.normalization.patterns import MASK
@@ -52,6 +52,16 @@ class Draft:
     def keep(self, pattern: re.Pattern[str]) -> None:
         """Hide all matches from later rules, as they are."""
         self.replace(pattern, lambda match: self.sentence[match.start() : match.end()])
+
+    def hide(self, spans: Iterable[tuple[int, int]]) -> None:
+        """Keep stretches from all rules, as they are. They rise, and no rule has been applied yet."""
+        pieces: list[str] = []
+        end = 0
+        for start, stop in spans:
+            self._edits.append(Edit(start, stop, self.sentence[start:stop]))
+            pieces += self.text[end:start], MASK * (stop - start)
+            end = stop
+        self.text = "".join([*pieces, self.text[end:]])
 
     def rewritten(self) -> Rewritten:
         pieces: list[Piece] = []

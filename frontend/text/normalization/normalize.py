@@ -43,6 +43,8 @@ _WORD = re.compile(r"\S+")
 _DIGIT = re.compile(r"\d")
 _ANY = re.compile("")
 
+Keeps = Callable[[str, int, int], bool]
+"""Whether a word, of that span of the text, is to be said as it is written."""
 
 _RULES: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")),
@@ -62,7 +64,7 @@ _RULES: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("roman_numerals", roman.apply, re.compile(r"[IVX]")),
     ("abbreviations", abbreviations.apply, _ANY),
 )
-"""Setting, rule, and what a sentence must have for it to apply."""
+"""Setting (after `normalize_`), rule, and what a sentence must have for it to apply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +82,40 @@ class Normalized:
         return self.spans[word_index]
 
 
-def normalize(text: str, language: str, settings: Normalization) -> Normalized:
+def normalize(text: str, language: str, settings: Normalization, keeps: Keeps | None = None) -> Normalized:
     """A sanitised text as it is said: the same words as those of `normalized_sentences`, one line a sentence."""
-    found = list(normalized_sentences(text, language, settings))
+    found = list(normalized_sentences(text, language, settings, keeps))
     return Normalized("\n".join(each.text for each in found), tuple(span for each in found for span in each.spans))
 
 
-def normalized_sentences(text: str, language: str, settings: Normalization) -> Iterator[Normalized]:
+def normalized_sentences(
+    text: str, language: str, settings: Normalization, keeps: Keeps | None = None
+) -> Iterator[Normalized]:
     """A sanitised text's sentences as they are said, none blank, with one space between words. Lazy; linear time.
 
     Only English is normalised; of other languages the sentences come as they are written.
+
+    Args:
+        keeps: which words no rule may touch, Markdown's apart; none by default.
     """
     english = language.partition("-")[0] == "en"
-    rules = [(rule, needed) for name, rule, needed in _RULES if getattr(settings, name)] if english else []
-    if english and settings.emoji and settings.emoji_names:
+    on = (rule for rule in _RULES if english and getattr(settings, f"normalize_{rule[0]}"))
+    rules = [(rule, needed) for _, rule, needed in on]
+    if english and settings.normalize_emoji and settings.normalize_emoji_names:
         rules[0] = (emoji.name, rules[0][1])
-    if english and not settings.web_addresses:
+    if english and not settings.normalize_web_addresses:
         rules.insert(0, (web.protect, _RULES[1][2]))
-    markdown = english and settings.markdown
+    markdown = english and settings.normalize_markdown
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
-        pieces = plain(chunk, settings.code_blocks) if markdown else None
+        pieces = plain(chunk, settings.normalize_code_blocks) if markdown else None
         yield from _chunk(
             chunk,
             start,
             Rewritten([Piece(0, len(chunk), chunk, verbatim=True)] if pieces is None else pieces),
             language,
             rules,
+            keeps if english else None,
         )
 
 
@@ -116,6 +125,7 @@ def _chunk(
     written: Rewritten,
     language: str,
     rules: list[tuple[Callable[[Draft], None], re.Pattern[str]]],
+    keeps: Keeps | None,
 ) -> Iterator[Normalized]:
     words = _Words(chunk, offset)
     position = 0
@@ -123,6 +133,13 @@ def _chunk(
         while written.text[position].isspace():
             position += 1
         draft = Draft(sentence, language)
+        if keeps:
+            found = _WORD.finditer(sentence)
+            draft.hide(
+                word.span()
+                for word in found
+                if keeps(word[0], *words.around(*written.origin(position + word.start(), position + word.end())))
+            )
         for rule, needed in rules:
             if needed.search(sentence):
                 rule(draft)

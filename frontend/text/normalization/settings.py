@@ -12,27 +12,33 @@ def _rule(help_text: str, default: bool = True) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """One switch for each family of rules; what is off is left to the engine as it is written."""
+    """One switch for each family of rules, English's; what is off is left to the engine as it is written."""
 
-    markdown: bool = _rule("Leave out Markdown's and HTML's markup, and say a link's text instead of its address.")
-    code_blocks: bool = _rule("Mention long code blocks instead of reading them (needs markdown).")
-    emoji: bool = _rule("Leave out emoji and emoticons.")
-    emoji_names: bool = _rule("Say emoji by name instead of leaving them out (needs emoji).", default=False)
-    web_addresses: bool = _rule("Say web, mail and IP addresses, file paths, #tags and @names; shorten long ones.")
-    phones: bool = _rule("Say telephone, card and similar numbers digit by digit.")
-    dates: bool = _rule("Say dates: 2026-11-21, 11/21/2026, 21 Nov.")
-    times: bool = _rule("Say times of day: 10:30pm, 14:05.")
-    years: bool = _rule("Say years and decades as such where the context shows that they are.")
-    versions: bool = _rule("Say versions and section numbers: v1.2.3, Python 3.11.")
-    money: bool = _rule("Say amounts of money: $1,250.75, £3m.")
-    units: bool = _rule("Say measures: 5 km, 20°C, 60 mph, 5'11\".")
-    fractions: bool = _rule("Say fractions: 1/2, 2 1/2, ½.")
-    ranges: bool = _rule('Say ranges and scores with "to": 5-10.')
-    ordinals: bool = _rule("Say ordinals: 22nd.")
-    math: bool = _rule("Say formulas and signs: 3 + 4 = 7, ≥, 10^6.")
-    numbers: bool = _rule("Say numbers that engines misread: -5, .5, 007, 10k, 1e6.")
-    roman_numerals: bool = _rule("Say Roman numerals after names and headings: Henry VIII, Chapter IV.")
-    abbreviations: bool = _rule("Say abbreviations in full: Dr., St., e.g., No. 5.")
+    normalize_markdown: bool = _rule(
+        "Leave out Markdown's and HTML's markup, and say a link's text instead of its address."
+    )
+    normalize_code_blocks: bool = _rule("Mention long code blocks instead of reading them (needs normalize_markdown).")
+    normalize_emoji: bool = _rule("Leave out emoji and emoticons.")
+    normalize_emoji_names: bool = _rule(
+        "Say emoji by name instead of leaving them out (needs normalize_emoji).", default=False
+    )
+    normalize_web_addresses: bool = _rule(
+        "Say web, mail and IP addresses, file paths, #tags and @names; shorten long ones."
+    )
+    normalize_phones: bool = _rule("Say telephone, card and similar numbers digit by digit.")
+    normalize_dates: bool = _rule("Say dates: 2026-11-21, 11/21/2026, 21 Nov.")
+    normalize_times: bool = _rule("Say times of day: 10:30pm, 14:05.")
+    normalize_years: bool = _rule("Say years and decades as such where the context shows that they are.")
+    normalize_versions: bool = _rule("Say versions and section numbers: v1.2.3, Python 3.11.")
+    normalize_money: bool = _rule("Say amounts of money: $1,250.75, £3m.")
+    normalize_units: bool = _rule("Say measures: 5 km, 20°C, 60 mph, 5'11\".")
+    normalize_fractions: bool = _rule("Say fractions: 1/2, 2 1/2, ½.")
+    normalize_ranges: bool = _rule('Say ranges and scores with "to": 5-10.')
+    normalize_ordinals: bool = _rule("Say ordinals: 22nd.")
+    normalize_math: bool = _rule("Say formulas and signs: 3 + 4 = 7, ≥, 10^6.")
+    normalize_numbers: bool = _rule("Say numbers that engines misread: -5, .5, 007, 10k, 1e6.")
+    normalize_roman_numerals: bool = _rule("Say Roman numerals after names and headings: Henry VIII, Chapter IV.")
+    normalize_abbreviations: bool = _rule("Say abbreviations in full: Dr., St., e.g., No. 5.")
 
     @classmethod
     def none(cls) -> Normalization:

@@ -1,4 +1,4 @@
-"""A text's way to segments: each word once, in order, a sentence at a time."""
+"""A text's way to sentences of units and to segments: each word once, in order, a sentence at a time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan
+from frontend.planning.profile import GUESS
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.sanitize import sanitize
-from frontend.text.segment import Cut, Notation, Segment
+from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.speakable import is_phone, speakable
 from frontend.text.word import Source, Word
 
@@ -55,15 +57,30 @@ def pipeline(g2p: LetterG2P) -> TextPipeline:
     return TextPipeline(g2p, AS_WRITTEN)
 
 
-def texts(segments: Iterator[Segment]) -> list[str]:
-    return [segment.text for segment in segments]
+def text_of(sentence: Sentence) -> str:
+    return " ".join(unit.text for unit in sentence if unit.text)
+
+
+def texts(sentences: Iterator[Sentence]) -> list[str]:
+    return [text_of(sentence) for sentence in sentences]
 
 
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
-def test_each_sentence_becomes_a_segment(pipeline: TextPipeline, notation: Notation) -> None:
-    segments = list(pipeline.segments("Hello  world.\r\nHow are\u00a0you?\n\nFine", "en-us", notation))
-    assert [segment.text for segment in segments] == ["Hello world.", "How are you?", "Fine"]
-    assert all(segment.cut is Cut.SENTENCE for segment in segments)
+def test_sentences_end_where_they_end_and_paragraphs_at_blank_lines(pipeline: TextPipeline, notation: Notation) -> None:
+    text = "Hello  world.\r\nHow are\u00a0you?\n\nFine. *\n***\n\nAnd you?"
+    sentences = list(pipeline.sentences(text, "en-us", notation))
+    assert [(text_of(sentence), sentence[-1].cut) for sentence in sentences] == [
+        ("Hello world.", Cut.SENTENCE),
+        ("How are you?", Cut.PARAGRAPH),
+        ("Fine.", Cut.PARAGRAPH),
+        ("* *** And you?", Cut.SENTENCE),
+    ]
+
+
+def test_segments_are_the_plan_of_the_sentences_with_the_profile_that_is_not_measured(pipeline: TextPipeline) -> None:
+    text = "Hello world. How are you?\n\n" + "It rained on the day before, and on the day after. " * 9
+    planned = plan(pipeline.sentences(text, "en-us", KOKORO), GUESS, 2.0, KOKORO, Limits())
+    assert list(pipeline.segments(text, "en-us", KOKORO, 2.0)) == list(planned)
 
 
 def test_the_g2p_is_asked_for_sentences_in_the_requests_language(pipeline: TextPipeline, g2p: LetterG2P) -> None:
@@ -79,7 +96,32 @@ def test_an_engine_that_reads_text_gets_the_text_and_no_g2p(pipeline: TextPipeli
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
 def test_what_can_not_be_pronounced_goes_with_a_neighbour(pipeline: TextPipeline, notation: Notation) -> None:
     text = "***\n\nOne.\n\n---\n\n…\n\nTwo.\n\n| |\n\n'"
-    assert texts(pipeline.segments(text, "en-us", notation)) == ["*** One. --- …", "Two. | | '"]
+    assert texts(pipeline.sentences(text, "en-us", notation)) == ["*** One.", "--- … Two. | | '"]
+
+
+def test_a_mark_after_the_last_sentence_that_only_seemed_to_be_followed_by_words_is_counted(
+    pipeline: TextPipeline,
+) -> None:
+    without_e = Notation("phonemes", VOCABULARY - {"e"}, 510)
+    assert texts(pipeline.sentences("A dog.\n\nE e", "en-us", without_e)) == ["A dog."]
+    assert pipeline.dropped == {"e": 2} or sum(pipeline.unpronounceable.values()) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Pay $5.50 on 2026-11-21, Dr. X!", "Pay five dollars and fifty cents"),
+        ("See **bold** words &amp; <b>tags</b>.", "See bold words"),
+        ("word " * 700 + "$5 " + "x" * 3000 + " end.", "word word"),
+    ],
+)
+@pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
+def test_spoken_words_name_what_was_written_each_once_in_order(written: str, said: str, notation: Notation) -> None:
+    units = [unit for sentence in TextPipeline(LetterG2P()).sentences(written, "en-us", notation) for unit in sentence]
+    assert "".join(word.written for unit in units for word in unit.words).split() == "".join(written.split()).split()
+    assert " ".join(word.said for unit in units for word in unit.words if word.said).startswith(said)
+    for unit in units:
+        assert all(0 <= word.start <= word.end <= len(unit.script) for word in unit.words)
 
 
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
@@ -104,18 +146,37 @@ def test_what_was_not_pronounced_is_counted(pipeline: TextPipeline) -> None:
     assert pipeline.dropped == {"s": 2}
 
 
-def test_a_segment_waits_for_no_more_than_the_sentence_after_it(pipeline: TextPipeline, g2p: LetterG2P) -> None:
-    segments = pipeline.segments("A short sentence. " * 600, "en-us", KOKORO)
+def test_a_sentence_is_there_when_it_is_pronounced(pipeline: TextPipeline, g2p: LetterG2P) -> None:
+    sentences = pipeline.sentences("A short sentence. " * 600, "en-us", KOKORO)
     for taken in range(1, 4):
-        assert next(segments).text == "A short sentence."
-        assert len(g2p.asked) == taken + 1
+        assert text_of(next(sentences)) == "A short sentence."
+        assert len(g2p.asked) == taken
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "ahead"),
+    [("Eins. <b> Zwei.", "de", 0), ("Eins. *** Zwei.", "de", 0), ("a आ। आ a।", "hi", 0), ("a。 é", "fr-fr", 1)],
+)
+def test_the_next_one_is_pronounced_ahead_only_where_it_may_have_no_sound(
+    pipeline: TextPipeline, g2p: LetterG2P, text: str, language: str, ahead: int
+) -> None:
+    next(pipeline.sentences(text, language, KOKORO))
+    assert len(g2p.asked) == 1 + ahead
+
+
+def test_the_first_segment_waits_for_its_own_sentence_only(pipeline: TextPipeline, g2p: LetterG2P) -> None:
+    sentence = "It was a bright cold day in April, and the clocks were striking thirteen. "
+    next(pipeline.segments(sentence * 600, "en-us", KOKORO))
+    assert len(g2p.asked) == 1
+    next(pipeline.segments("Yes. " + sentence * 600, "en-us", KOKORO))
+    assert len(g2p.asked) == 3
 
 
 def test_a_sentence_without_end_is_pronounced_in_parts(pipeline: TextPipeline, g2p: LetterG2P) -> None:
     text = "word " * 3000
     segments = pipeline.segments(text, "en-us", KOKORO)
     first = next(segments)
-    assert first.cut is Cut.WORD
+    assert first.cut is Cut.WORD and first.tokens >= MIN_FIRST_TOKENS
     assert sum(len(passage) for passage, _ in g2p.asked) < 2 * 2 * KOKORO.max_tokens
     rest = list(segments)
     assert " ".join([first.text, *(segment.text for segment in rest)]) == text.strip()
@@ -133,7 +194,7 @@ def test_a_hundred_thousand_characters_without_a_space_are_cut(pipeline: TextPip
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
 def test_chinese_without_spaces_is_cut_at_its_stops(pipeline: TextPipeline, notation: Notation) -> None:
     text = "a你好。b你，好吗？c再见"
-    assert texts(pipeline.segments(text, "cmn", notation)) == ["a你好。", "b你，好吗？", "c再见"]
+    assert texts(pipeline.sentences(text, "cmn", notation)) == ["a你好。", "b你，好吗？", "c再见"]
 
 
 _fragments = st.lists(
@@ -178,10 +239,10 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation:
         text = (unit * length)[:length]
         spent = []
         for _ in range(2):
-            started = time.perf_counter()
+            started = time.thread_time()
             for _ in TextPipeline(LetterG2P()).segments(text, "en-us", notation):
                 pass
-            spent.append(time.perf_counter() - started)
+            spent.append(time.thread_time() - started)
         return min(spent)
 
     assert seconds(50_000) < 40 * seconds(5_000) + 0.01
@@ -189,9 +250,9 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation:
 
 def test_the_first_segment_of_a_long_text_takes_a_fraction_of_the_whole(pipeline: TextPipeline) -> None:
     text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 1000
-    started = time.perf_counter()
+    started = time.thread_time()
     segments = pipeline.segments(text, "en-us", KOKORO)
     list(islice(segments, 1))
-    first = time.perf_counter() - started
-    assert sum(1 for _ in segments) == 999
-    assert first < (time.perf_counter() - started) / 4
+    first = time.thread_time() - started
+    assert sum(1 for _ in segments) >= 999
+    assert first < (time.thread_time() - started) / 4

@@ -127,33 +127,33 @@ SWITCHED = {
 
 
 def test_every_rule_has_a_switch_and_help() -> None:
-    assert {rule.name for rule in fields(Normalization)} == {*SWITCHED, "emoji_names"}
+    assert {rule.name for rule in fields(Normalization)} == {f"normalize_{name}" for name in (*SWITCHED, "emoji_names")}
     assert all(rule.metadata["help"].endswith((".", ").")) for rule in fields(Normalization))
 
 
 @pytest.mark.parametrize(("rule", "text"), SWITCHED.items())
 def test_a_rule_that_is_off_does_nothing(rule: str, text: str) -> None:
-    only = replace(Normalization.none(), markdown=rule == "code_blocks")
-    only = replace(only, **{rule: True})
-    assert said(text, only) != said(text, replace(only, **{rule: False}))
+    only = replace(Normalization.none(), normalize_markdown=rule == "code_blocks")
+    on, off = ({f"normalize_{rule}": switch} for switch in (True, False))
+    assert said(text, replace(only, **on)) != said(text, replace(only, **off))
     if rule != "code_blocks":
-        assert said(text, replace(only, **{rule: False})).split() == text.split()
+        assert said(text, replace(only, **off)).split() == text.split()
 
 
 def test_addresses_are_safe_from_other_rules_when_their_own_is_off() -> None:
     text = "See https://example.com/2026-11-21/5km and me.5km@example.com and 10.0.0.1 now."
-    assert said(text, replace(ALL, web_addresses=False)).split() == text.split()
+    assert said(text, replace(ALL, normalize_web_addresses=False)).split() == text.split()
 
 
 def test_emoji_can_be_named() -> None:
-    named = replace(ALL, emoji_names=True)
+    named = replace(ALL, normalize_emoji_names=True)
     assert said("Great 😀! 🇬🇧 👍🏽", named) == "Great grinning face!\nflag of GB thumbs up sign"
 
 
 def test_a_long_code_block_can_be_read() -> None:
     text = "```py\na = 1\nb = 2\nc = 3\n```"
     assert said(text) == "Python code, three lines."
-    read = said(text, replace(ALL, code_blocks=False))
+    read = said(text, replace(ALL, normalize_code_blocks=False))
     assert [word for word in read.split() if len(word) == 1] == ["a", "1", "b", "2", "c", "3"]
 
 

@@ -42,7 +42,7 @@ def test_segments_hold_each_normalised_word_once_in_order(notation: Notation) ->
 @pytest.mark.parametrize("notation", [TEXT, PHONEMES])
 def test_rules_are_on_by_default_and_can_be_off(notation: Notation) -> None:
     assert texts("Pay $5 at 10:30.", notation) == ["Pay five dollars at ten thirty."]
-    without_money = replace(Normalization(), money=False)
+    without_money = replace(Normalization(), normalize_money=False)
     assert texts("Pay $5 at 10:30.", notation, without_money) == ["Pay $5 at ten thirty."]
 
 

@@ -1,0 +1,1 @@
+"""Speech control in the text: pauses, pronunciations and pace, as short tags or as SSML."""

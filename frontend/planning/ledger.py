@@ -1,0 +1,53 @@
+"""What each engine costs: its fitted model, and the stored profile that plans are made from."""
+
+from __future__ import annotations
+
+from frontend.planning.costs import CostModel
+from frontend.planning.profile import Profile, guess
+from shm.messages import EngineInfo
+
+
+class Account:
+    """One engine's."""
+
+    def __init__(self, engine: EngineInfo, adapts: bool = True) -> None:
+        """Args:
+        adapts: plans follow what is measured.
+        """
+        self._adapts = adapts
+        self.label = f"{engine.name} {engine.model} {engine.provider}"
+        self.costs = CostModel(engine.first_block)
+        self.profile: Profile = guess(engine.first_block)
+        self.measured = False
+        """At least one segment's time went into it: what it says is more than a guess."""
+
+    def observe(
+        self, tokens: int, speed: float, samples: int, seconds: float, prosody_seconds: float, load: float
+    ) -> None:
+        """See `CostModel.observe`."""
+        self.costs.observe(tokens, speed, samples, seconds, prosody_seconds, load)
+        self.measured = True
+        if self._adapts:
+            self.profile = self.costs.stored(self.profile)
+
+
+class Ledger:
+    """Accounts by engine, model and provider."""
+
+    def __init__(self, adapts: bool = True) -> None:
+        """Args:
+        adapts: plans follow what is measured.
+        """
+        self._adapts = adapts
+        self._accounts: dict[tuple[str, str, str], Account] = {}
+
+    def of(self, engine: EngineInfo) -> Account:
+        """That engine's account; a new one begins with a guess."""
+        key = (engine.name, engine.model_sha256 or engine.model, engine.provider)
+        if key not in self._accounts:
+            self._accounts[key] = Account(engine, self._adapts)
+        return self._accounts[key]
+
+    def by_engine(self) -> dict[str, Account]:
+        """All of them, under a name for people."""
+        return {account.label: account for account in self._accounts.values()}

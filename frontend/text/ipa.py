@@ -1,0 +1,113 @@
+"""IPA as people and dictionaries write it, in misaki's alphabet, which is the model's."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+from frontend.text.misaki_import import misaki_en, misaki_espeak
+from frontend.text.nearest_phoneme import NEAREST
+
+ALPHABET = frozenset(
+    "AIOQSTWYabcdefhijklmnopqrstuvwxyzæçðøŋœɐɑɒɔɕɖəɚɛɜɟɡɣɤɥɨɪɯɰɲɳɴɸɹɻɽɾʁʂʃʈʊʋʌʎʒʔʝʣʤʥʦʧʨʰʲˈˌː\u0303βθχᵊᵝᵻ→↓↗↘ꭧ"
+)
+"""Every sound and accent that Kokoro v1.0 knows (`config.json` of its release); a language uses some of them."""
+
+_VOWELS = "aeiouyæœøɐɑɒɔəɚɛɜɝɞɘɤɪɨɯʉʊʌɶɵᵻᵊAIOWYQ"
+_LATE_STRESS = re.compile(rf"([ˈˌ])([^{_VOWELS}\sˈˌ]+)(?=[{_VOWELS}])")
+"""Dictionaries mark a stressed syllable before its first consonant, espeak-ng and misaki before its vowel."""
+
+_ASCII = str.maketrans({"'": "ˈ", "’": "ˈ", ":": "ː", "g": "ɡ", "^": "", ".": "", "‿": "", "͜": "͡", "ʍ": "w"})
+_TIE = "͡"
+_JOINED = ("aɪ", "aʊ", "eɪ", "oʊ", "əʊ", "ɔɪ", "tʃ", "dʒ", "ts", "dz")
+"""Written with or without a tie: one sound to misaki, whose map of espeak-ng's alphabet ties them with ^."""
+
+_ENGLISH = {
+    "en-us": (("ə^ʊ", "o^ʊ"), ("ɛə", "ɛ"), ("eə", "ɛ"), ("t^s", "ts"), ("d^z", "dz"), ("e^ɪ", "A"), ("e", "ɛ")),
+    "en-gb": (("o^ʊ", "ə^ʊ"), ("ɛə", "ɛː"), ("eə", "ɛː"), ("t^s", "ts"), ("d^z", "dz"), ("e^ɪ", "A"), ("e", "ɛ")),
+}
+"""Dictionaries' e is that of "bed"; to espeak-ng, and so to misaki's map, it is half of the one in "day"."""
+
+
+class UnknownSymbols(ValueError):
+    """IPA with symbols that the language's voices have no sound for, or without any sound."""
+
+    def __init__(self, ipa: str, symbols: str) -> None:
+        self.symbols = symbols
+        shown = ", ".join(f"{symbol!r} (U+{ord(symbol):04X})" for symbol in symbols[:8])
+        what = f"has symbols that can't be spoken: {shown}" if symbols else "has no sound in it"
+        super().__init__(f"the pronunciation {ipa[:80]!r} {what}.")
+
+
+class _Echo:
+    """phonemizer's interface towards misaki: the text is phonemes already."""
+
+    def phonemize(self, texts: list[str]) -> list[str]:
+        return texts
+
+
+def from_ipa(ipa: str, language: str) -> str:
+    """Phonemes of misaki's alphabet. What is in that alphabet already stays as it is.
+
+    A sound that the language lacks becomes its nearest (English only); marks that only shade a sound are left out.
+
+    Args:
+        ipa: in slashes, square brackets, or neither. Ties and syllable dots may be there or not.
+
+    Raises:
+        UnknownSymbols: a letter has no counterpart, or nothing in it sounds.
+    """
+    text = unicodedata.normalize("NFC", ipa.strip().strip("/[]")).translate(_ASCII)
+    for joined in _JOINED:
+        text = text.replace(joined[0] + _TIE + joined[1], joined).replace(joined, f"{joined[0]}^{joined[1]}")
+    text = text.replace(_TIE, "^")
+    phonemes = _to_english(text, language) if language in _ENGLISH else _to_misaki(text, language)
+    alphabet = _alphabet(language)
+    nearest = NEAREST.get(language, {})
+    known: list[str] = []
+    unknown: dict[str, None] = {}
+    for symbol in phonemes:
+        for part in symbol if symbol in alphabet else unicodedata.normalize("NFD", symbol):
+            if part in alphabet or part == " ":
+                known.append(part)
+            elif part in nearest:
+                known.append(nearest[part])
+            elif unicodedata.category(part) not in ("Mn", "Lm"):
+                unknown[part] = None
+    found = " ".join("".join(known).split())
+    if unknown or not any(character.isalpha() and unicodedata.category(character) != "Lm" for character in found):
+        raise UnknownSymbols(ipa, "".join(unknown))
+    return _LATE_STRESS.sub(r"\2\1", found)
+
+
+def _to_english(text: str, language: str) -> str:
+    from misaki.token import MToken
+
+    for written, espeak in _ENGLISH[language]:
+        text = text.replace(written, espeak)
+    found: str = _misaki(language)(MToken(text=text, tag="", whitespace=""))[0]
+    return found
+
+
+def _to_misaki(text: str, language: str) -> str:
+    found: str = _misaki(language)(text)[0]
+    return found
+
+
+@lru_cache
+def _misaki(language: str) -> Any:
+    """misaki's map from espeak-ng's alphabet to its own, without espeak-ng."""
+    espeak = misaki_espeak()
+    mapper = espeak.EspeakFallback(british=language == "en-gb") if language in _ENGLISH else espeak.EspeakG2P(language)
+    mapper.backend = _Echo()
+    return mapper
+
+
+@lru_cache
+def _alphabet(language: str) -> frozenset[str]:
+    if language not in _ENGLISH:
+        return ALPHABET
+    en = misaki_en()
+    return frozenset(en.GB_VOCAB if language == "en-gb" else en.US_VOCAB | {"T"})

@@ -1,0 +1,76 @@
+"""A sentence's units where markup asks for another pace or for pauses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from frontend.markup.runs import Pacing
+from frontend.text.segment import Cut, Notation, Sentence, Unit
+from frontend.text.segmentation import pronounceable, units_of
+from frontend.text.word import Word
+
+_PAUSING = tuple(",;:!?…)]—–、，；：。！？।")
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Words of one pace, some of which sound."""
+
+    start: int
+    end: int
+    rate: float
+    pause: float | None
+
+
+def paced_units(
+    words: Sequence[Word],
+    origins: Sequence[tuple[int, int]],
+    pacing: Pacing,
+    notation: Notation,
+    dropped: Counter[str],
+    *,
+    written: Sequence[str],
+    end: Cut,
+    language: str,
+) -> Sentence:
+    """`units_of` with rates and pauses: no unit has words of two paces, or on both sides of a pause.
+
+    What is silent goes with the words before it, as does its pause; before the first word that sounds, with that, and
+    a pause there is left out.
+
+    Args:
+        origins: the span of the text that each word stands for.
+    """
+    stretches: list[_Stretch] = []
+    begin = 0
+    for run in pacing.runs(origins):
+        if any(pronounceable(word, notation) for word in words[run.start : run.end]):
+            stretches.append(_Stretch(begin, run.end, run.rate, run.pause))
+        elif stretches:
+            stretches[-1].end = run.end
+            stretches[-1].pause = _sum(stretches[-1].pause, run.pause)
+        else:
+            continue
+        begin = run.end
+    units: list[Unit] = []
+    for stretch in stretches:
+        last = stretch.end == len(words)
+        clause = stretch.pause is not None or words[stretch.end - 1].text.endswith(_PAUSING)
+        part = units_of(
+            words[stretch.start : stretch.end],
+            notation,
+            dropped,
+            written=written[stretch.start : stretch.end],
+            end=end if last else Cut.CLAUSE if clause else Cut.WORD,
+            language=language,
+        )
+        units += part if stretch.rate == 1.0 else (replace(unit, rate=stretch.rate) for unit in part)
+        if stretch.pause is not None:
+            units[-1] = replace(units[-1], pause=stretch.pause)
+    return tuple(units)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one + (other or 0.0)

@@ -1,0 +1,56 @@
+"""Phonemes that a client sends in place of a text: as sentences of units, without grapheme to phoneme."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from frontend.text.segment import Cut, Notation, Sentence
+from frontend.text.segmentation import passages, pronounceable, units_of
+from frontend.text.word import Source, Word
+
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[”)\"]*(?=\s)|$)", re.DOTALL)
+
+
+def unknown_phonemes(script: str, notation: Notation) -> str:
+    """The symbols that the model doesn't know, each once, as they come; white space parts words."""
+    return "".join(
+        symbol for symbol in dict.fromkeys(script) if symbol not in notation.vocabulary and not symbol.isspace()
+    )
+
+
+def phoneme_sentences(script: str, notation: Notation) -> Iterator[Sentence]:
+    """A script's sentences, every symbol of it in one of them; none if nothing in it sounds. Takes linear time.
+
+    A sentence ends at . ! ? or … before white space, a paragraph at a blank line. What is silent between two sentences
+    goes with the former.
+
+    Args:
+        script: of any length, in the model's own alphabet: symbols that it doesn't know are left out.
+    """
+    words: list[Word] = []
+    ready: Cut | None = None
+    dropped: Counter[str] = Counter()
+    for tokens, cut in _parts(script, notation.max_tokens):
+        more = [Word(token, token, Source.USER) for token in tokens]
+        sounds = any(pronounceable(word, notation) for word in more)
+        if ready and sounds:
+            yield units_of(words, notation, dropped, end=ready)
+            words, ready = [], None
+        words += more
+        if ready or sounds:
+            ready = cut
+    if ready:
+        yield units_of(words, notation, dropped, end=ready)
+
+
+def _parts(script: str, limit: int) -> Iterator[tuple[list[str], Cut]]:
+    """Sentences' words, and what they end at; an endless sentence in parts."""
+    for paragraph in _PARAGRAPH.split(script):
+        found = [" ".join(match[0].split()) for match in _SENTENCE.finditer(paragraph)]
+        for place, sentence in enumerate(found, 1):
+            for passage in passages(sentence, 2 * limit):
+                last = place == len(found) and passage.cut is Cut.SENTENCE
+                yield passage.text.split(), Cut.PARAGRAPH if last else passage.cut

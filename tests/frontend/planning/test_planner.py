@@ -1,0 +1,368 @@
+"""Where texts are cut: soon for the first sound, at good places, ahead of playback, and nothing lost in it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, combinations, pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan, replan
+from frontend.planning.profile import GUESS, Profile
+from frontend.planning.row import CUT_PRICES, Cost, Row, parts
+from frontend.planning.search import best_cuts
+from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
+from frontend.text.segmentation import units_of
+from frontend.text.word import Source, Word
+
+KOKORO = Notation("phonemes", frozenset("abcdefghijklmnopqrstuvwxyz ,.!?-"), 510)
+ESPEAK = Notation("text", frozenset(), 1000)
+FP32 = Profile(per_token=0.027, audio_per_token=0.0695)
+"""Two threads of the machine that the model's costs were measured on; alone in its windows, and with a GPU:"""
+WINDOWED = Profile(per_token=0.001, audio_per_token=0.0695, per_audio=0.34, first_block=0.3)
+FAST = Profile(per_token=0.0005, audio_per_token=0.0695)
+LIMITS = Limits()
+
+
+def sentence(text: str, end: Cut = Cut.SENTENCE) -> Sentence:
+    words = [Word(token, token.lower(), Source.LEXICON) for token in text.split()]
+    return units_of(words, KOKORO, Counter(), end=end, language="en-us")
+
+
+def planned(*texts: str, profile: Profile = FP32, speed: float = 1.0, limits: Limits = LIMITS) -> list[Segment]:
+    return list(plan([sentence(text) for text in texts], profile, speed, KOKORO, limits))
+
+
+def shape(segments: Sequence[Segment]) -> list[tuple[int, str]]:
+    return [(segment.tokens, segment.cut.value) for segment in segments]
+
+
+def words_of(length: int, end: str = ".") -> str:
+    """So many tokens of short words without a phrase."""
+    return ("abcde " * (length // 6 + 1))[: length - 1].strip().ljust(length - 1, "z") + end
+
+
+# -- examples
+
+
+def test_a_long_sentence_without_a_comma_begins_with_a_short_segment() -> None:
+    text = words_of(160)
+    first, *rest = planned(text)
+    assert 30 <= first.tokens <= 36
+    assert first.cut is Cut.WORD
+    assert " ".join(segment.text for segment in (first, *rest)) == text
+
+
+@pytest.mark.parametrize("clause", [31, 38, 45])
+def test_an_early_clause_is_cut_at_its_end(clause: int) -> None:
+    first, *_ = planned(f"{words_of(clause, ',')} {words_of(110)}")
+    assert (first.tokens, first.cut) == (clause, Cut.CLAUSE)
+
+
+def test_a_phrase_is_preferred_to_a_word_and_a_clause_to_a_phrase() -> None:
+    assert CUT_PRICES[Cut.CLAUSE] < CUT_PRICES[Cut.PHRASE] < CUT_PRICES[Cut.WORD] < CUT_PRICES[Cut.INSIDE]
+    first, *_ = planned(f"{words_of(31, 'z')} under {words_of(120)}")
+    assert (first.tokens, first.cut) == (31, Cut.PHRASE)
+
+
+def test_a_fast_engine_speaks_sentences_whole() -> None:
+    assert shape(planned(words_of(160), words_of(80), profile=FAST)) == [(160, "sentence"), (80, "sentence")]
+
+
+def test_an_engine_that_vocodes_in_windows_speaks_ordinary_sentences_whole_and_cuts_where_prosody_is_long() -> None:
+    text = f"{words_of(60, ',')} {words_of(100)}"
+    assert shape(planned(text, profile=WINDOWED)) == [(161, "sentence")]
+    slow = replace(WINDOWED, per_token=0.006)
+    assert shape(planned(text, profile=slow)) == [(60, "clause"), (100, "sentence")]
+    assert max(segment.tokens for segment in planned(words_of(1200), profile=WINDOWED)) <= LIMITS.max_tokens
+
+
+def test_short_sentences_of_a_paragraph_are_spoken_with_their_neighbours() -> None:
+    forty, eighty = words_of(40), words_of(80)
+    segments = planned("Yes.", "No.", forty, "Good.", "Fine.", eighty, "So.")
+    assert [segment.text for segment in segments] == [f"Yes. No. {forty}", f"Good. Fine. {eighty} So."]
+    segments = planned(forty, "Good.", profile=FAST)
+    assert [segment.text for segment in segments] == [forty, "Good."], "the first one doesn't wait to see what follows"
+
+
+def test_what_is_left_of_a_first_sentence_takes_up_a_short_one_behind_it() -> None:
+    *_, last = planned(words_of(90), "No.")
+    assert last.text.endswith("abcde. No.")
+
+
+@pytest.mark.parametrize("profile", [FP32, WINDOWED])
+def test_a_sentence_that_is_planned_in_parts_leaves_no_crumbs(profile: Profile) -> None:
+    for length in range(290, 900, 7):
+        assert min(segment.tokens for segment in planned(words_of(length), profile=profile)) >= MIN_FIRST_TOKENS
+
+
+def test_a_short_first_sentence_takes_only_what_it_needs_of_a_long_one() -> None:
+    first, *_ = planned("Yes.", words_of(160))
+    assert MIN_FIRST_TOKENS <= first.tokens <= 40
+
+
+def test_a_paragraph_a_pause_and_a_change_of_pace_end_a_segment_wherever_they_are() -> None:
+    title = sentence("Title", Cut.PARAGRAPH)
+    row = sentence("one two three four five six.")
+    paused = (*row[:2], replace(row[2], pause=1.5), *(replace(unit, rate=0.5) for unit in row[3:]))
+    segments = list(plan([title, paused, row], FP32, 1.0, KOKORO, LIMITS))
+    assert [(segment.text, segment.cut, segment.pause, segment.rate) for segment in segments] == [
+        ("Title", Cut.PARAGRAPH, None, 1.0),
+        ("one two three", Cut.WORD, 1.5, 1.0),
+        ("four five six.", Cut.SENTENCE, None, 0.5),
+        ("one two three four five six.", Cut.SENTENCE, None, 1.0),
+    ]
+
+
+def test_one_word_is_spoken_and_nothing_is_not() -> None:
+    assert [segment.text for segment in planned("Hi")] == ["Hi"]
+    assert planned() == []
+    assert replan([], 1.0, FP32, 1.0, KOKORO, LIMITS) == []
+
+
+def test_an_engine_that_speaks_text_gets_sentences_whole() -> None:
+    texts = ["Yes.", words_of(300), "No."]
+    units = [units_of([Word(t, t, Source.ESPEAK) for t in each.split()], ESPEAK, Counter()) for each in texts]
+    assert [segment.text for segment in plan(units, GUESS, 1.0, ESPEAK, Limits(max_tokens=50))] == texts
+    small = replace(ESPEAK, max_tokens=160)
+    parts_of_it = list(plan(units[1:2], GUESS, 1.0, small, LIMITS))
+    assert len(parts_of_it) == 2
+    assert abs(parts_of_it[0].tokens - parts_of_it[1].tokens) < 12
+
+
+def test_a_segment_is_no_more_work_than_a_newcomer_may_have_to_wait_for() -> None:
+    texts = [words_of(250)] * 6
+    assert max(segment.tokens for segment in planned(*texts)) <= 100
+    assert max(segment.tokens for segment in planned(*texts, limits=Limits(max_segment_seconds=4.0))) <= 148
+    assert max(segment.tokens for segment in planned(*texts, profile=GUESS)) <= 2 * MIN_FIRST_TOKENS
+    assert max(segment.tokens for segment in planned(*texts, speed=2.0)) > 100
+
+
+def test_later_segments_grow_as_far_as_playback_is_ahead() -> None:
+    """One thread: 44 ms of work for 70 ms of audio."""
+    slow = Profile(per_token=0.044, audio_per_token=0.0695)
+    segments = planned(*[words_of(300)] * 4, profile=slow, limits=Limits(max_segment_seconds=9.0))
+    sizes = [segment.tokens for segment in segments]
+    assert sizes[0] < sizes[2] < max(sizes[3:])
+    ahead = slow.first_audio(sizes[0], 1.0)
+    free = ahead
+    for before, size in pairwise(sizes):
+        ahead += slow.audio(before, 1.0)
+        free += slow.seconds(size, 1.0)
+        assert free <= ahead
+
+
+def test_a_stream_about_to_run_dry_is_planned_again_in_smaller_segments() -> None:
+    segments = planned(words_of(90), words_of(95), words_of(95))
+    rest = [unit for segment in segments[1:] for unit in segment.units]
+    ample = replan(rest, 20.0, FP32, 1.0, KOKORO, LIMITS)
+    dry = replan(rest, 0.5, FP32, 1.0, KOKORO, LIMITS)
+    assert ample == segments[1:] or len(ample) <= len(segments[1:])
+    assert MIN_FIRST_TOKENS <= dry[0].tokens < ample[0].tokens
+    assert [unit for segment in dry for unit in segment.units] == rest
+    assert replan(rest, 0.5, FP32, 1.0, KOKORO, LIMITS) == dry
+
+
+def test_a_segment_names_the_written_words_at_their_places() -> None:
+    one = replace(sentence("ab")[0], words=(SpokenWord("12", "ab", 0, 2),))
+    more = Unit("cd", "cd", " ", Cut.WORD, (SpokenWord("", "cd", 0, 2),))
+    last = Unit("ef.", "ef.", " ", Cut.SENTENCE, (SpokenWord("E.", "ef.", 0, 3),))
+    (segment,) = plan([(replace(one, cut=Cut.WORD), more, last)], FP32, 1.0, KOKORO, LIMITS)
+    assert segment.script == "ab cd ef."
+    assert segment.words == (SpokenWord("12", "ab cd", 0, 5), SpokenWord("E.", "ef.", 6, 9))
+
+
+# -- properties
+
+_profiles = st.builds(
+    Profile,
+    per_token=st.sampled_from([0.0, 1e-9, 0.0005, 0.003, 0.013, 0.027, 0.05, 0.1]),
+    audio_per_token=st.sampled_from([0.05, 0.07]),
+    fixed=st.sampled_from([0.0, 0.02, 0.3]),
+    audio_fixed=st.sampled_from([0.0, 0.14]),
+    per_audio=st.just(0.0),
+) | st.builds(
+    Profile,
+    per_token=st.sampled_from([0.0005, 0.003, 0.01]),
+    audio_per_token=st.just(0.07),
+    per_audio=st.sampled_from([0.01, 0.34, 0.64, 1.2]),
+    first_block=st.sampled_from([0.1, 0.3]),
+)
+_units = st.builds(
+    Unit,
+    text=st.sampled_from(["a", "of", "b,"]),
+    script=st.integers(1, 24).map("x".__mul__) | st.just("y" * 45),
+    lead=st.sampled_from([" ", " ", ""]),
+    cut=st.sampled_from([Cut.WORD, Cut.WORD, Cut.PHRASE, Cut.CLAUSE, Cut.INSIDE]),
+    rate=st.sampled_from([1.0] * 12 + [0.5, 2.0]),
+    pause=st.sampled_from([None] * 12 + [0.3]),
+)
+
+
+def _ended(units: list[Unit], cut: Cut) -> Sentence:
+    return (*units[:-1], replace(units[-1], cut=cut))
+
+
+_sentences = st.builds(
+    _ended,
+    st.lists(_units, min_size=1, max_size=14),
+    st.sampled_from([Cut.SENTENCE] * 4 + [Cut.PARAGRAPH, Cut.WORD]),
+)
+_texts = st.lists(_sentences, max_size=8)
+_limits = st.builds(Limits, st.sampled_from([60, 100, 400]), st.sampled_from([1.0, 2.7, 10.0]))
+
+
+def _limit(profile: Profile, speed: float, limits: Limits) -> int:
+    if profile.first_block or not profile.per_token:
+        return limits.max_tokens
+    work = (limits.max_segment_seconds - profile.fixed) / profile.per_token * speed
+    return min(limits.max_tokens, max(int(work), 2 * MIN_FIRST_TOKENS))
+
+
+@settings(max_examples=300, deadline=None)
+@given(_texts, _profiles, st.sampled_from([0.5, 1.0, 1.7]), _limits)
+def test_every_unit_once_in_order_within_limits_and_segments_end_where_they_must(
+    text: list[Sentence], profile: Profile, speed: float, limits: Limits
+) -> None:
+    segments = list(plan(text, profile, speed, KOKORO, limits))
+    units = [unit for each in text for unit in each]
+    assert [unit for segment in segments for unit in segment.units] == units
+    for segment in segments:
+        assert (
+            segment.script == "".join(unit.lead + unit.script for unit in segment.units)[len(segment.units[0].lead) :]
+        )
+        assert segment.tokens == len(segment.script)
+        assert segment.tokens <= _limit(profile, speed * segment.rate, limits) or len(segment.units) == 1
+        assert not any(parts(unit, following) for unit, following in pairwise(segment.units))
+        assert {unit.rate for unit in segment.units} == {segment.rate}
+        assert (segment.cut, segment.pause) == (segment.units[-1].cut, segment.units[-1].pause)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_texts, _profiles, _limits)
+def test_a_plan_is_the_same_however_its_text_comes(text: list[Sentence], profile: Profile, limits: Limits) -> None:
+    def lazily() -> Iterator[Sentence]:
+        yield from text
+
+    eager = list(plan(text, profile, 1.0, KOKORO, limits))
+    assert list(plan(lazily(), profile, 1.0, KOKORO, limits)) == eager
+
+
+@settings(max_examples=150, deadline=None)
+@given(_texts, _profiles, _limits)
+def test_no_more_is_read_before_the_first_segment_than_the_minimum_needs(
+    text: list[Sentence], profile: Profile, limits: Limits
+) -> None:
+    read: list[Sentence] = []
+
+    def lazily() -> Iterator[Sentence]:
+        for each in text:
+            read.append(each)
+            yield each
+
+    next(plan(lazily(), profile, 1.0, KOKORO, limits), None)
+    if len(read) > 1:
+        units = [unit for each in read[:-1] for unit in each]
+        tail = units[max((n + 1 for n, pair in enumerate(pairwise(units)) if parts(*pair)), default=0) :]
+        assert sum(len(unit.lead) + len(unit.script) for unit in tail) - len(tail[0].lead) < MIN_FIRST_TOKENS
+
+
+@settings(max_examples=200, deadline=None)
+@given(_texts, _profiles)
+def test_the_first_segment_is_short_only_where_it_must_be(text: list[Sentence], profile: Profile) -> None:
+    segments = list(plan(text, profile, 1.0, KOKORO, LIMITS))
+    if len(segments) > 1 and segments[0].tokens < MIN_FIRST_TOKENS:
+        units, following = segments[0].units, segments[1].units[0]
+        longer = segments[0].tokens + len(following.lead) + len(following.script)
+        assert parts(units[-1], following) or longer > _limit(profile, units[0].rate, LIMITS)
+
+
+def _row(units: Sequence[Unit], profile: Profile, limit: int = 100) -> Row:
+    return Row(units, lambda rate: Cost.of(profile, rate, limit), MIN_FIRST_TOKENS)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_sentences, min_size=1, max_size=3), _profiles, st.none() | st.floats(0, 8))
+def test_no_other_cuts_are_cheaper(text: list[Sentence], profile: Profile, slack: float | None) -> None:
+    units = [unit for each in text for unit in each][:11]
+    _assert_cheapest(_row(units, profile), slack)
+
+
+def test_a_way_that_is_dearer_so_far_and_leaves_more_slack_is_followed_too() -> None:
+    lengths = [17, 18, 13, 13, 24, 5, 5, 9, 10]
+    w, c, p, s = Cut.WORD, Cut.CLAUSE, Cut.PHRASE, Cut.SENTENCE
+    cuts = [c, p, w, p, s, p, s, w, s]
+    units = [Unit("a", "x" * length, " ", cut) for length, cut in zip(lengths, cuts, strict=True)]
+    _assert_cheapest(_row(units, Profile(per_token=0.1, audio_per_token=0.07)), 3.0)
+
+
+def _assert_cheapest(row: Row, slack: float | None) -> None:
+    count = len(row.units)
+    prices = [
+        row.price([*inner, count], slack)[0]
+        for number in range(count)
+        for inner in combinations(range(1, count), number)
+        if all(row.holds(*pair) for pair in pairwise([0, *inner, count]))
+    ]
+    found = row.price([end for end, _ in best_cuts(row, slack)], slack)[0]
+    assert found == pytest.approx(min(prices))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from([1, 1, 1, 1, 1, 2, 3, 20, 60, 99]), min_size=65, max_size=150))
+def test_among_many_tiny_units_there_is_always_a_place_within_reach(lengths: list[int]) -> None:
+    tokens = list(accumulate(length + 1 for length in lengths))
+    units = [Unit("a", "x" * length, " ", Cut.WORD) for length, end in zip(lengths, tokens, strict=True) if end <= 300]
+    row = _row(units, FP32)
+    places = row.places()
+    assert all(row.holds(*pair) for pair in pairwise(places))
+    assert (places[0], places[-1]) == (0, len(units))
+    assert len(places) <= 80
+
+
+@settings(max_examples=150, deadline=None)
+@given(_texts.filter(bool), _profiles, st.none() | st.floats(0, 8), st.integers(50, 400))
+def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
+    text: list[Sentence], profile: Profile, slack: float | None, limit: int
+) -> None:
+    row = _row([unit for each in text for unit in each], profile, limit)
+    ends = row.sentence_ends()
+    assert all(row.holds(*pair) for pair in pairwise([0, *ends]))
+    sentences = {place + 1 for place, unit in enumerate(row.units) if unit.cut in (Cut.SENTENCE, Cut.PARAGRAPH)}
+    assert sentences <= {*ends, len(row.units)}
+    found = [end for end, _ in best_cuts(row, slack)]
+    assert all(row.holds(*pair) for pair in pairwise([0, *found])) and found[-1] == len(row.units)
+    assert row.price(found, slack)[0] <= row.price(ends, slack)[0]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.integers(10, 200), min_size=1, max_size=8), st.sampled_from([FP32, GUESS, WINDOWED, FAST]))
+def test_a_text_is_not_cut_dearer_than_at_its_sentences_ends(lengths: list[int], profile: Profile) -> None:
+    text = [sentence(words_of(length)) for length in lengths]
+    segments = list(plan(text, profile, 1.0, KOKORO, LIMITS))
+    row = _row([unit for each in text for unit in each], profile, _limit(profile, 1.0, LIMITS))
+    ends = list(accumulate(len(segment.units) for segment in segments))
+    assert row.price(ends, None)[0] <= row.price(row.sentence_ends(), None)[0] + 1e-9
+
+
+@pytest.mark.parametrize("unit", ["a ", "word ", "word, ", "of ", "Yes. ", "x" * 29 + " "])
+@pytest.mark.parametrize("profile", [FP32, WINDOWED])
+def test_time_grows_with_the_length_and_not_with_its_square(unit: str, profile: Profile) -> None:
+    def seconds(length: int) -> float:
+        text = [sentence(each) for each in (unit * (length // len(unit))).replace(". ", ".\n").splitlines()]
+        spent = []
+        for _ in range(2):
+            started = time.thread_time()
+            assert planned_units(text, profile)
+            spent.append(time.thread_time() - started)
+        return min(spent)
+
+    def planned_units(text: list[Sentence], profile: Profile) -> int:
+        return sum(len(segment.units) for segment in plan(text, profile, 1.0, KOKORO, LIMITS))
+
+    assert seconds(40_000) < 40 * seconds(4_000) + 0.01
