@@ -27,7 +27,7 @@ class Utterance:
     """Give no sample before this one."""
     marks: bool = False
     """Say when parts of the script sound (`Block.marks`), if the engine can."""
-    cancellation: Cancellation = field(default_factory=Cancellation)
+    cancellation: Cancellation = field(default_factory=Cancellation, compare=False)
     """Set from another thread when nobody wants the rest: the engine then comes out of `next` with `Cancelled` as soon
     as it can, in the middle of a run if its library allows that."""
 

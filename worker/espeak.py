@@ -9,9 +9,10 @@ import numpy as np
 import soxr
 
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo, Voice
+from shm.messages import EngineInfo, Mark, Voice
 from worker.engine import Block, EngineError, Utterance
 from worker.espeak_library import LIBRARY_RATE, EspeakLibrary
+from worker.espeak_marks import marks_of
 from worker.espeak_text import pieces
 from worker.kokoro_voices import KOKORO_VOICES
 from worker.pcm import to_pcm
@@ -76,6 +77,7 @@ class EspeakEngine:
             max_tokens=1000,
             voices=KOKORO_VOICES,
             concurrency=self.concurrency,
+            marks=True,
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
@@ -88,13 +90,15 @@ class EspeakEngine:
         own_speed = max(utterance.speed, _SLOWEST_OWN_SPEED)
         with EspeakLibrary() as library:
             spoken = library.speak(
-                texts,
+                [piece.text for piece in texts],
                 voice=voice,
                 words_per_minute=round(_NORMAL_RATE * own_speed),
                 pitch=pitch,
-                end_pause=texts[-1].rstrip().endswith(_PAUSING),
+                end_pause=texts[-1].text.rstrip().endswith(_PAUSING),
                 seed=utterance.seed,
+                cancellation=utterance.cancellation,
             )
+            own_length = len(spoken)
             if utterance.speed < own_speed:
                 spoken = library.stretch(spoken, utterance.speed / own_speed)
         if spoken.any():
@@ -102,9 +106,18 @@ class EspeakEngine:
         else:
             _log.warning("espeak-ng has no sound for a segment of %d characters", len(utterance.script))
             samples = np.zeros(_SILENCE, np.int16)
+        marks: tuple[Mark, ...] = ()
+        if utterance.marks:
+            scale = len(samples) / max(own_length, 1)
+            begun = [
+                (texts[word.text].places[word.place], round(word.sample * scale))
+                for word in library.words
+                if 0 <= word.place < len(texts[word.text].places)
+            ]
+            marks = marks_of(utterance.script, begun, samples)
         samples = samples[utterance.from_sample :]
         if len(samples):
-            yield Block(utterance.from_sample, samples, last=True)
+            yield Block(utterance.from_sample, samples, last=True, marks=marks)
 
     def warm_up(self) -> None:
         """Speak a word, which brings the library's files into the page cache."""

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 _MAX_WORD = 40
@@ -36,14 +38,52 @@ _HYPHENS = re.compile("-+")
 _CLAUSE_END = re.compile(r"[,;:!?…](?=\s)|(?<=\w\w\w)\.(?=\s+[^\W\da-z])|[。，、；：！？।॥]")
 
 
-def pieces(script: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """What to have spoken at once."""
+
+    text: str
+    places: tuple[int, ...]
+    """Of each of its characters in the script. They rise, but for characters that stand for one place together."""
+
+
+def pieces(script: str) -> list[TextPiece]:
     """What to have spoken one after the other; together the script, but for what has no sound.
 
     Control characters and lone surrogates become spaces: NUL would end the text, and others begin espeak-ng's embedded
     commands. Words over `_MAX_WORD` get spaces. Takes linear time.
     """
-    text = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in script)
-    return _cut(_shorter_words(_HYPHENS.sub(_harmless, text)))
+    plain = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in script)
+    text, places = _joined(_harmless_hyphens(plain))
+    text, shortened = _joined(_shorter_words(text))
+    found: list[TextPiece] = []
+    start = 0
+    for part in _cut(text):
+        end = start + len(part)
+        found.append(TextPiece(part, tuple(places[place] for place in shortened[start:end])))
+        start = end
+    return found
+
+
+def _joined(parts: Iterator[tuple[str, list[int]]]) -> tuple[str, list[int]]:
+    texts: list[str] = []
+    places: list[int] = []
+    for text, where in parts:
+        texts.append(text)
+        places += where
+    return "".join(texts), places
+
+
+def _harmless_hyphens(text: str) -> Iterator[tuple[str, list[int]]]:
+    """Parts of the text with their characters' places in it."""
+    done = 0
+    for hyphens in _HYPHENS.finditer(text):
+        start, end = hyphens.span()
+        yield text[done:start], list(range(done, start))
+        instead = _harmless(hyphens)
+        yield instead, [min(start + i, end - 1) for i in range(len(instead))]
+        done = end
+    yield text[done:], list(range(done, len(text)))
 
 
 def _harmless(hyphens: re.Match[str]) -> str:
@@ -57,16 +97,15 @@ def _harmless(hyphens: re.Match[str]) -> str:
     return " " if _belongs_to_former(after) or (length == 1 and not joins) else hyphens[0]
 
 
-def _shorter_words(text: str) -> str:
-    parts: list[str] = []
+def _shorter_words(text: str) -> Iterator[tuple[str, list[int]]]:
+    """Likewise."""
     length = 0
-    for character in text:
+    for place, character in enumerate(text):
         length = length + 1 if _kind(character) in "a0" or character in "'’" else 0
         if length > _MAX_WORD and not _belongs_to_former(character):
-            parts.append(" ")
+            yield " ", [place]
             length = 1
-        parts.append(character)
-    return "".join(parts)
+        yield character, [place]
 
 
 def _cut(text: str) -> list[str]:

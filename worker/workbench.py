@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
 from shm.messages import (
+    MAX_MARKS,
     Began,
     Commit,
     CommitMessage,
@@ -26,11 +27,15 @@ from shm.messages import (
     Forget,
     Job,
     JobMessage,
+    Mark,
+    Marks,
     Release,
     clipped,
+    pack_marks,
 )
 from shm.ring import Arena, RingWriter
-from worker.engine import Block, Engine, EngineError, ProviderUnavailable, Utterance
+from worker.cancellation import Cancellation
+from worker.engine import Block, Cancelled, Engine, EngineError, ProviderUnavailable, Utterance
 
 log = logging.getLogger(__name__)
 
@@ -48,16 +53,13 @@ class _Segment:
     made: int
     """Samples that the engine has given, counted likewise."""
     blocks: Generator[Block, None, None] | None = None
+    cancellation: Cancellation = field(default_factory=Cancellation)
     unwritten: deque[Pcm] = field(default_factory=deque)
-    in_lane: bool = False
     ended: bool = False
     forgotten: bool = False
     failure: str = ""
     seconds: float = 0.0
-
-    @property
-    def workable(self) -> bool:
-        return not (self.in_lane or self.ended or self.unwritten)
+    prosody_seconds: float = 0.0
 
     @property
     def deadline(self) -> float:
@@ -93,6 +95,8 @@ class Workbench:
         self._send = send
         self._broken = broken
         self._streams: dict[int, _Stream] = {}
+        self._in_lanes: set[_Segment] = set()
+        """Forgotten ones too."""
         self._changed = threading.Condition()
         self._closed = False
 
@@ -109,7 +113,7 @@ class Workbench:
                 case Forget(job):
                     if forgotten := self._streams.pop(job, None):
                         self._discard(forgotten)
-            self._changed.notify_all()
+            self._announce()
 
     def _admit(self, job: Job) -> None:
         if job.generation != self._generation:
@@ -132,20 +136,37 @@ class Workbench:
             with self._changed:
                 segment.seconds += seconds
                 self._take_in(segment, block, failure)
-                self._changed.notify_all()
+                self._announce()
 
     def _next(self) -> _Segment | None:
         with self._changed:
             while not self._closed:
                 if segment := min(self._workable(), key=lambda s: s.deadline, default=None):
-                    segment.in_lane = True
+                    self._in_lanes.add(segment)
                     self._send(Began(self._generation, segment.job.job, segment.job.segment))
                     return segment
                 self._changed.wait()
         return None
 
     def _workable(self) -> Iterator[_Segment]:
-        return (s for stream in self._streams.values() for s in stream.segments if s.workable)
+        return (
+            segment
+            for stream in self._streams.values()
+            for segment in stream.segments
+            if segment not in self._in_lanes and not segment.ended and not segment.unwritten
+        )
+
+    def _announce(self) -> None:
+        """Something has changed: lanes that wait look again, and those at what nobody wants are freed if there are
+        more segments than other lanes."""
+        lanes = self._engine.concurrency
+        unwanted = [segment for segment in self._in_lanes if segment.forgotten and not segment.cancellation.is_set]
+        if unwanted:
+            wanted = sum(1 for _ in self._workable())
+            coming = lanes - len(self._in_lanes) + sum(segment.cancellation.is_set for segment in self._in_lanes)
+            for segment in unwanted[: max(wanted - coming, 0)]:
+                segment.cancellation.set()
+        self._changed.notify_all()
 
     def _advance(self, segment: _Segment) -> tuple[Block | None, str]:
         """The segment's next block, None at its end, or why there is none. No lock is held."""
@@ -154,9 +175,20 @@ class Workbench:
         try:
             if segment.blocks is None:
                 segment.blocks = self._engine.begin(
-                    Utterance(job.script, job.language, job.voice, job.speed, job.seed, job.from_sample)
+                    Utterance(
+                        job.script,
+                        job.language,
+                        job.voice,
+                        job.speed,
+                        job.seed,
+                        job.from_sample,
+                        job.marks,
+                        segment.cancellation,
+                    )
                 )
             return next(segment.blocks, None), ""
+        except Cancelled:
+            return None, "the engine gave up what nobody had cancelled"  # else it is forgotten, and so is this
         except EngineError as error:
             return None, str(error)
         except ProviderUnavailable as error:
@@ -167,7 +199,7 @@ class Workbench:
             return None, f"the engine failed: {type(error).__name__}: {error}"
 
     def _take_in(self, segment: _Segment, block: Block | None, failure: str) -> None:
-        segment.in_lane = False
+        self._in_lanes.remove(segment)
         if segment.forgotten:
             self._put_away(segment)
             return
@@ -178,12 +210,20 @@ class Workbench:
             segment.ended = True
             segment.failure = f"the engine gave sample {block.offset} where {segment.made} was due"
         else:
+            self._send_marks(segment.job, block.marks)
+            segment.prosody_seconds += block.prosody_seconds
             segment.unwritten.append(block.samples)
             segment.made += len(block.samples)
             segment.ended = block.last
         if segment.ended:
             self._put_away(segment)
         self._write(self._streams[segment.job.job])
+
+    def _send_marks(self, job: Job, marks: tuple[Mark, ...]) -> None:
+        """Before the commit of their block, which may have to wait for room."""
+        for first in range(0, len(marks) if job.marks else 0, MAX_MARKS):
+            packed = pack_marks(marks[first : first + MAX_MARKS])
+            self._send(Marks(self._generation, job.job, job.segment, packed))
 
     def _write(self, stream: _Stream) -> None:
         """Commit what the ring has room for, in order. The lock is held, so a forgotten job writes nothing."""
@@ -216,12 +256,15 @@ class Workbench:
         if segment.failure:
             self._send(Failed(self._generation, job.job, job.segment, clipped(segment.failure)))
         else:
-            self._send(Done(self._generation, job.job, job.segment, segment.sealed, segment.seconds))
+            done = Done(
+                self._generation, job.job, job.segment, segment.sealed, segment.seconds, segment.prosody_seconds
+            )
+            self._send(done)
 
     def _discard(self, stream: _Stream) -> None:
         for segment in stream.segments:
             segment.forgotten = True
-            if not segment.in_lane:
+            if segment not in self._in_lanes:
                 self._put_away(segment)
 
     def _put_away(self, segment: _Segment) -> None:
@@ -230,11 +273,14 @@ class Workbench:
             segment.blocks = None
 
     def close(self) -> None:
-        """Forget everything and let the lanes end; one that is in the engine ends when it comes out. Idempotent."""
+        """Forget everything and let the lanes end; one that is in the engine is cancelled, because the next front's
+        lanes need the cores. Idempotent."""
         with self._changed:
             self._closed = True
             for stream in self._streams.values():
                 self._discard(stream)
             self._streams.clear()
+            for segment in self._in_lanes:
+                segment.cancellation.set()
             self._arena = None  # gives its memory back, and a descriptor
             self._changed.notify_all()

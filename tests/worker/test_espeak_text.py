@@ -83,26 +83,46 @@ def random_text(chance):
     return text[:length]
 
 
+def texts_of(script):
+    return [piece.text for piece in pieces(script)]
+
+
 @pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_text_is_one_piece_and_unchanged(text):
-    assert pieces(text) == [text]
+    [piece] = pieces(text)
+    assert (piece.text, piece.places) == (text, tuple(range(len(text))))
 
 
 @pytest.mark.parametrize(
     "text", ["wonderful " * 100, "狗" * 1000, "a." * 500, "7" * 1000, "😀" * 100, "क्ष " * 250, "x" * 99]
 )
 def test_nothing_is_lost_by_cutting(text):
-    cut = pieces(text)
+    cut = texts_of(text)
     assert "".join("".join(cut).split()) == "".join(text.split())
     assert all(cut)
 
 
+@pytest.mark.parametrize(
+    "text", [*CRASHING, "one\x00two (a)-b -c ---d e", "x" * 99 + " y-" + "z'" * 50, "क्ष " * 250, "狗" * 1000]
+)
+def test_every_character_knows_its_place(text):
+    """So does what was put in for another: it has that one's, or its neighbour's."""
+    cut = pieces(text)
+    places = [place for piece in cut for place in piece.places]
+    assert all(len(piece.text) == len(piece.places) for piece in cut)
+    assert places == sorted(places)
+    written = "".join(piece.text for piece in cut)
+    assert all(character in (text[place], " ", "-") for character, place in zip(written, places, strict=True))
+    spaces_and_hyphens = {place for place, character in enumerate(text) if character in " -" or character < " "}
+    assert set(range(len(text))) - set(places) <= spaces_and_hyphens
+
+
 def test_words_are_cut_at_their_ends():
-    assert all(piece.split() == ["wonderful"] * len(piece.split()) for piece in pieces("wonderful " * 100))
+    assert all(piece.split() == ["wonderful"] * len(piece.split()) for piece in texts_of("wonderful " * 100))
 
 
 def test_nothing_is_cut_off_from_its_mark():
-    for piece in pieces("e\u0323\u0301" * 300):
+    for piece in texts_of("e\u0323\u0301" * 300):
         assert all(word[0] == "e" for word in piece.split())
 
 

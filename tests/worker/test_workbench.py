@@ -1,116 +1,17 @@
-"""The worker's choice of the next block, and what it writes: a scripted engine, lanes that are stepped by hand."""
+"""The worker's choice of the next block, and what it writes."""
 
 from __future__ import annotations
 
 import threading
-import zlib
-from collections.abc import Generator
 
 import numpy as np
 import pytest
 
-from shm.audio import SAMPLE_BYTES, SAMPLE_RATE, Pcm
-from shm.memory import reserve
-from shm.messages import Began, Commit, CommitMessage, Done, EngineInfo, Failed, Forget, Job, Release
-from shm.ring import Arena, RingReader
-from worker.engine import Block, EngineError, ProviderUnavailable, Utterance
-from worker.workbench import Workbench
-
-RING = 1000
-
-
-class ScriptedEngine:
-    """Speaks "3x100" as three blocks of 100 samples; "boom" raises, "bug" breaks, "skip" leaves a gap."""
-
-    info = EngineInfo(name="kokoro", provider="p", model="m", speaks="phonemes", max_tokens=510, voices=("v",))
-    concurrency = 1
-
-    def __init__(self) -> None:
-        self.made: list[str] = []
-        self.closed: list[str] = []
-
-    def warm_up(self) -> None: ...
-
-    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        try:
-            if utterance.script == "boom":
-                raise EngineError("can't say boom")
-            if utterance.script == "driver":
-                raise ProviderUnavailable("CUDAExecutionProvider", "out of memory")
-            if utterance.script == "bug":
-                raise RuntimeError("broken")
-            if utterance.script == "skip":
-                yield Block(7, samples_of(utterance.script, 5))
-            count, size = (int(part) for part in utterance.script.split("-")[0].split("x"))
-            whole = samples_of(utterance.script, count * size)
-            for offset in range(utterance.from_sample, count * size, size):
-                self.made.append(utterance.script)
-                yield Block(offset, whole[offset : offset + size], last=offset + size == count * size)
-        finally:
-            self.closed.append(utterance.script)
-
-
-def samples_of(script: str, count: int) -> Pcm:
-    return (np.arange(count) + zlib.crc32(script.encode()) % 1000).astype(np.int16)
-
-
-class Desk:
-    """A bench whose one lane takes a step when it is told to, and what the front received."""
-
-    def __init__(self, rings: int = 3) -> None:
-        self.engine = ScriptedEngine()
-        self.sent: list[CommitMessage] = []
-        self.arena = Arena(reserve(rings * RING * SAMPLE_BYTES), rings, RING)
-        self.begun: list[tuple[int, int]] = []
-        self.broken: list[ProviderUnavailable] = []
-        self.bench = Workbench(self.engine, 1, self.arena, self._receive, self.broken.append)
-
-    def _receive(self, message: CommitMessage) -> None:
-        if isinstance(message, Began):
-            self.begun.append((message.job, message.segment))
-        else:
-            self.sent.append(message)
-
-    def job(self, job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0) -> None:
-        self.bench.handle(
-            Job(
-                generation=1,
-                job=job,
-                segment=segment,
-                ring=job,
-                script=script,
-                language="en-us",
-                voice=(("v", 1.0),),
-                speed=1.0,
-                seed=0,
-                from_sample=from_sample,
-                first_deadline=deadline,
-            )
-        )
-
-    def step(self) -> None:
-        """One lane's one block; there must be one to make."""
-        segment = self.bench._next()
-        assert segment is not None
-        self.bench._take_in(segment, *self.bench._advance(segment))
-
-    def steps(self) -> None:
-        """Until nothing can be made."""
-        while any(True for _ in self.bench._workable()):
-            self.step()
-
-    def heard(self, job: int, segment: int) -> Pcm:
-        """The samples that the front would have, read through the commits as they came."""
-        pieces = [
-            piece
-            for m in self.sent
-            if isinstance(m, Commit) and (m.job, m.segment) == (job, segment)
-            for piece in RingReader(self.arena.ring(job)).sealed(m.position, m.samples, m.crc32)
-        ]
-        return np.concatenate(pieces) if pieces else np.empty(0, np.int16)
-
-    def commits(self) -> list[tuple[int, int, int, int]]:
-        return [(m.job, m.segment, m.offset, m.samples) for m in self.sent if isinstance(m, Commit)]
+from shm.audio import SAMPLE_RATE
+from shm.frames import HEADER_BYTES
+from shm.messages import MAX_COMMIT_BYTES, Commit, Done, Failed, Forget, Marks, Release, encode, unpack_marks
+from shm.ring import RingReader
+from tests.worker.bench_desk import RING, Desk, samples_of
 
 
 def test_blocks_are_committed_in_order_and_the_end_is_told() -> None:
@@ -219,7 +120,8 @@ def test_a_segment_whose_samples_were_all_sealed_only_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "reason"), [("boom", "can't say boom"), ("bug", "RuntimeError"), ("skip", "sample 7 where 0")]
+    ("script", "reason"),
+    [("boom", "can't say boom"), ("bug", "RuntimeError"), ("skip", "sample 7 where 0"), ("gives up", "gave up")],
 )
 def test_a_segment_that_cannot_be_made_is_reported_and_the_next_one_is_made(script: str, reason: str) -> None:
     desk = Desk()
@@ -236,6 +138,44 @@ def test_a_provider_that_fails_is_no_segments_fault() -> None:
     desk.job(0, 0, "driver")
     desk.step()
     assert [error.provider for error in desk.broken] == ["CUDAExecutionProvider"]
+
+
+def test_a_blocks_marks_are_sent_before_its_first_sample_in_records_that_fit_the_pipe() -> None:
+    desk = Desk()
+    desk.job(0, 0, "2x200", marks=True)
+    desk.steps()
+    assert [type(m) for m in desk.sent] == [*[Marks] * 4, Commit, *[Marks] * 4, Commit, Done]
+    sent = [m for m in desk.sent if isinstance(m, Marks)]
+    assert [mark for m in sent[:4] for mark in unpack_marks(m.packed)] == [(n, n) for n in range(200)]
+    assert [mark for m in sent[4:] for mark in unpack_marks(m.packed)] == [(n, n) for n in range(200, 400)]
+    assert {(m.generation, m.job, m.segment) for m in sent} == {(1, 0, 0)}
+    longest = max(len(encode(Marks(2**63, 2**63, 2**63, m.packed))) for m in sent)
+    assert longest + HEADER_BYTES <= MAX_COMMIT_BYTES
+
+
+def test_marks_do_not_wait_for_room_and_their_commits_do() -> None:
+    desk = Desk()
+    desk.job(0, 0, f"2x{RING}", marks=True)
+    desk.steps()
+    before = [m for m in desk.sent if isinstance(m, Marks)]
+    assert len(desk.commits()) == 1 and unpack_marks(before[-1].packed)[-1] == (2 * RING - 1, 2 * RING - 1)
+    desk.bench.handle(Release(0, RING))
+    assert len(desk.commits()) == 2
+    assert [m for m in desk.sent if isinstance(m, Marks)] == before
+
+
+def test_who_did_not_ask_gets_no_marks() -> None:
+    desk = Desk()
+    desk.job(0, 0, "2x200")
+    desk.steps()
+    assert [type(m) for m in desk.sent] == [Commit, Commit, Done]
+
+
+def test_the_time_that_prosody_took_is_summed() -> None:
+    desk = Desk()
+    desk.job(0, 0, "4x100")
+    desk.steps()
+    assert [m.prosody_seconds for m in desk.sent if isinstance(m, Done)] == [0 + 1 + 2 + 3]
 
 
 def test_a_lane_says_what_it_takes_up() -> None:

@@ -1,0 +1,119 @@
+"""A workbench for tests: a scripted engine, lanes that are stepped by hand, and what the front would receive."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Generator
+
+import numpy as np
+
+from shm.audio import SAMPLE_BYTES, Pcm
+from shm.memory import reserve
+from shm.messages import Began, Commit, CommitMessage, EngineInfo, Job
+from shm.ring import Arena, RingReader
+from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
+from worker.workbench import Workbench
+
+RING = 1000
+"""Samples."""
+
+
+class ScriptedEngine:
+    """Speaks "3x100" as three blocks of 100 samples; "boom" raises, "bug" breaks, "skip" leaves a gap."""
+
+    info = EngineInfo(name="kokoro", provider="p", model="m", speaks="phonemes", max_tokens=510, voices=("v",))
+    concurrency = 1
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.closed: list[str] = []
+
+    def warm_up(self) -> None: ...
+
+    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        try:
+            if utterance.script == "boom":
+                raise EngineError("can't say boom")
+            if utterance.script == "driver":
+                raise ProviderUnavailable("CUDAExecutionProvider", "out of memory")
+            if utterance.script == "bug":
+                raise RuntimeError("broken")
+            if utterance.script == "gives up":
+                raise Cancelled
+            if utterance.script == "skip":
+                yield Block(7, samples_of(utterance.script, 5))
+            count, size = (int(part) for part in utterance.script.split("-")[0].split("x"))
+            whole = samples_of(utterance.script, count * size)
+            for offset in range(utterance.from_sample, count * size, size):
+                self.made.append(utterance.script)
+                marks = tuple((place, offset + place % size) for place in range(offset, offset + size))
+                last = offset + size == count * size
+                yield Block(offset, whole[offset : offset + size], last, marks, prosody_seconds=offset / 100)
+        finally:
+            self.closed.append(utterance.script)
+
+
+def samples_of(script: str, count: int) -> Pcm:
+    return (np.arange(count) + zlib.crc32(script.encode()) % 1000).astype(np.int16)
+
+
+class Desk:
+    """A bench whose one lane takes a step when it is told to, and what the front received."""
+
+    def __init__(self, rings: int = 3) -> None:
+        self.engine = ScriptedEngine()
+        self.sent: list[CommitMessage] = []
+        self.arena = Arena(reserve(rings * RING * SAMPLE_BYTES), rings, RING)
+        self.begun: list[tuple[int, int]] = []
+        self.broken: list[ProviderUnavailable] = []
+        self.bench = Workbench(self.engine, 1, self.arena, self._receive, self.broken.append)
+
+    def _receive(self, message: CommitMessage) -> None:
+        if isinstance(message, Began):
+            self.begun.append((message.job, message.segment))
+        else:
+            self.sent.append(message)
+
+    def job(
+        self, job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False
+    ) -> None:
+        self.bench.handle(
+            Job(
+                generation=1,
+                job=job,
+                segment=segment,
+                ring=job,
+                script=script,
+                language="en-us",
+                voice=(("v", 1.0),),
+                speed=1.0,
+                seed=0,
+                from_sample=from_sample,
+                first_deadline=deadline,
+                marks=marks,
+            )
+        )
+
+    def step(self) -> None:
+        """One lane's one block; there must be one to make."""
+        segment = self.bench._next()
+        assert segment is not None
+        self.bench._take_in(segment, *self.bench._advance(segment))
+
+    def steps(self) -> None:
+        """Until nothing can be made."""
+        while any(True for _ in self.bench._workable()):
+            self.step()
+
+    def heard(self, job: int, segment: int) -> Pcm:
+        """The samples that the front would have, read through the commits as they came."""
+        pieces = [
+            piece
+            for m in self.sent
+            if isinstance(m, Commit) and (m.job, m.segment) == (job, segment)
+            for piece in RingReader(self.arena.ring(job)).sealed(m.position, m.samples, m.crc32)
+        ]
+        return np.concatenate(pieces) if pieces else np.empty(0, np.int16)
+
+    def commits(self) -> list[tuple[int, int, int, int]]:
+        return [(m.job, m.segment, m.offset, m.samples) for m in self.sent if isinstance(m, Commit)]

@@ -1,0 +1,204 @@
+"""A listener leaves while a lane is at his segment: when that is cancelled, and for whom."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+
+from shm.messages import CommitMessage, Done, Forget, Release
+from tests.worker.bench_desk import RING, Desk, ScriptedEngine, samples_of
+from worker.engine import Block, Cancelled, Utterance
+
+
+class StuckEngine(ScriptedEngine):
+    """A segment named "stuck …" stays in the engine until it is cancelled, or until the test says `finish`."""
+
+    def __init__(self, concurrency: int) -> None:
+        super().__init__()
+        self.concurrency = concurrency
+        self.entered = threading.Semaphore(0)
+        self.came_out = threading.Semaphore(0)
+        self.cancelled: list[str] = []
+        self.utterances: dict[str, Utterance] = {}
+        self._gates: defaultdict[str, threading.Event] = defaultdict(threading.Event)
+
+    def finish(self, script: str) -> None:
+        self._gates[script].set()
+
+    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        script = utterance.script
+        if not script.startswith("stuck"):
+            yield from super().begin(utterance)
+            return
+        self.utterances[script] = utterance
+        gate = self._gates[script]
+        with utterance.cancellation.stopping(gate.set):
+            self.entered.release()
+            assert gate.wait(30)
+        if utterance.cancellation.is_set:
+            self.cancelled.append(script)
+            raise Cancelled
+        self.came_out.release()
+        yield Block(0, samples_of(script, 10), last=True)
+
+
+class Office:
+    """A desk with real lanes."""
+
+    def __init__(self, concurrency: int) -> None:
+        self.desk = Desk(rings=4)
+        self.engine = StuckEngine(concurrency)
+        self.desk.bench._engine = self.engine
+        self.desk.bench._send = self._receive
+        self._done: SimpleQueue[int] = SimpleQueue()
+        self._lanes = [threading.Thread(target=self.desk.bench.run_lane) for _ in range(concurrency)]
+        for lane in self._lanes:
+            lane.start()
+
+    def _receive(self, message: CommitMessage) -> None:
+        self.desk._receive(message)
+        if isinstance(message, Done):
+            self._done.put(message.job)
+
+    def made_next(self) -> int:
+        """The job of the next segment that is done."""
+        return self._done.get(timeout=30)
+
+    def stuck(self, job: int) -> None:
+        """A job comes, and a lane is at it."""
+        self.desk.job(job, 0, f"stuck {job}")
+        assert self.engine.entered.acquire(timeout=30)
+
+    def is_cancelled(self, job: int) -> bool:
+        return self.engine.utterances[f"stuck {job}"].cancellation.is_set
+
+    def leaves(self, job: int) -> None:
+        self.desk.bench.handle(Forget(job))
+
+    def close(self) -> None:
+        """All lanes come to their end without anybody's help."""
+        self.desk.bench.close()
+        for lane in self._lanes:
+            lane.join(timeout=30)
+            assert not lane.is_alive()
+
+
+@contextmanager
+def office(concurrency: int = 1) -> Iterator[Office]:
+    opened = Office(concurrency)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_what_a_listener_left_is_cancelled_for_one_who_waits() -> None:
+    with office() as at:
+        at.stuck(0)
+        at.desk.job(1, 0, "1x100")
+        assert not at.is_cancelled(0)
+        at.leaves(0)
+        assert at.made_next() == 1
+        assert at.engine.cancelled == ["stuck 0"]
+        assert not [m for m in at.desk.sent if m.job == 0], "neither samples nor a failure"
+
+
+def test_what_a_listener_left_comes_out_by_itself_if_nobody_waits() -> None:
+    with office() as at:
+        at.stuck(0)
+        at.leaves(0)
+        assert not at.is_cancelled(0)
+        at.engine.finish("stuck 0")
+        assert at.engine.came_out.acquire(timeout=30)
+        at.desk.job(1, 0, "1x100")
+        assert at.made_next() == 1
+        assert not [m for m in at.desk.sent if m.job == 0]
+
+
+def test_what_a_listener_left_is_cancelled_for_one_who_comes_later() -> None:
+    with office() as at:
+        at.stuck(0)
+        at.leaves(0)
+        at.desk.job(1, 0, "1x100")
+        assert at.made_next() == 1
+        assert at.engine.cancelled == ["stuck 0"]
+
+
+def test_a_segment_that_somebody_wants_is_never_cancelled_for_another() -> None:
+    with office() as at:
+        at.stuck(0)
+        at.desk.job(1, 0, "1x100")
+        at.desk.job(2, 0, "1x100", deadline=1.0)
+        at.leaves(1)
+        assert not at.is_cancelled(0)
+        at.engine.finish("stuck 0")
+        assert [at.made_next(), at.made_next()] == [0, 2]
+
+
+def test_no_more_is_cancelled_than_lanes_are_wanted() -> None:
+    """Of two lanes at what nobody wants, one is enough for one newcomer; a second newcomer gets the other."""
+    with office(concurrency=2) as at:
+        at.stuck(0)
+        at.stuck(1)
+        at.leaves(0)
+        at.leaves(1)
+        at.stuck(2)
+        assert at.is_cancelled(0) != at.is_cancelled(1)
+        at.desk.job(3, 0, "1x100")
+        assert at.made_next() == 3
+        assert at.is_cancelled(0) and at.is_cancelled(1) and not at.is_cancelled(2)
+
+
+def test_a_lane_that_is_about_to_come_free_is_wanted_by_one_only() -> None:
+    """A cancelled run takes a moment to end; whatever else happens meanwhile must not cost the other run its life."""
+    desk = Desk(rings=4)
+    desk.engine.concurrency = 2
+    desk.job(0, 0, "1x100")
+    desk.job(1, 0, "1x100")
+    in_lanes = [desk.bench._next(), desk.bench._next()]
+    desk.bench.handle(Forget(0))
+    desk.bench.handle(Forget(1))
+
+    def cancelled() -> int:
+        return sum(segment is not None and segment.cancellation.is_set for segment in in_lanes)
+
+    assert cancelled() == 0
+    desk.job(2, 0, "1x100")
+    assert cancelled() == 1
+    desk.bench.handle(Release(2, 0))
+    assert cancelled() == 1
+    desk.job(3, 0, "1x100")
+    assert cancelled() == 2
+
+
+def test_a_lane_that_is_free_spares_what_was_left() -> None:
+    with office(concurrency=2) as at:
+        at.stuck(0)
+        at.leaves(0)
+        at.desk.job(1, 0, "1x100")
+        assert at.made_next() == 1
+        assert not at.is_cancelled(0)
+
+
+def test_room_that_makes_a_segment_workable_makes_somebody_who_waits() -> None:
+    with office() as at:
+        at.desk.job(1, 0, f"3x{RING}")
+        at.desk.job(2, 0, "1x1", deadline=1.0)
+        assert at.made_next() == 2, "the other has no room for its second block"
+        at.stuck(0)
+        at.leaves(0)
+        assert not at.is_cancelled(0)
+        at.desk.bench.handle(Release(1, RING))
+        at.desk.bench.handle(Release(1, 2 * RING))
+        assert at.made_next() == 1
+        assert at.engine.cancelled == ["stuck 0"]
+
+
+def test_a_bench_that_closes_cancels_what_its_lanes_are_at() -> None:
+    with office() as at:
+        at.stuck(0)
+        at.close()
+        assert at.engine.cancelled == ["stuck 0"]

@@ -1,0 +1,49 @@
+"""Marks of what espeak-ng spoke: where its words begin, as it says, and where they end before a pause, as is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from shm.audio import SAMPLE_RATE, Pcm
+from shm.messages import Mark
+
+_AUDIBLE = 64
+"""Samples further from 0 are sound."""
+
+_PAUSE = SAMPLE_RATE // 20
+"""A shorter silence is part of a word: that before a `t`, say."""
+
+
+def marks_of(script: str, words: Iterable[Mark], samples: Pcm) -> tuple[Mark, ...]:
+    """A segment's marks, as `shm.messages.Marks` has them: places rise strictly, samples don't fall.
+
+    espeak-ng counts the pause after a clause to its last word. The word ends where its sound does: a mark there has the
+    place right after it, before the space that follows.
+
+    Args:
+        words: where each begins: place in the script, and sample. More than one at a place: the first counts.
+        samples: the whole segment, shape [n].
+    """
+    begun: list[Mark] = []
+    for place, sample in words:
+        if not begun or (place > begun[-1][0] and sample >= begun[-1][1]):
+            begun.append((place, min(sample, len(samples))))
+    marks: list[Mark] = []
+    for (place, sample), (next_place, next_sample) in pairwise([*begun, (len(script), len(samples))]):
+        marks.append((place, sample))
+        end = _end_of_sound(samples, sample, next_sample)
+        after = len(script[:next_place].rstrip())
+        if next_sample - end >= _PAUSE and place < after < next_place:
+            marks.append((after, end))
+    last = marks[-1][1] if marks else 0
+    marks.append((len(script), _end_of_sound(samples, last, len(samples)) if begun else len(samples)))
+    return tuple(marks)
+
+
+def _end_of_sound(samples: Pcm, start: int, end: int) -> int:
+    """After the last audible sample of that range; its end, if none is."""
+    loud = np.flatnonzero(np.abs(samples[start:end].astype(np.int32)) > _AUDIBLE)
+    return start + int(loud[-1]) + 1 if len(loud) else end
