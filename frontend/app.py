@@ -10,11 +10,14 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend import request_id
+from frontend.access.gate import Gate
 from frontend.catalog import Catalog
 from frontend.connection import announce_end, attend
 from frontend.errors import asked, openai_errors
 from frontend.health import Health
 from frontend.metrics import UNMATCHED, Metrics
+from frontend.openapi.handlers import docs, openapi
+from frontend.page import ROUTES as PAGE
 from frontend.settings import FrontSettings
 from frontend.speaker import Speaker
 from frontend.speech import SpeechHandler
@@ -32,10 +35,12 @@ def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web
     `auto_decompress=False`, as compressed bodies are refused and a decompression bomb should cost nothing; and with
     `access_log=None`, as each request is logged here.
     """
+    gate = Gate(settings)
     app = web.Application(
-        client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors, attend]
+        client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors, attend, gate.admit]
     )
     app.on_response_prepare.append(_name_response)
+    app.on_response_prepare.append(gate.mark)
     app.on_response_prepare.append(announce_end)
 
     async def scrape(request: web.Request) -> web.Response:
@@ -57,8 +62,12 @@ def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web
                 web.get(f"{version}/audio/voices", catalog.voices),
             ]
         )
+    app.add_routes(PAGE)
     app.add_routes(
         [
+            web.post("/dev/captioned_speech", speech.captioned),
+            web.get("/openapi.json", openapi),
+            web.get("/docs", docs),
             web.get("/voices", catalog.voices),
             web.get("/health", health.alive),
             web.get("/ready", health.ready),

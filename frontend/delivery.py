@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from aiohttp import web
 
-from frontend import sse
 from frontend.audio.encoding import Encoding
 from frontend.ending import reset_on_close
+from frontend.framing import Framing
+from frontend.joins import AUDIBLE
 from frontend.metrics import Metrics
+from frontend.timestamps.align import WordTiming
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
-
-AUDIBLE = 64
-"""Samples further than this from 0 (-54 dBFS) are speech; what an engine leads in with stays below."""
 
 
 class AudioResponse(web.StreamResponse):
@@ -65,50 +65,63 @@ class Delivery:
         encoding: Encoding,
         listening: Listening,
         chunk_ms: int,
-        *,
-        events: bool,
+        framing: Framing,
     ) -> None:
         self._request = request
         self._response = response
         self._encoding = encoding
         self._listening = listening
         self._chunk_ms = chunk_ms
-        self._events = events
+        self._framing = framing
+        self._primed = 0.0
 
-    async def send(self, piece: Pcm) -> None:
-        """Encode and write a piece. Waits while the client reads too slowly.
+    async def prime(self, seconds: float) -> None:
+        """Send silence at once, ahead of what isn't there yet; words sound as much later."""
+        silence = np.zeros(round(seconds * SAMPLE_RATE), np.int16)
+        self._primed = len(silence) / SAMPLE_RATE
+        await self.send(silence)
 
-        The transport may keep what it is given until the client reads, and the piece's memory goes back to the
-        worker before that; what encoders return is never that memory.
+    async def send(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
+        """Encode and write a piece, and before it the times of words that sound in it or soon after.
+
+        Waits while the client reads too slowly.
         """
+        if words:
+            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
         for chunk in chunks(piece, self._chunk_ms):
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
 
-    async def finish(self, input_tokens: int) -> None:
+    async def finish(self, input_tokens: int, words: Sequence[WordTiming] = ()) -> None:
         """Send what the encoder kept back, and say that the audio is whole."""
+        if words:
+            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
         await self._give(await self._encoding.finish())
-        if self._events:
-            await self._write(sse.done(input_tokens, self._listening.samples))
+        await self._write(self._framing.done(input_tokens, self._listening.samples))
 
     async def fail(self, error: object) -> None:
         """Say that no more comes, where the framing can: the encoder's end would make a part look whole."""
-        if self._events:
-            await self._write(sse.error(error))
+        await self._write(self._framing.error(error))
 
     async def _give(self, audio: bytes) -> None:
         if audio:
-            await self._write(sse.delta(audio) if self._events else audio)
+            await self._write(self._framing.audio(audio))
             killpoint("chunk")
             self._listening.given(self._encoding.given_out)
 
     async def _write(self, data: bytes) -> None:
+        if not data:
+            return
         if not self._response.prepared:
             killpoint("before-headers")
             await self._response.prepare(self._request)
             reset_on_close(self._request, True)
             killpoint("after-headers")
         await self._response.write(data)
+
+
+def _later(word: WordTiming, seconds: float) -> WordTiming:
+    return replace(word, start=word.start + seconds, end=word.end + seconds)
 
 
 def chunks(piece: Pcm, chunk_ms: int) -> Iterator[Pcm]:

@@ -5,42 +5,45 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Protocol
 
-from frontend.admission import Admission
-from frontend.estimate import Estimate
+from frontend.cache.entry import CachedSegment
+from frontend.cache.segments import SegmentCache
+from frontend.fingerprint import fingerprint
 from frontend.link import Link
 from frontend.metrics import Metrics
 from frontend.planned import PlannedSegment, SealedBlock, State
-from frontend.quarantine import Quarantine, fingerprint
+from frontend.planning.ledger import Account, Ledger
+from frontend.planning.planner import Limits
+from frontend.planning.profile import Profile
+from frontend.quarantine import Quarantine
+from frontend.records import Records
+from frontend.scheduling.admission import Admission
+from frontend.scheduling.replanning import plan_again
+from frontend.scheduling.turns import Turns
 from frontend.settings import FrontSettings
-from frontend.speaker import Broken, SpeechRequest, Unavailable, Unspeakable
+from frontend.speaker import Broken, Overloaded, SpeechRequest, Unavailable
 from frontend.status import Snapshot
 from frontend.stream import Stream
-from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation, Segment
+from frontend.text.segment import Segment
 from frontend.watchdog import Watchdog
 from shm.killpoint import killpoint
 from shm.messages import (
-    Began,
-    Commit,
     CommitMessage,
     Connect,
     ControlMessage,
     Disconnect,
     Distrust,
-    Done,
     EngineInfo,
-    Failed,
     Idle,
     Job,
-    Quit,
     Situation,
     clipped,
 )
-from shm.ring import TornBlock
 
 log = logging.getLogger(__name__)
 
@@ -51,17 +54,24 @@ FATAL = "fatal"
 """`Situation.worker_state` of a worker that is not started again."""
 
 
+class Reader(Protocol):
+    """What is needed of `frontend.reader.Reader`."""
+
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]: ...
+
+
 class Dispatcher:
     """See `frontend.speaker.Speaker`. `tell` sends a control message to the supervisor."""
 
     def __init__(
         self,
-        pipeline: TextPipeline,
+        reader: Reader,
         metrics: Metrics,
         tell: Callable[[ControlMessage], None],
         settings: FrontSettings,
+        cache: SegmentCache,
     ) -> None:
-        self._pipeline = pipeline
+        self._reader = reader
         self._metrics = metrics
         self._tell = tell
         self._settings = settings
@@ -69,10 +79,16 @@ class Dispatcher:
         self._watchdogs: dict[int, Watchdog] = {}
         self._current: Link | None = None
         self._streams: dict[int, Stream] = {}
-        self._admission = Admission(self._streams, self._link_for)
+        self._turns = Turns(self._streams, self._link_for)
+        self._ledger = Ledger(settings.adapt_plans)
+        self._admission = Admission(self._streams, self._ledger)
+        self._cache = cache
+        self._records = Records(self._streams, self._ledger, cache, metrics, self._ended, self.wake)
+        self._limits = Limits()
+        metrics.watch_cache(lambda: cache.bytes)
+        self._idle = asyncio.Event()
         self._quarantine = Quarantine(settings.quarantine_seconds)
         self._numbers = itertools.count(1)
-        self._estimates: dict[str, Estimate] = {}
         self._engine: EngineInfo | None = None
         self._situation = Situation("starting", "the worker is starting", {})
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
@@ -98,18 +114,54 @@ class Dispatcher:
         if engine is None:
             raise Unavailable(self.reason, self.retry_after)
         if len(self._streams) >= self._settings.max_streams:
-            raise Unavailable(f"{len(self._streams)} streams are being spoken already", self.retry_after)
-        segments = self._pipeline.segments(request.text, request.language, Notation.of(engine))
+            raise Overloaded(f"{len(self._streams)} requests are being spoken already.", self._soonest_end())
+        if not request.idle:
+            for other in self._streams.values():
+                if other.request.idle:
+                    other.fail(Unavailable("listeners come first"))
+        segments = self._reader.segments(request, engine, self._ledger.of(engine).profile)
         stream = Stream(next(self._numbers), request, engine, segments, self, self._executor)
         self._streams[stream.number] = stream
+        self._mind_idleness()
         return stream
+
+    async def idle(self) -> None:
+        """Wait until something can speak and nothing is being spoken."""
+        await self._idle.wait()
+
+    def _mind_idleness(self) -> None:
+        if self._current and not self._streams:
+            self._idle.set()
+        else:
+            self._idle.clear()
+
+    def _soonest_end(self) -> float:
+        """Seconds until a stream will have been made."""
+        return max(1.0, min(self._admission.seconds_left(stream) for stream in self._streams.values()))
+
+    def key(self, stream: Stream, segment: Segment) -> bytes:
+        """See `frontend.stream.Host.key`."""
+        request, speed = stream.request, stream.speed(segment)
+        return fingerprint(stream.engine, segment.script, request.language, request.voice, speed)
+
+    async def recall(self, stream: Stream, key: bytes) -> CachedSegment | None:
+        """See `frontend.stream.Host.recall`."""
+        if stream.request.fresh:
+            return None
+        found = await self._cache.find(key, marks=stream.request.timestamps)
+        self._metrics.cache_asked(found is not None)
+        return found
+
+    def admit(self, stream: Stream, first: Segment) -> None:
+        """See `frontend.stream.Host.admit`."""
+        self._admission.admit(stream, first)
 
     def estimate(self, stream: Stream, segment: Segment) -> int:
         """Samples that the segment is expected to have."""
-        return self._estimate_for(stream.engine).samples(segment.tokens, stream.request.speed)
+        return self._account(stream).costs.samples(segment.tokens, stream.speed(segment))
 
-    def _estimate_for(self, engine: EngineInfo) -> Estimate:
-        return self._estimates.setdefault(f"{engine.name} {engine.model}", Estimate())
+    def _account(self, stream: Stream) -> Account:
+        return self._ledger.of(stream.engine)
 
     # -- what the supervisor says
 
@@ -145,58 +197,10 @@ class Dispatcher:
     # -- what the workers say
 
     def _record(self, link: Link, message: CommitMessage) -> None:
-        if message.generation != link.generation:
-            link.lose(f"a record of generation {message.generation} from generation {link.generation}")
-            return
         self._watchdogs[link.generation].sign_of_life()
-        if isinstance(message, Quit):
-            link.lose("it ends on its own account", to_blame=False)
-            return
-        stream = self._streams.get(message.job)
-        planned = stream.find(message.segment) if stream else None
-        if stream is None or planned is None or planned.link is not link or planned.state is not State.DISPATCHED:
-            return  # sent before the worker read that the job is forgotten
-        match message:
-            case Began():
-                planned.touched = asyncio.get_running_loop().time()
-            case Commit():
-                self._sealed(link, stream, planned, message)
-            case Done():
-                self._done(link, stream, planned, message)
-            case Failed():
-                self._ended(link, stream, planned, State.FAILED)
-                stream.fail(Unspeakable(message.reason))
+        self._records.take(link, message)
 
-    def _sealed(self, link: Link, stream: Stream, planned: PlannedSegment, commit: Commit) -> None:
-        lease = planned.lease
-        assert lease is not None
-        if commit.offset != planned.sealed or commit.position != lease.sealed:
-            link.lose(f"sample {commit.offset} of a segment where {planned.sealed} was due")
-            return
-        try:
-            pieces = lease.reader.sealed(commit.position, commit.samples, commit.crc32)
-        except TornBlock as torn:
-            link.lose(str(torn))
-            return
-        killpoint("before-seal")
-        planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
-        killpoint("sealed")
-        stream.progress()
-        if not stream.sounds:
-            stream.sounds = True
-            self.wake()
-
-    def _done(self, link: Link, stream: Stream, planned: PlannedSegment, done: Done) -> None:
-        if done.samples != planned.sealed:
-            link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
-            return
-        if not planned.deaths:  # else a part of it was made elsewhere
-            tokens, speed = planned.segment.tokens, stream.request.speed
-            self._estimate_for(stream.engine).observe(tokens, speed, done.samples, done.seconds)
-        self._ended(link, stream, planned, State.DONE)
-
-    def _ended(self, link: Link, stream: Stream, planned: PlannedSegment, state: State) -> None:
-        planned.ended(state)
+    def _ended(self, link: Link, stream: Stream) -> None:
         link.in_worker -= 1
         stream.progress()
         if (head := stream.head_at(link)) and head.touched is not None:
@@ -220,26 +224,28 @@ class Dispatcher:
                     planned.orphaned(to_blame and planned.touched is not None)
                     self._metrics.segment_resubmitted()
                     if planned.deaths >= MAX_DEATHS:
-                        self._quarantine.add(self._fingerprint(stream, planned))
+                        self._quarantine.add(planned.key)
         self.wake()
 
     def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
         for stream in self._streams.values():
             if head := stream.head_at(link):
-                yield head, self._estimate_for(stream.engine).seconds(head.segment.tokens, stream.request.speed)
-
-    def _fingerprint(self, stream: Stream, planned: PlannedSegment) -> bytes:
-        engine, request = stream.engine, stream.request
-        return fingerprint(f"{engine.name} {engine.model_sha256}", planned.segment.script, request.voice, request.speed)
+                segment, load = head.segment, link.engine.concurrency
+                yield head, self._account(stream).costs.seconds(segment.tokens, stream.speed(segment), load)
 
     # -- what goes to the workers
 
     def wake(self) -> None:
         """See `frontend.stream.Host.wake`: dispatch what can be, nearest deadline first."""
-        for deadline, stream, segment in self._admission.waiting():
-            if len(self._quarantine) and self._fingerprint(stream, segment) in self._quarantine:
+        self._mind_idleness()
+        for stream in self._streams.values() if self._settings.adapt_plans else ():
+            if segments := plan_again(stream, time.monotonic(), self._account(stream), self._limits):
+                stream.take_plan(segments)
+                self._metrics.replanned()
+        for deadline, stream, segment in self._turns.waiting():
+            if segment.key in self._quarantine:
                 stream.fail(Broken("a part of this text ends the engine's process; it is not tried again for a while"))
-            elif (link := self._link_for(stream)) and self._admission.may_go(link, stream, segment):
+            elif (link := self._link_for(stream)) and self._turns.may_go(link, stream, segment):
                 self._dispatch(link, stream, segment, deadline)
 
     def _link_for(self, stream: Stream) -> Link | None:
@@ -267,10 +273,11 @@ class Dispatcher:
                 script=planned.segment.script,
                 language=request.language,
                 voice=request.voice,
-                speed=request.speed,
+                speed=stream.speed(planned.segment),
                 seed=zlib.crc32(planned.segment.script.encode()),
                 from_sample=planned.sealed,
                 first_deadline=deadline,
+                marks=request.timestamps,
             )
         )
         killpoint("dispatched")
@@ -279,11 +286,18 @@ class Dispatcher:
 
     def took(self, block: SealedBlock) -> None:
         """See `Host.took`."""
+        if block.link is None:
+            return
         block.give_back()
         killpoint("released")
         if watchdog := self._watchdogs.get(block.link.generation):
             watchdog.sign_of_life()  # it may have had no room to say anything until now
         self.wake()
+
+    def ran_dry(self, stream: Stream) -> None:
+        """See `Host.ran_dry`."""
+        if not stream.request.whole and not stream.request.idle:
+            self._metrics.underrun()
 
     def forget(self, stream: Stream) -> None:
         """See `Host.forget`."""
@@ -312,7 +326,16 @@ class Dispatcher:
     def snapshot(self) -> Snapshot:
         """What `/status` shows of it."""
         streams = tuple(self._streams.values())
-        return Snapshot(self.engine, self.reason, self._situation, streams, self.queue_depth, len(self._quarantine))
+        return Snapshot(
+            self.engine,
+            self.reason,
+            self._situation,
+            streams,
+            self.queue_depth,
+            len(self._quarantine),
+            self._ledger.by_engine(),
+            self._cache,
+        )
 
     def close(self) -> None:
         """End every stream and link."""
@@ -322,6 +345,7 @@ class Dispatcher:
             self._watchdogs[link.generation].stop()
             link.close()
         self._executor.shutdown(wait=False, cancel_futures=True)
+        self._cache.close()
 
 
 def _sound_alike(one: EngineInfo, other: EngineInfo) -> bool:

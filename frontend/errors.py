@@ -21,13 +21,22 @@ log = logging.getLogger(__name__)
 class ApiError(Exception):
     """A request that is refused: what to answer. The message is meant for the client and says what to do."""
 
-    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.param = param
         """The field that is wrong: `input`, `voice.id`; None where no single one is."""
         self.code = code
+        self.headers = headers
 
 
 def error_response(
@@ -54,6 +63,8 @@ def error_body(
 def late_error_body(error: Exception) -> dict[str, str | None]:
     """An `error_body` for what went wrong after the status had left."""
     match error:
+        case ApiError():
+            return error_body(error.status, error.message, param=error.param, code=error.code)
         case Unspeakable():
             return error_body(400, str(error), param="input", code="unspeakable")
         case Interrupted():
@@ -76,7 +87,7 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
     try:
         return await handler(request)
     except ApiError as error:
-        return error_response(error.status, error.message, param=error.param, code=error.code)
+        return error_response(error.status, error.message, param=error.param, code=error.code, headers=error.headers)
     except Unspeakable as error:
         return error_response(400, str(error), param="input", code="unspeakable")
     except Interrupted as error:

@@ -14,6 +14,8 @@ FIRST_AUDIO_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 
 DURATION_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 """Seconds. A stream lasts as long as its listener reads, so the last are long."""
 
+REAL_TIME_FACTOR_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.5)
+
 UNMATCHED = "unmatched"
 """The endpoint of a request that no route takes."""
 
@@ -54,6 +56,16 @@ class Metrics:
             "Segments that a worker died on and another was given.",
             registry=self.registry,
         )
+        self._underruns = Counter(
+            "kokoro_live_stream_underruns_total",
+            "Gaps that listeners heard: the next sample was made after the one before it had been played.",
+            registry=self.registry,
+        )
+        self._replanned = Counter(
+            "kokoro_live_replans_total",
+            "Streams whose rest was cut anew because their listeners were about to run dry.",
+            registry=self.registry,
+        )
         self._restarts = Counter(
             "kokoro_live_process_restarts_total",
             "Processes started again by the supervisor, by role.",
@@ -82,6 +94,21 @@ class Metrics:
             registry=self.registry,
         )
 
+        self._real_time_factor = Histogram(
+            "kokoro_live_real_time_factor",
+            "Seconds of work per second of audio, for each segment that was made; below 1 it keeps up with a listener.",
+            buckets=REAL_TIME_FACTOR_BUCKETS,
+            registry=self.registry,
+        )
+        self._cache_hits = Counter(
+            "kokoro_live_cache_hits_total", "Segments that were repeated from the cache.", registry=self.registry
+        )
+        self._cache_misses = Counter(
+            "kokoro_live_cache_misses_total",
+            "Segments that were looked for there and had to be made.",
+            registry=self.registry,
+        )
+        self._cache_bytes = Gauge("kokoro_live_cache_bytes", "Memory that the cache takes.", registry=self.registry)
         self._queue = Gauge(
             "kokoro_live_queue_depth", "Segments that are planned and not with a worker.", registry=self.registry
         )
@@ -93,6 +120,19 @@ class Metrics:
     def watch_connections(self, count: Callable[[], int]) -> None:
         """Ask `count` at every scrape."""
         self._connections.set_function(count)
+
+    def watch_cache(self, size: Callable[[], int]) -> None:
+        """Ask `size` (bytes) at every scrape."""
+        self._cache_bytes.set_function(size)
+
+    def cache_asked(self, found: bool) -> None:
+        """The cache had a segment, or hadn't."""
+        (self._cache_hits if found else self._cache_misses).inc()
+
+    def segment_made(self, seconds: float, samples: int) -> None:
+        """It took `seconds` of one lane."""
+        if samples:
+            self._real_time_factor.observe(seconds * SAMPLE_RATE / samples)
 
     def connection_closed(self, reason: str) -> None:
         """The server closed it, without a request's end being the cause."""
@@ -121,6 +161,14 @@ class Metrics:
 
     def segment_resubmitted(self) -> None:
         self._resubmitted.inc()
+
+    def underrun(self) -> None:
+        """A listener heard a gap."""
+        self._underruns.inc()
+
+    def replanned(self) -> None:
+        """A stream's rest was cut anew."""
+        self._replanned.inc()
 
     def restarts(self, counts: Mapping[str, int]) -> None:
         """Restarts so far by role, as the supervisor counts them; they only grow while it lives."""

@@ -6,9 +6,11 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from frontend.cache.entry import CachedSegment
 from frontend.link import Lease, Link
 from frontend.text.segment import Segment
 from shm.audio import Pcm
+from shm.messages import Mark
 
 
 class State(Enum):
@@ -25,15 +27,16 @@ class SealedBlock:
     """Samples that the front owns, whoever dies: committed and checked."""
 
     pieces: tuple[Pcm, ...]
-    """One view into the ring, or two where the block wraps."""
-    link: Link
-    lease: Lease
-    end: int
+    """One view into the ring, or two where the block wraps; the front's own memory where it comes from the cache."""
+    link: Link | None = None
+    lease: Lease | None = None
+    end: int = 0
     """The ring position after it."""
 
     def give_back(self) -> None:
         """The listener has taken it: the room is the worker's again."""
-        self.link.release(self.lease, self.end)
+        if self.link and self.lease:
+            self.link.release(self.lease, self.end)
 
 
 @dataclass(eq=False)
@@ -52,15 +55,32 @@ class PlannedSegment:
     promised: int = 0
     """Its part of `lease.promised`."""
     blocks: deque[SealedBlock] = field(default_factory=deque)
+    taken: int = 0
+    """Samples of it that its listener has."""
+    marks: list[Mark] = field(default_factory=list)
+    kept: list[Pcm] | None = None
+    """All of it that was sealed, in memory of our own, where it is to be cached."""
+    key: bytes = b""
+    """`frontend.fingerprint`."""
+    cached: bool = False
     deaths: int = 0
     """Generations that died while they had it."""
     touched: float | None = None
     """While a lane works at it: since when, on the event loop's clock."""
+    side_by_side: list[int] = field(default_factory=list)
+    """How many segments the lanes were at, this one included, whenever one of its blocks was begun."""
+    resumed: bool = False
+    """A generation lost it, whether that was its fault or not."""
 
     @property
     def suspect(self) -> bool:
         """A generation died while it had this segment, and it hasn't been made since."""
         return self.deaths > 0 and self.state in (State.PLANNED, State.DISPATCHED)
+
+    def load(self, now: int) -> float:
+        """The mean number of segments made side by side while it was made; `now` at its end."""
+        seen = [*self.side_by_side, max(now, 1)]
+        return sum(seen) / len(seen)
 
     def dispatched(self, link: Link, lease: Lease) -> None:
         self.state = State.DISPATCHED
@@ -69,9 +89,26 @@ class PlannedSegment:
         self.promised = max(self.estimate - self.sealed, 0)
         lease.promised += self.promised
 
+    @property
+    def length(self) -> int:
+        """Its samples: as many as were sealed once it is done, till then at least as many as are expected."""
+        return self.sealed if self.state is State.DONE else max(self.estimate, self.sealed)
+
+    def recalled(self, segment: CachedSegment) -> None:
+        """It was spoken before."""
+        self.state = State.DONE
+        self.cached = True
+        self.sealed = len(segment.samples)
+        self.marks = list(segment.marks)
+        if self.sealed:
+            self.blocks.append(SealedBlock((segment.samples,)))
+
     def seal(self, block: SealedBlock, samples: int) -> None:
+        assert block.lease is not None
         self.touched = None
         self.blocks.append(block)
+        if self.kept is not None:
+            self.kept += [piece.copy() for piece in block.pieces]
         self.sealed += samples
         block.lease.sealed += samples
         self._settle(min(samples, self.promised))
@@ -87,6 +124,8 @@ class PlannedSegment:
         self.link = self.lease = None
         self.promised = 0
         self.touched = None
+        self.resumed = True
+        self.marks.clear()
         self.deaths += to_blame
 
     def _settle(self, samples: int) -> None:

@@ -13,14 +13,24 @@ from setproctitle import setproctitle
 
 from frontend.acceptor import Acceptor
 from frontend.app import make_app
+from frontend.cache.disk import DiskCache
+from frontend.cache.segments import SegmentCache
 from frontend.connections import Connections
 from frontend.descriptors import room_for
 from frontend.dispatcher import Dispatcher
+from frontend.lexicon.file import LexiconFile
+from frontend.lexicon.lexicon import Lexicon
 from frontend.metrics import Metrics
+from frontend.phonemize import Phonemizer
+from frontend.planning.planner import Limits
+from frontend.prewarm import prewarm
+from frontend.reader import Reader
 from frontend.settings import FrontSettings
 from frontend.status import Status
 from frontend.text.g2p import G2P
+from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
+from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
@@ -29,14 +39,21 @@ from shm.messages import Connect, ControlMessage, Disconnect, Drain, Situation, 
 log = logging.getLogger(__name__)
 
 
-def run(listener: socket.socket, control_end: socket.socket, lifeline: int, settings: FrontSettings) -> None:
+def run(
+    listener: socket.socket,
+    control_end: socket.socket,
+    lifeline: int,
+    settings: FrontSettings,
+    text: TextSettings,
+    normalization: Normalization,
+) -> None:
     """Be the front until the supervisor says `Drain` or is gone."""
     setproctitle("kokoro-live: front")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
     dump_stacks_on_request()
     control_end.setblocking(False)
-    asyncio.run(Front(listener, ControlSocket(control_end), settings).serve())
+    asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization).serve())
     # Text that was being phonemised for a listener who is gone keeps nobody waiting.
     logging.shutdown()
     sys.stdout.flush()
@@ -46,13 +63,25 @@ def run(listener: socket.socket, control_end: socket.socket, lifeline: int, sett
 class Front:
     """One front process."""
 
-    def __init__(self, listener: socket.socket, control: ControlSocket, settings: FrontSettings) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        control: ControlSocket,
+        settings: FrontSettings,
+        text: TextSettings,
+        normalization: Normalization,
+    ) -> None:
         self._listener = listener
         self._control = control
         self._metrics = Metrics()
         self._settings = settings
         self._g2p = G2P()
-        self._dispatcher = Dispatcher(TextPipeline(self._g2p), self._metrics, self._tell, settings)
+        cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
+        self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
+        self._text = text
+        self._pipeline = TextPipeline(self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon)
+        reader = Reader(self._pipeline, Limits(), text.max_pause_seconds)
+        self._dispatcher = Dispatcher(reader, self._metrics, self._tell, settings, cache)
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
         self._end = asyncio.Event()
@@ -62,7 +91,15 @@ class Front:
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch_queue(lambda: self._dispatcher.queue_depth)
         app = make_app(self._dispatcher, self._settings, self._metrics)
-        app.add_routes([web.get("/status", Status(self._dispatcher.snapshot, self._g2p.fallbacks).get)])
+        phonemizer = Phonemizer(
+            self._dispatcher, self._pipeline, self._settings.max_input_characters, self._text.max_pause_seconds
+        )
+        app.add_routes(
+            [
+                web.get("/status", Status(self._dispatcher.snapshot, self._g2p.fallbacks).get),
+                web.post("/dev/phonemize", phonemizer.post),
+            ]
+        )
         runner = web.AppRunner(
             app,
             handler_cancellation=True,
@@ -81,7 +118,9 @@ class Front:
         self._tell(Started())
         await self._oriented.wait()
         acceptor.start()
+        prewarming = asyncio.create_task(prewarm(self._dispatcher, self._settings.prewarm))
         await self._end.wait()
+        prewarming.cancel()
         await acceptor.stop()
         await runner.cleanup()
         self._dispatcher.close()
@@ -121,3 +160,13 @@ class Front:
             case Drain():
                 self._oriented.set()
                 self._end.set()
+
+
+def _disk_cache(settings: FrontSettings) -> DiskCache | None:
+    if settings.disk_cache is None:
+        return None
+    try:
+        return DiskCache(settings.disk_cache, settings.disk_cache_bytes, settings.disk_cache_ttl)
+    except OSError as error:
+        log.error("going on without the disk cache: %s", error)
+        return None

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 
-from shm.messages import Voice
-
-
-def fingerprint(engine: str, script: str, voice: Voice, speed: float) -> bytes:
-    """What makes two segments the same work."""
-    return hashlib.sha256(repr((engine, script, voice, speed)).encode()).digest()
-
 
 class Quarantine:
-    """A set whose members leave it after `lifetime` seconds, because the engine may have been mended."""
+    """A set of fingerprints, each in it for `lifetime` seconds: the engine may have been mended by then."""
 
     def __init__(self, lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._lifetime = lifetime

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
 from frontend.errors import ApiError
+from frontend.json_body import read_json
+from frontend.markup.marked import MarkupKind
+from frontend.sessions import OnBusy
 from shm.audio import SAMPLE_RATE
-
-_PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
-"""How msgspec writes where in the document it stumbled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,19 @@ class SpeechCall:
     streamed: bool
     """Sent while it is made; otherwise at once, with its length."""
     lang: str | None
+    markup: MarkupKind
+    phonemes: bool
+    """`text` is phonemes of the model's vocabulary."""
+    timestamps: bool
+    captioned: bool
+    """In Kokoro-FastAPI's form."""
+    session: str | None
+    on_busy: OnBusy | None
+
+    @property
+    def plain(self) -> bool:
+        """The response is the audio file and nothing else."""
+        return not (self.events or self.timestamps)
 
 
 class VoiceReference(msgspec.Struct):
@@ -55,28 +67,48 @@ class SpeechBody(msgspec.Struct):
     stream_format: Literal["audio", "sse"] | None = None
     stream: bool | None = None
     lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    markup: MarkupKind | None = None
+    """How pauses, pronunciations and pace stand in the text; none unless it is said here."""
+    phonemes: str | None = None
+    """In place of `input`: what is to be spoken in the model's own phonemes."""
+    timestamps: Literal["word"] | None = None
+    """When each word sounds: as events, or with `stream`: false beside the audio."""
+    user: Annotated[str, msgspec.Meta(max_length=256)] | None = None
+    """Who listens, where there is no X-Session header."""
+    on_busy: OnBusy | None = None
+    """What happens to what the same listener asked for before and is still being sent."""
+    instructions: Any = None
+    """Without effect: Kokoro takes no instructions."""
 
 
 _decode = msgspec.json.Decoder(SpeechBody).decode
 
 
-def parse_speech(body: bytes, max_input_characters: int) -> SpeechCall:
+def parse_speech(body: bytes, max_input_characters: int, *, captioned: bool = False) -> SpeechCall:
     """Read the body, whatever its Content-Type said.
+
+    Args:
+        captioned: it is for captioned speech, which has timestamps in any form.
 
     Raises:
         ApiError: 400, naming the field that is wrong.
     """
-    fields = _read(body)
+    fields = read_json(_decode, body)
     text = fields.text if fields.input is None else fields.input
+    if text is not None and fields.phonemes is not None:
+        message = "`input` and `phonemes` exclude each other: give one of them."
+        raise ApiError(400, message, param="phonemes", code="invalid_value")
+    what = "input" if fields.phonemes is None else "phonemes"
+    text = fields.phonemes if text is None else text
     if text is None:
         raise ApiError(400, "`input` is missing: give the text to speak.", param="input", code="missing_required")
     if not text.strip():
-        raise ApiError(400, "`input` is blank: give a text to speak.", param="input", code="unspeakable")
+        raise ApiError(400, f"`{what}` is blank: give something to speak.", param=what, code="unspeakable")
     if len(text) > max_input_characters:
         raise ApiError(
             400,
-            f"`input` has {len(text)} characters; at most {max_input_characters} are taken. Split it over requests.",
-            param="input",
+            f"`{what}` has {len(text)} characters; at most {max_input_characters} are taken. Split it over requests.",
+            param=what,
             code="string_above_max_length",
         )
     events = fields.stream_format == "sse"
@@ -84,6 +116,9 @@ def parse_speech(body: bytes, max_input_characters: int) -> SpeechCall:
     if events and not streamed:
         message = "`stream`: false has no events; leave it out, or `stream_format`."
         raise ApiError(400, message, param="stream", code="invalid_value")
+    if fields.timestamps and streamed and not events and not captioned:
+        message = '`timestamps`: the audio alone has no place for them; add `stream_format`: "sse", or `stream`: false.'
+        raise ApiError(400, message, param="timestamps", code="invalid_value")
     audio_format = _format(fields)
     return SpeechCall(
         text=text,
@@ -94,27 +129,13 @@ def parse_speech(body: bytes, max_input_characters: int) -> SpeechCall:
         events=events,
         streamed=streamed,
         lang=fields.lang,
+        markup=fields.markup or MarkupKind.NONE,
+        phonemes=fields.phonemes is not None,
+        timestamps=captioned or fields.timestamps is not None,
+        captioned=captioned,
+        session=fields.user,
+        on_busy=fields.on_busy,
     )
-
-
-def _read(body: bytes) -> SpeechBody:
-    try:
-        return _decode(body.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ApiError(400, f"The body is not UTF-8 (byte {error.start}).", code="invalid_json") from error
-    except msgspec.ValidationError as error:
-        raise _of_validation(error) from error
-    except (msgspec.DecodeError, RecursionError) as error:
-        message = f'The body is not JSON that can be read: {error}. Send an object such as {{"input": "Hello."}}.'
-        raise ApiError(400, message, code="invalid_json") from error
-
-
-def _of_validation(error: msgspec.ValidationError) -> ApiError:
-    match = _PATH.fullmatch(str(error))
-    assert match is not None
-    what, param = match["what"].replace(" | null", ""), match["param"] or None
-    message = f"`{param}`: {what}." if param else f"The body: {what}."
-    return ApiError(400, message, param=param, code="invalid_value")
 
 
 def _format(fields: SpeechBody) -> AudioFormat:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from types import TracebackType
 
@@ -71,6 +73,15 @@ class Turn:
         self._leave()
         if kind is asyncio.CancelledError:
             self._raise_if_interrupted()
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Within the turn: what runs here ends with `Interrupted`, so that what is around it can still say so."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._raise_if_interrupted()
+            raise
 
     def _interrupt(self) -> None:
         if not self._interrupted and self._task is not None:

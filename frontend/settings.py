@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from frontend.access.hosts import Hosts
+from frontend.access.keys import BadKey, checked
+from frontend.access.origins import Origins
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,41 @@ class FrontSettings:
         default=2 * 1024 * 1024,
         metadata={"help": "The longest request body, in bytes; a longer one is answered with 413."},
     )
+    max_bodies_bytes: int = field(
+        default=32 * 1024 * 1024,
+        metadata={"help": "The length of all request bodies being read, in bytes; one more is answered with 503."},
+    )
+    api_keys: tuple[str, ...] = field(
+        default=(),
+        repr=False,
+        metadata={
+            "help": "The keys that clients need one of, with commas between them. None: no client needs one.",
+            "separator": ",",
+        },
+    )
+    api_key_file: Path | None = field(
+        default=None, metadata={"help": "More keys, one a line; read again when it has changed."}
+    )
+    requests_per_minute: int = field(
+        default=0,
+        metadata={
+            "help": "What one key may ask, or one address without a key; more is answered with 429. 0: no limit."
+        },
+    )
+    cors_origins: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Whose pages may use the server, beside localhost's: https://example.com, null, * for all.",
+            "separator": ",",
+        },
+    )
+    allowed_hosts: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Names under which it may be asked, beside localhost: those that a proxy passes on.",
+            "separator": ",",
+        },
+    )
     max_input_characters: int = field(
         default=100_000,
         metadata={"help": "The longest text of one request, in characters; a longer one is answered with 400."},
@@ -25,13 +65,44 @@ class FrontSettings:
         default=100,
         metadata={"help": "The most audio in one HTTP chunk, in milliseconds."},
     )
+    prime_silence: float = field(
+        default=0.0,
+        metadata={"help": "Seconds of silence sent at once, before the speech is there; labelled X-Primed-Silence."},
+    )
+    adapt_plans: bool = field(
+        default=True,
+        metadata={"help": "Cut texts by what the engine is measured to cost; without it the same cuts on any day."},
+    )
+    cache_bytes: int = field(
+        default=256 * 1024 * 1024,
+        metadata={"help": "Bytes of spoken segments kept in memory for when they are asked for again; 0: none."},
+    )
+    disk_cache: Path | None = field(
+        default=None,
+        metadata={"help": "A folder in which spoken segments are kept besides, also for later starts."},
+    )
+    disk_cache_bytes: int = field(
+        default=1024 * 1024 * 1024,
+        metadata={"help": "The most that the folder may hold, in bytes."},
+    )
+    disk_cache_ttl: float = field(
+        default=30 * 86_400.0,
+        metadata={"help": "Seconds after which what is in the folder is made again."},
+    )
+    prewarm: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Phrases, with | between them, spoken to nobody when nobody asks, so that they are in the cache.",
+            "separator": "|",
+        },
+    )
     max_clip_seconds: int = field(
         default=1800,
         metadata={"help": "The longest audio of a request with stream: false, which is kept whole, in seconds."},
     )
     max_streams: int = field(
         default=64,
-        metadata={"help": "Requests spoken at the same time; one more is answered with 503."},
+        metadata={"help": "Requests spoken at the same time; one more is answered with 429."},
     )
     max_connections: int = field(
         default=1000,
@@ -83,6 +154,21 @@ class FrontSettings:
         for name in ("header_timeout", "body_timeout", "keepalive_timeout", "write_timeout"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be more than 0 seconds, not {getattr(self, name):g}")
+        if self.max_bodies_bytes < self.max_body_bytes:
+            raise ValueError(f"max_bodies_bytes must be at least max_body_bytes, not {self.max_bodies_bytes}")
+        if self.requests_per_minute < 0:
+            raise ValueError(f"requests_per_minute must be 0 or more, not {self.requests_per_minute}")
+        try:
+            checked(self.api_keys)
+        except BadKey as error:
+            raise ValueError(f"api_keys: {error}") from error
+        Hosts(self.allowed_hosts)
+        Origins(self.cors_origins)
+        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name):g}")
+        if self.disk_cache_ttl <= 0:
+            raise ValueError(f"disk_cache_ttl must be more than 0 seconds, not {self.disk_cache_ttl:g}")
         if self.drain_timeout < 0:
             raise ValueError(f"drain_timeout must be 0 or more seconds, not {self.drain_timeout:g}")
         if self.hang_patience <= 0:

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from frontend.markup.marked import MarkupKind
+from frontend.timestamps.align import WordTiming
 from shm.audio import Pcm
 from shm.messages import EngineInfo, Voice
 
@@ -20,6 +22,19 @@ class SpeechRequest:
     language: str
     """As espeak names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
     speed: float
+    markup: MarkupKind = MarkupKind.NONE
+    phonemes: bool = False
+    """The text is phonemes of the model's vocabulary, to be spoken as they are."""
+    timestamps: bool = False
+    """Its words' times are wanted (`SpeechStream.take_words`)."""
+    client: str = ""
+    """Who asks: those who ask much don't keep others waiting."""
+    whole: bool = False
+    """Nothing is heard before all of it is there: it may wait for those who listen."""
+    idle: bool = False
+    """Nobody waits for it at all."""
+    fresh: bool = False
+    """Neither taken from the cache nor kept there."""
 
 
 class SpeechError(Exception):
@@ -62,15 +77,27 @@ class SpeechStream(Protocol):
     tokens: int
     """The scripts' length as the engine counts it, of the segments whose audio was given whole; all at the end."""
 
+    @property
+    def cached(self) -> bool:
+        """Everything so far was spoken before and is only repeated."""
+        ...
+
     def __aiter__(self) -> AsyncIterator[Pcm]:
         """The audio in order, in pieces as they come from the engine (shape [n], n > 0).
 
-        The iteration ends only when the whole text was given. A piece is valid until the next one is asked for:
-        its memory is the ring's and goes back to the worker then.
+        The iteration ends only when the whole text was given.
 
         Raises:
-            Unspeakable, Unavailable, Broken: the stream ends here, incomplete.
+            Unspeakable, Unavailable, Overloaded, Broken: the stream ends here, incomplete.
         """
+        ...
+
+    def take_words(self) -> list[WordTiming]:
+        """When the words sound whose audio began since the last call, where that was asked for."""
+        ...
+
+    async def all_cached(self) -> bool:
+        """Whether the whole text was spoken before, so that it is there at once; known as soon as that can be."""
         ...
 
     def close(self) -> None:
@@ -101,5 +128,6 @@ class Speaker(Protocol):
 
         Raises:
             Unavailable: nothing can speak now.
+            Unspeakable: the engine can't do what is asked for.
         """
         ...

@@ -7,29 +7,58 @@ From then on the only way to say "incomplete" is to cut the connection before th
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import time
 from contextlib import closing
+from dataclasses import dataclass
 
+import msgspec
 from aiohttp import hdrs, web
 
-from frontend import request_id, sse
+from frontend import request_id
 from frontend.audio.encoding import Encoders, Encoding
-from frontend.audio.formats import FORMATS
+from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.delivery import AudioResponse, Delivery, Listening, chunks
 from frontend.ending import cut, left, reset_on_close
 from frontend.errors import ApiError, late_error_body
+from frontend.framing import CaptionLines, Events, Framing, Plain, caption, timing
 from frontend.metrics import Metrics
 from frontend.schema import SpeechCall, parse_speech
+from frontend.sessions import Sessions, Turn
 from frontend.settings import FrontSettings
-from frontend.speaker import Speaker, SpeechError, SpeechRequest, SpeechStream, Unavailable, Unspeakable
-from frontend.text.language import UnknownLanguage, language_of
-from frontend.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
+from frontend.speaker import Speaker, SpeechError, SpeechStream, Unavailable, Unspeakable
+from frontend.speech_request import session_of, speech_request
+from frontend.timestamps.align import WordTiming
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
-from shm.messages import EngineInfo
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """One request being answered."""
+
+    request: web.Request
+    call: SpeechCall
+    stream: SpeechStream
+    encoding: Encoding
+    listening: Listening
+    turn: Turn
+
+    @property
+    def framing(self) -> Framing:
+        if self.call.captioned:
+            return CaptionLines(self.call.format)
+        return Events() if self.call.events else Plain(self.call.format)
+
+    def headers(self, content_type: str) -> dict[str, str]:
+        return {
+            hdrs.CONTENT_TYPE: content_type,
+            "X-Engine": self.stream.engine.name,
+            "X-Sample-Rate": str(self.call.sample_rate),
+        }
 
 
 class SpeechHandler:
@@ -40,6 +69,7 @@ class SpeechHandler:
         self._settings = settings
         self._metrics = metrics
         self._encoders = Encoders()
+        self._sessions = Sessions()
 
     async def close(self, _: web.Application) -> None:
         """End the encoders' threads."""
@@ -51,54 +81,54 @@ class SpeechHandler:
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
         """
+        return await self._answer(request, captioned=False)
+
+    async def captioned(self, request: web.Request) -> web.StreamResponse:
+        """POST /dev/captioned_speech: the same with the times of its words, in the form of Kokoro-FastAPI.
+
+        Raises:
+            ApiError, SpeechError: nothing of the response has left yet.
+        """
+        return await self._answer(request, captioned=True)
+
+    async def _answer(self, request: web.Request, *, captioned: bool) -> web.StreamResponse:
         started = time.monotonic()
-        call = parse_speech(await self._body(request), self._settings.max_input_characters)
+        call = parse_speech(await request.read(), self._settings.max_input_characters, captioned=captioned)
         killpoint("parsed")
-        engine = self._speaker.engine
-        if engine is None:
-            raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        with (
-            closing(self._speaker.open(_speech_request(call, engine))) as stream,
-            closing(self._encoders.open(call.format, call.sample_rate, whole=not call.streamed)) as encoding,
-        ):
-            self._metrics.stream_opened()
-            try:
-                listening = Listening(self._metrics, started)
-                if call.streamed:
-                    return await self._stream(request, call, stream, encoding, listening)
-                return await self._clip(call, stream, encoding, listening)
-            finally:
-                self._metrics.stream_closed()
+        session = session_of(request, call)
+        turn = self._sessions.turn(session, call.on_busy)
+        async with turn:
+            engine = self._speaker.engine
+            if engine is None:
+                raise Unavailable(self._speaker.reason, self._speaker.retry_after)
+            with closing(self._speaker.open(speech_request(request, call, session, engine))) as stream:
+                # What is in the cache whole gets what a finished file has: true sizes in a WAV's header.
+                whole = not call.streamed or (
+                    call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
+                )
+                with closing(self._encoders.open(call.format, call.sample_rate, whole=whole)) as encoding:
+                    self._metrics.stream_opened()
+                    try:
+                        answer = _Answer(request, call, stream, encoding, Listening(self._metrics, started), turn)
+                        return await (self._clip(answer) if whole else self._stream(answer))
+                    finally:
+                        self._metrics.stream_closed()
 
-    async def _body(self, request: web.Request) -> bytes:
-        if request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
-            raise ApiError(415, "A compressed body is not taken: send it plain.", code="unsupported_encoding")
+    async def _stream(self, answer: _Answer) -> web.StreamResponse:
+        request, stream, listening, framing = answer.request, answer.stream, answer.listening, answer.framing
+        response = AudioResponse(headers=answer.headers(framing.content_type))
+        delivery = Delivery(request, response, answer.encoding, listening, self._settings.chunk_ms, framing)
         try:
-            async with asyncio.timeout(self._settings.body_timeout):
-                return await request.read()
-        except TimeoutError as error:
-            message = f"The body was not there whole after {self._settings.body_timeout:g} seconds: send it again."
-            raise ApiError(408, message, code="request_timeout") from error
-        except web.HTTPRequestEntityTooLarge as error:
-            limit = self._settings.max_body_bytes
-            message = f"The body is longer than {limit} bytes. Split the text over several requests."
-            raise ApiError(413, message, code="request_too_large") from error
-
-    async def _stream(
-        self,
-        request: web.Request,
-        call: SpeechCall,
-        stream: SpeechStream,
-        encoding: Encoding,
-        listening: Listening,
-    ) -> web.StreamResponse:
-        response = AudioResponse(headers=_headers(call, stream))
-        delivery = Delivery(request, response, encoding, listening, self._settings.chunk_ms, events=call.events)
-        try:
-            async for piece in stream:
-                await delivery.send(piece)
-            _assert_spoken(listening)
-            await delivery.finish(stream.tokens)
+            with answer.turn.interruptible():
+                if primed := self._settings.prime_silence:
+                    response.headers["X-Primed-Silence"] = f"{primed:g}"
+                    await delivery.prime(primed)
+                async for piece in stream:
+                    if stream.cached and not response.prepared:
+                        response.headers["X-Cache"] = "hit"
+                    await delivery.send(piece, stream.take_words())
+                _assert_spoken(listening)
+                await delivery.finish(stream.tokens, stream.take_words())
         except Exception as error:
             if left(request):
                 # Seen by a write before aiohttp could cancel this handler: the same event, so the same end.
@@ -117,48 +147,49 @@ class SpeechHandler:
             reset_on_close(request, False)
         return response
 
-    async def _clip(
-        self, call: SpeechCall, stream: SpeechStream, encoding: Encoding, listening: Listening
-    ) -> web.Response:
+    async def _clip(self, answer: _Answer) -> web.Response:
         """All of the audio at once: its length is known, and whatever goes wrong has its status."""
+        stream, listening, encoding = answer.stream, answer.listening, answer.encoding
         parts: list[bytes] = []
+        words: list[WordTiming] = []
         limit = self._settings.max_clip_seconds
         async for piece in stream:
+            words += stream.take_words()
             for chunk in chunks(piece, self._settings.chunk_ms):
                 listening.encoded(chunk)
                 parts.append(await encoding.encode(chunk))
             if listening.samples > limit * SAMPLE_RATE:
                 message = f"The clip is longer than {limit} seconds. Ask for it without `stream`: false."
                 raise ApiError(400, message, param="stream", code="clip_too_long")
+        words += stream.take_words()
         _assert_spoken(listening)
         parts.append(await encoding.finish())
         listening.given(listening.samples / SAMPLE_RATE)
-        return web.Response(body=b"".join(filter(None, parts)), headers=_headers(call, stream))
+        audio = b"".join(filter(None, parts))
+        if not answer.call.timestamps:
+            headers = answer.headers(FORMATS[answer.call.format].content_type)
+        else:
+            audio = msgspec.json.encode(_with_words(answer, audio, words))
+            headers = answer.headers("application/json")
+        if stream.cached:
+            headers["X-Cache"] = "hit"
+        return web.Response(body=audio, headers=headers)
 
 
-def _headers(call: SpeechCall, stream: SpeechStream) -> dict[str, str]:
+def _with_words(answer: _Answer, audio: bytes, words: list[WordTiming]) -> dict[str, object]:
+    call, encoded = answer.call, base64.b64encode(audio).decode()
+    if call.captioned:
+        content_type = FORMATS[call.format].content_type
+        return {"audio": encoded, "audio_format": content_type, "timestamps": [caption(word) for word in words]}
     return {
-        hdrs.CONTENT_TYPE: sse.CONTENT_TYPE if call.events else FORMATS[call.format].content_type,
-        "X-Engine": stream.engine.name,
-        "X-Sample-Rate": str(call.sample_rate),
+        "audio": encoded,
+        "format": call.format.value,
+        "sample_rate": call.sample_rate,
+        "duration": round(answer.listening.samples / SAMPLE_RATE, 3),
+        "words": [timing(word) for word in words],
     }
 
 
 def _assert_spoken(listening: Listening) -> None:
     if not listening.samples:
         raise Unspeakable("The text has nothing in it that can be spoken.")
-
-
-def _speech_request(call: SpeechCall, engine: EngineInfo) -> SpeechRequest:
-    try:
-        voice = parse_voice(call.voice if call.voice is not None else default_voice(engine.voices), engine.voices)
-    except VoiceError as error:
-        code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
-        raise ApiError(400, str(error), param="voice", code=code) from error
-    try:
-        language = language_of(voice, call.lang)
-    except UnknownLanguage as error:
-        raise ApiError(400, str(error), param="lang", code="unknown_language") from error
-    return SpeechRequest(
-        request_id=request_id.current.get(), text=call.text, voice=voice, language=language, speed=call.speed
-    )

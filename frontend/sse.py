@@ -17,6 +17,11 @@ def delta(audio: bytes) -> bytes:
     return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
 
 
+def words(words: list[dict[str, object]]) -> bytes:
+    """When words sound whose audio is in the deltas that follow; ours, where timestamps are asked for."""
+    return _event({"type": "speech.audio.words", "words": words})
+
+
 def done(input_tokens: int, samples: int) -> bytes:
     """The last event: the audio is whole.
 

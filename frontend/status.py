@@ -9,6 +9,9 @@ from typing import Any
 
 from aiohttp import web
 
+from frontend.cache.segments import SegmentCache
+from frontend.planned import State
+from frontend.planning.ledger import Account
 from frontend.stream import Stream
 from shm.audio import SAMPLE_RATE
 from shm.messages import EngineInfo, Situation
@@ -26,6 +29,9 @@ class Snapshot:
     queue_depth: int
     quarantined: int
     """Segments."""
+    costs: Mapping[str, Account]
+    """By engine."""
+    cache: SegmentCache
 
 
 class Status:
@@ -51,6 +57,8 @@ class Status:
                 "streams": [_stream(stream) for stream in now.streams],
                 "queue_depth": now.queue_depth,
                 "quarantined_segments": now.quarantined,
+                "costs": {name: _costs(account) for name, account in now.costs.items() if account.measured},
+                "cache": _cache(now.cache),
                 "words_by_source": dict(self._pronounced),
                 "front_uptime_seconds": round(time.monotonic() - self._started, 3),
             }
@@ -62,10 +70,24 @@ def _engine(engine: EngineInfo) -> dict[str, str]:
     return found | ({"sha256": engine.model_sha256} if engine.model_sha256 else {})
 
 
+def _costs(account: Account) -> dict[str, Any]:
+    """What was measured, and the figures that plans are made from."""
+    return account.costs.as_dict() | {"plans_are_made_for": account.profile.as_dict()}
+
+
+def _cache(cache: SegmentCache) -> dict[str, int]:
+    return {"segments": cache.segments, "bytes": cache.bytes, "hits": cache.hits, "misses": cache.misses}
+
+
 def _stream(stream: Stream) -> dict[str, Any]:
     """Never its text."""
-    return {
+    shown: dict[str, Any] = {
         "request_id": stream.request.request_id,
         "engine": stream.engine.name,
-        "seconds_sent": round(stream.samples_taken / SAMPLE_RATE, 3),
+        "seconds_sent": round(stream.samples_given / SAMPLE_RATE, 3),
+        "waiting_segments": sum(segment.state is State.PLANNED for segment in stream.planned),
     }
+    if stream.begun:
+        heard_until = stream.starts + (stream.samples_given + stream.samples_ready) / SAMPLE_RATE
+        shown["seconds_ahead"] = round(heard_until - time.monotonic(), 3)
+    return shown

@@ -5,26 +5,49 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import Protocol
 
+from frontend.cache.entry import CachedSegment
+from frontend.errors import ApiError
+from frontend.joins import Joiner
 from frontend.link import Link
 from frontend.planned import PlannedSegment, SealedBlock, State
 from frontend.speaker import SpeechError, SpeechRequest, Unspeakable
 from frontend.text.segment import Segment
+from frontend.timestamps.align import WordTiming, align
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import EngineInfo
 
 LOOKAHEAD = 4
 """Segments planned and not dispatched: a worker never waits for text, and little is phonemised that nobody hears."""
 
-FIRST_AUDIO_TARGET = 0.3
-"""Seconds from a request's arrival to its first sample: a newcomer's deadline."""
+UNHEARD = 32
+"""Segments planned and not heard, whatever their state: a text that is in the cache isn't taken out of it at once."""
+
+MIN_SPEED, MAX_SPEED = 0.25, 4.0
+"""What engines take; a request's speed times what its markup asks for stays within."""
 
 
 class Host(Protocol):
     """What a stream needs of the dispatcher."""
+
+    def key(self, stream: Stream, segment: Segment) -> bytes:
+        """What it is known by (`frontend.fingerprint`)."""
+        ...
+
+    async def recall(self, stream: Stream, key: bytes) -> CachedSegment | None:
+        """What it sounded like, if it was spoken before."""
+        ...
+
+    def admit(self, stream: Stream, first: Segment) -> None:
+        """Its first segment that must be made is about to wait for the worker.
+
+        Raises:
+            Overloaded: there is no room for it.
+        """
+        ...
 
     def estimate(self, stream: Stream, segment: Segment) -> int: ...
 
@@ -34,6 +57,10 @@ class Host(Protocol):
 
     def took(self, block: SealedBlock) -> None:
         """The listener has it: its room is free."""
+        ...
+
+    def ran_dry(self, stream: Stream) -> None:
+        """Its listener heard a gap."""
         ...
 
     def forget(self, stream: Stream) -> None: ...
@@ -55,25 +82,35 @@ class Stream:
         self.request = request
         self.engine = engine
         self.tokens = 0
-        self.samples_taken = 0
-        """By its listener."""
         self.planned: deque[PlannedSegment] = deque()
         """Segments whose blocks were not all taken, in order."""
-        self.sounds = False
-        """Its first block was sealed."""
+        self.sounds_since: float | None = None
+        """Monotonic seconds: when its first block was there."""
+        self.admitted = False
+        """It has a place among those for whom the worker works."""
+        self.first_due = 0.0
+        """Monotonic seconds at which its first sample should be there; set when it is admitted."""
+        self.arrival = time.monotonic()
+        self.tokens_planned = 0
+        self.all_planned = False
+        self.planned_again_at = -1
+        """Index of the first segment that was planned another time, because its listener was about to run dry."""
         self._segments = segments
         self._host = host
         self._executor = executor
         self._planned_count = 0
-        self._all_planned = False
-        self._failure: SpeechError | None = None
+        self._failure: SpeechError | ApiError | None = None
         self._changed = asyncio.Event()
         self._lookahead = asyncio.Event()
         self._lookahead.set()
-        self._arrival = time.monotonic()
-        self._first_taken: float | None = None
-        self._samples_done = 0
-        """Of segments that are no longer in `planned`."""
+        self._joiner = Joiner()
+        self._playing_since: float | None = None
+        """When its listener's clock began, moved by each gap that was heard."""
+        self._missing = False
+        """Its first segment that isn't in the cache was met."""
+        self._words: list[WordTiming] = []
+        self._announced = -1
+        """Index of the last segment whose words were told."""
         self._planning = asyncio.create_task(self._plan())
 
     async def _plan(self) -> None:
@@ -85,31 +122,97 @@ class Stream:
                 segment = await loop.run_in_executor(self._executor, next, self._segments, None)
                 if segment is None:
                     break
-                planned = PlannedSegment(self._planned_count, segment, self._host.estimate(self, segment))
-                self._planned_count += 1
-                self.planned.append(planned)
-                self.mind_lookahead()
-                self._host.wake()
+                await self._add(segment)
+        except (SpeechError, ApiError) as error:
+            self.fail(error)
+            return
         except Exception as error:
             self.fail(Unspeakable(f"the text could not be read: {error}"))
             raise
-        self._all_planned = True
+        self.all_planned = True
         if not self._planned_count:
             self.fail(Unspeakable("there is nothing in the text that can be spoken"))
         self._changed.set()
 
+    async def _add(self, segment: Segment) -> None:
+        planned = PlannedSegment(self._planned_count, segment, self._host.estimate(self, segment))
+        planned.key = self._host.key(self, segment)
+        known = await self._host.recall(self, planned.key)
+        if known is not None:
+            planned.recalled(known)
+            self.sounds_now()
+        else:
+            self._missing = True
+            if not self.admitted:
+                self._host.admit(self, segment)
+            planned.kept = None if self.request.fresh else []
+        self._planned_count += 1
+        self.tokens_planned += segment.tokens
+        self.planned.append(planned)
+        self.mind_lookahead()
+        self._host.wake()
+        self._changed.set()
+
+    def take_plan(self, segments: Sequence[Segment]) -> None:
+        """Have these made in place of those that nobody has begun."""
+        kept = [segment for segment in self.planned if segment.state is not State.PLANNED or segment.resumed]
+        first = len(kept) + self.planned[0].index if self.planned else self._planned_count
+        self.planned = deque(kept)
+        self._planned_count = self.planned_again_at = first
+        for segment in segments:
+            planned = PlannedSegment(self._planned_count, segment, self._host.estimate(self, segment))
+            planned.key = self._host.key(self, segment)
+            planned.kept = None if self.request.fresh else []
+            self.planned.append(planned)
+            self._planned_count += 1
+
     def mind_lookahead(self) -> None:
-        """Let the planning go on or wait. To be called when a segment was dispatched."""
+        """Let the planning go on or wait. To be called when a segment was dispatched or heard."""
         waiting = sum(segment.state is State.PLANNED for segment in self.planned)
-        if waiting < LOOKAHEAD:
+        if waiting < LOOKAHEAD and len(self.planned) < UNHEARD:
             self._lookahead.set()
         else:
             self._lookahead.clear()
 
+    def sounds_now(self) -> None:
+        """A block of it is there."""
+        self.sounds_since = self.sounds_since or time.monotonic()
+
+    @property
+    def sounds(self) -> bool:
+        """Its first block is there."""
+        return self.sounds_since is not None
+
     @property
     def begun(self) -> bool:
         """Its listener has had a first sample."""
-        return self._first_taken is not None
+        return self._playing_since is not None
+
+    @property
+    def cached(self) -> bool:
+        """See `SpeechStream.cached`."""
+        return not self._missing
+
+    async def all_cached(self) -> bool:
+        """See `SpeechStream.all_cached`."""
+        while not (self._missing or self._failure or self.all_planned or len(self.planned) >= UNHEARD):
+            self._changed.clear()
+            await self._changed.wait()
+        return self.all_planned and not self._missing and not self._failure
+
+    @property
+    def samples_given(self) -> int:
+        """To its listener."""
+        return self._joiner.position
+
+    @property
+    def samples_ready(self) -> int:
+        """Made and not given yet."""
+        return sum(segment.sealed - segment.taken for segment in self.planned)
+
+    def speed(self, segment: Segment) -> float:
+        """The pace at which a segment is spoken."""
+        return min(max(self.request.speed * segment.rate, MIN_SPEED), MAX_SPEED)
 
     def next_segment(self) -> PlannedSegment | None:
         """The first segment that no worker has; segments are dispatched in order."""
@@ -136,19 +239,23 @@ class Stream:
 
         That is when the listener's buffer runs dry: the first sample's time plus the audio before the segment.
         """
-        before = self._samples_done
+        before = self._joiner.position
         for segment in self.planned:
             if segment is wanted:
                 break
-            before += segment.sealed if segment.state is State.DONE else max(segment.estimate, segment.sealed)
-        start = self._arrival + FIRST_AUDIO_TARGET if self._first_taken is None else self._first_taken
-        return start + before / SAMPLE_RATE
+            before += segment.length - segment.taken
+        return self.starts + before / SAMPLE_RATE
+
+    @property
+    def starts(self) -> float:
+        """Monotonic seconds at which its listener hears, or should hear, the first sample."""
+        return self._playing_since or self.sounds_since or self.first_due
 
     def progress(self) -> None:
         """A block was sealed, or a segment ended."""
         self._changed.set()
 
-    def fail(self, error: SpeechError) -> None:
+    def fail(self, error: SpeechError | ApiError) -> None:
         """End the stream after what was sealed. The first failure counts."""
         self._failure = self._failure or error
         self._lookahead.set()
@@ -157,23 +264,60 @@ class Stream:
     async def __aiter__(self) -> AsyncIterator[Pcm]:
         while True:
             self._changed.clear()
-            if self.planned and self.planned[0].blocks:
-                block = self.planned[0].blocks.popleft()
+            head = self.planned[0] if self.planned else None
+            if head and head.blocks:
+                block = head.blocks.popleft()
                 for piece in block.pieces:
-                    self._first_taken = self._first_taken or time.monotonic()
-                    yield piece
-                    self.samples_taken += len(piece)
+                    head.taken += len(piece)
+                    joined = self._joiner.push(piece)
+                    self._tell_words(head)
+                    for samples in joined:
+                        yield self._heard(samples)
                 self._host.took(block)
-            elif self.planned and self.planned[0].state is State.DONE:
-                done = self.planned.popleft()
-                self._samples_done += done.sealed
-                self.tokens += done.segment.tokens
+            elif head and head.state is State.DONE:
+                self._tell_words(head, ended=True)
+                self._joiner.end(head.segment.cut, self.speed(head.segment), head.segment.pause)
+                self.planned.popleft()
+                self.tokens += head.segment.tokens
+                self.mind_lookahead()
             elif self._failure:
                 raise self._failure
-            elif self._all_planned and not self.planned:
+            elif self.all_planned and not self.planned:
+                for samples in self._joiner.finish():
+                    yield self._heard(samples)
                 return
             else:
                 await self._changed.wait()
+                self._mind_gap()
+
+    def _heard(self, samples: Pcm) -> Pcm:
+        self._playing_since = self._playing_since or time.monotonic()
+        return samples
+
+    def _mind_gap(self) -> None:
+        """Move the listener's clock, if it ran ahead of what there was to hear."""
+        head = self.planned[0] if self.planned else None
+        if self._playing_since is None or head is None or not head.blocks:
+            return
+        late = time.monotonic() - (self._playing_since + self._joiner.position / SAMPLE_RATE)
+        if late > 0:
+            self._playing_since += late
+            self._host.ran_dry(self)
+
+    def _tell_words(self, head: PlannedSegment, ended: bool = False) -> None:
+        """Once a segment's place in the stream is known, its words have times; if it is silent, at its end."""
+        if not self.request.timestamps or head.index == self._announced:
+            return
+        own, stream = self._joiner.placed or (0, self._joiner.position)
+        if self._joiner.placed or ended:
+            self._announced = head.index
+            marks = head.marks or [(0, 0)]  # of a segment without a sound
+            self._words += align(head.segment.words, marks, lambda sample: stream + max(sample - own, 0))
+
+    def take_words(self) -> list[WordTiming]:
+        """See `SpeechStream.take_words`."""
+        words, self._words = self._words, []
+        return words
 
     def close(self) -> None:
         """See `SpeechStream.close`."""

@@ -30,6 +30,15 @@ Voice = tuple[tuple[str, float], ...]
 """A blend: names with weights that sum to 1. One voice is a blend of one."""
 
 
+class ModelFile(msgspec.Struct, frozen=True):
+    """A file that an engine has loaded."""
+
+    name: str
+    bytes: int
+    sha256: str = ""
+    """Empty where it wasn't taken."""
+
+
 class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What speaks: sent by a worker that is ready, shown in `/ready`, `X-Engine` and the model lists."""
 
@@ -54,6 +63,11 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds of audio in a segment's first block, from an engine that vocodes in windows; 0: segments are blocks."""
     marks: bool = False
     """It can say when each part of a script sounds (`Job.marks`)."""
+    files: tuple[ModelFile, ...] = ()
+    providers: tuple[str, ...] = ()
+    """The execution providers that could run it here, in the order in which they are tried; `provider` is one."""
+    threads: int = 0
+    """Of one run that is alone, as the library says; 0 from an engine that has no such setting."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
@@ -274,6 +288,28 @@ class Started(msgspec.Struct, frozen=True, tag="started"):
     """Front -> supervisor: follows messages, and accepts requests when it has heard the first `Situation`."""
 
 
+class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
+    """One process, or one role that has none at the moment, as the supervisor sees it."""
+
+    role: str
+    """front, worker, standby, fetcher; `worker` and `front` also for those that finish their streams (`draining`)."""
+    state: str
+    """A `supervisor.service.State`; `draining`; of a standby `imported` or `loaded`."""
+    generation: int | None = None
+    pid: int | None = None
+    """None while the role has no process."""
+    started: float | None = None
+    """Monotonic seconds."""
+    load_seconds: float | None = None
+    """What a worker took to load its engine."""
+    restarts: int | None = None
+    """Of the role."""
+    last_exit: str = ""
+    """How the role's last process to die ended: `SIGKILL`, `status 1`; empty if none has died."""
+    last_exit_at: float | None = None
+    """Monotonic seconds."""
+
+
 class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """Supervisor -> front: why nothing can speak, or in what state what does is (`/ready`, 503s, `/metrics`)."""
 
@@ -283,6 +319,7 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """Restarts so far by process role: front, worker."""
     provider_failures: dict[str, str] = {}
     """Execution providers that were given up, with the reason."""
+    processes: tuple[ProcessReport, ...] = ()
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):

@@ -14,6 +14,7 @@ from frontend.app import make_app
 from frontend.metrics import Metrics
 from frontend.settings import FrontSettings
 from frontend.speaker import SpeechRequest, Unavailable
+from frontend.timestamps.align import WordTiming
 from shm.audio import Pcm
 from shm.messages import EngineInfo
 
@@ -47,6 +48,9 @@ class FakeStream:
         self.given = 0
         self.tokens = 0
         """Seven a piece."""
+        self.cached = False
+        self.words: list[WordTiming] = []
+        """Told with the next piece."""
         self.closed = asyncio.Event()
         self.waiting = asyncio.Event()
         self._steps = steps
@@ -68,6 +72,13 @@ class FakeStream:
                 ring[:] = 0x5555
                 self.tokens += 7
 
+    def take_words(self) -> list[WordTiming]:
+        words, self.words = self.words, []
+        return words
+
+    async def all_cached(self) -> bool:
+        return self.cached
+
     def close(self) -> None:
         self.closed.set()
 
@@ -83,6 +94,7 @@ class FakeSpeaker:
         self.steps = steps
         self.opened: list[SpeechRequest] = []
         self.streams: list[FakeStream] = []
+        self.was_asked = asyncio.Event()
 
     def open(self, request: SpeechRequest) -> FakeStream:
         if self.engine is None:
@@ -90,6 +102,7 @@ class FakeSpeaker:
         if self.refusal is not None:
             raise self.refusal
         self.opened.append(request)
+        self.was_asked.set()
         self.streams.append(FakeStream(self.steps, self.engine))
         return self.streams[-1]
 

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontend.text.segment import Cut, Notation, Segment
+from frontend.joins import Joiner
+from frontend.planning.profile import Profile
+from frontend.speaker import SpeechRequest
+from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.frames import FrameReader, FrameWriter
 from shm.memory import reserve
@@ -49,28 +52,38 @@ def samples_of(script: str) -> Pcm:
     return (np.arange(len(script) * PER_TOKEN) + zlib.crc32(script.encode()) % 10_000).astype(np.int16)
 
 
-class ScriptedPipeline:
-    """In place of the text pipeline: segments are separated by `|`."""
+class ScriptedReader:
+    """In place of the real one: segments are separated by `|`, and cut as inside a word."""
 
-    def segments(self, text: str, language: str, notation: Notation) -> Iterator[Segment]:
-        for part in filter(None, text.split("|")):
-            yield Segment(part, part, len(part), Cut.SENTENCE)
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]:
+        for part in filter(None, request.text.split("|")):
+            yield Segment(part, part, len(part), Cut.INSIDE)
+
+
+def joined(*segments: Pcm) -> Pcm:
+    """What a listener hears of whole segments."""
+    joiner = Joiner()
+    pieces: list[Pcm] = []
+    for samples in segments:
+        pieces += joiner.push(samples)
+        joiner.end(Cut.INSIDE, 1.0)
+    return np.concatenate([*pieces, *joiner.finish()])
 
 
 class ScriptedWorker:
     """One generation."""
 
-    def __init__(self, generation: int, engine: EngineInfo = ENGINE, rings: int = 4) -> None:
-        memory = reserve(rings * RING * SAMPLE_BYTES)
+    def __init__(self, generation: int, engine: EngineInfo = ENGINE, rings: int = 4, ring: int = RING) -> None:
+        memory = reserve(rings * ring * SAMPLE_BYTES)
         jobs_read, jobs_write = os.pipe()
         commits_read, commits_write = os.pipe()
         os.set_blocking(jobs_read, False)
         self.generation = generation
-        self.connect = Connect(generation, rings, RING, engine)
+        self.connect = Connect(generation, rings, ring, engine)
         self.fds = [jobs_write, commits_read, os.dup(memory)]
         self.jobs: list[Job] = []
         self.forgotten: list[int] = []
-        self._arena = Arena(memory, rings, RING)
+        self._arena = Arena(memory, rings, ring)
         os.close(memory)
         self._reader = FrameReader(jobs_read)
         self._commits = FrameWriter(commits_write)

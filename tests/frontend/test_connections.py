@@ -23,7 +23,7 @@ from frontend.metrics import Metrics
 from frontend.settings import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, speech
 
-HEALTH = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ALIVE = b'{"status": "ok"}'
 LONG = 1000.0
 """Seconds that no test lasts."""
@@ -302,7 +302,7 @@ async def test_with_all_places_taken_by_those_who_just_came_the_rest_is_closed_a
 async def test_requests_in_one_packet_are_answered_in_order() -> None:
     async with guarded(FakeSpeaker()) as server:
         reader, writer = await server.connect()
-        writer.write(HEALTH + b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n" + HEALTH)
+        writer.write(HEALTH + b"GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n" + HEALTH)
         assert [(await answer(reader))[0] for _ in range(3)] == [200, 404, 200]
         writer.close()
 

@@ -9,67 +9,17 @@ import msgspec
 import numpy as np
 import pytest
 
-from frontend.dispatcher import Dispatcher
-from frontend.metrics import Metrics
-from frontend.settings import FrontSettings
-from frontend.speaker import Broken, SpeechRequest, SpeechStream, Unavailable, Unspeakable
-from shm.audio import Pcm
-from shm.messages import Connect, ControlMessage, Disconnect, Distrust, Idle, Situation
-from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedPipeline, ScriptedWorker, samples_of
-
-
-class Desk:
-    """A dispatcher, what it told the supervisor, and the workers that were connected to it."""
-
-    def __init__(self, patience: float = 60.0) -> None:
-        self.told: list[ControlMessage] = []
-        settings = FrontSettings(max_streams=8, hang_patience=patience)
-        self.dispatcher = Dispatcher(ScriptedPipeline(), Metrics(), self.told.append, settings)  # type: ignore[arg-type]
-        self.dispatcher.situation(Situation("running", "", {}))
-        self.workers: list[ScriptedWorker] = []
-
-    def worker(self, generation: int, **options: object) -> ScriptedWorker:
-        worker = ScriptedWorker(generation, **options)  # type: ignore[arg-type]
-        self.dispatcher.connect(worker.connect, worker.fds)
-        self.workers.append(worker)
-        return worker
-
-    def open(self, text: str) -> SpeechStream:
-        return self.dispatcher.open(SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", 1.0))
-
-    def told_of(self, kind: type) -> list[ControlMessage]:
-        return [message for message in self.told if isinstance(message, kind)]
+from frontend.speaker import Broken, Overloaded, Unavailable, Unspeakable
+from shm.messages import Connect, Disconnect, Distrust, Idle, Situation
+from tests.frontend.desk import Desk, heard, listen, spoken
+from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker
 
 
 @pytest.fixture
 async def desk() -> AsyncIterator[Desk]:
     made = Desk()
     yield made
-    made.dispatcher.close()
-    for worker in made.workers:
-        worker.die()
-
-
-def listen(stream: SpeechStream) -> asyncio.Task[Pcm]:
-    """Take everything as it comes."""
-
-    async def collect() -> Pcm:
-        try:
-            pieces = [piece.copy() async for piece in stream]
-        finally:
-            stream.close()
-        return np.concatenate(pieces)
-
-    return asyncio.create_task(collect())
-
-
-async def heard(task: asyncio.Task[Pcm]) -> Pcm:
-    async with asyncio.timeout(10):
-        return await task
-
-
-def spoken(text: str) -> Pcm:
-    return np.concatenate([samples_of(part) for part in text.split("|")])
+    made.close()
 
 
 async def test_every_sample_of_every_segment_arrives_once_and_in_order(desk: Desk) -> None:
@@ -319,8 +269,9 @@ async def test_a_worker_that_is_given_up_ends_the_streams_that_wait_for_it(desk:
 async def test_too_many_streams_are_refused(desk: Desk) -> None:
     desk.worker(1)
     streams = [desk.open("x") for _ in range(8)]
-    with pytest.raises(Unavailable):
+    with pytest.raises(Overloaded, match="8 requests") as refused:
         desk.open("one too many")
+    assert refused.value.retry_after >= 1
     streams[0].close()
     desk.open("fits")
 

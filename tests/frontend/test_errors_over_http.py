@@ -102,6 +102,8 @@ async def test_health_answers_while_a_stream_waits() -> None:
 async def test_an_expectation_that_nobody_knows_is_refused_and_not_hung_up_on() -> None:
     async with serving(FakeSpeaker()) as server:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        writer.write(b"POST /v1/audio/speech HTTP/1.1\r\nHost: a\r\nExpect: cake\r\nContent-Length: 2\r\n\r\n{}")
+        writer.write(
+            b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nExpect: cake\r\nContent-Length: 2\r\n\r\n{}"
+        )
         assert (await asyncio.wait_for(reader.readline(), DEFAULT_TIMEOUT)).startswith(b"HTTP/1.1 417 ")
         writer.close()

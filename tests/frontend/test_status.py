@@ -7,10 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import aiohttp
+import numpy as np
+import pytest
 from aiohttp import web
 
+from frontend.cache.entry import CachedSegment
+from frontend.cache.segments import SegmentCache
 from frontend.dispatcher import Dispatcher
 from frontend.metrics import Metrics
+from frontend.planning.ledger import Account
+from frontend.planning.planner import Limits
+from frontend.reader import Reader
 from frontend.settings import FrontSettings
 from frontend.status import Snapshot, Status
 from frontend.text.g2p import G2P
@@ -18,7 +25,9 @@ from frontend.text.pipeline import TextPipeline
 from shm.messages import Situation
 from tests.frontend.http_fakes import ENGINE
 
-NOTHING = Snapshot(None, "the worker is starting", Situation("starting", "the worker is starting", {}), (), 0, 0)
+NOTHING = Snapshot(
+    None, "the worker is starting", Situation("starting", "the worker is starting", {}), (), 0, 0, {}, SegmentCache(0)
+)
 
 
 async def shown(snapshot: Snapshot, pronounced: Counter[str] | None = None) -> dict[str, Any]:
@@ -57,9 +66,31 @@ async def test_an_engine_that_is_being_restarted_is_shown_and_not_ready() -> Non
     assert (found["ready"], found["engine"]["name"]) == (False, "kokoro")
 
 
+async def test_costs_are_shown_as_far_as_they_were_measured() -> None:
+    account = Account(ENGINE)
+    assert (await shown(replace(NOTHING, costs={"kokoro": account})))["costs"] == {}
+    for tokens in range(20, 60):
+        account.observe(tokens, 1.0, tokens * 1680, tokens * 0.027, 0.0, 1.0)
+    costs = (await shown(replace(NOTHING, costs={"kokoro": account})))["costs"]["kokoro"]
+    assert costs["seconds_per_100_tokens"] == pytest.approx(2.7, rel=0.02)
+    assert costs["audio_seconds_per_token"] == pytest.approx(0.07, rel=0.02)
+    assert costs["plans_are_made_for"]["per_token"] == pytest.approx(0.027, rel=0.25)
+
+
+async def test_the_cache_is_shown() -> None:
+    cache = SegmentCache(1 << 20)
+    cache.keep(b"a", CachedSegment(np.ones(1000, np.int16)))
+    await cache.find(b"a")
+    await cache.find(b"b")
+    found = (await shown(replace(NOTHING, cache=cache)))["cache"]
+    assert (found["segments"], found["hits"], found["misses"]) == (1, 1, 1)
+    assert 2000 <= found["bytes"] < 4000
+
+
 async def test_the_dispatcher_says_how_things_stand_and_counts_providers_once() -> None:
     metrics = Metrics()
-    dispatcher = Dispatcher(TextPipeline(G2P()), metrics, lambda _: None, FrontSettings())
+    reader = Reader(TextPipeline(G2P()), Limits(), 60.0)
+    dispatcher = Dispatcher(reader, metrics, lambda _: None, FrontSettings(), SegmentCache(0))
     situation = Situation("running", "", {"front": 1, "worker": 0}, {"CoreMLExecutionProvider": "it raised"})
     for _ in range(2):
         dispatcher.situation(situation)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from frontend.joins import Joiner
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation
@@ -16,16 +17,21 @@ NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 
 
 def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
-    """Every sample of a text, in order."""
-    segments = TextPipeline(G2P()).segments(text, "en-us", NOTATION)
-    return np.concatenate([expected(tokens_of(segment.script), speed) for segment in segments])
+    """Every sample of a text, in order, from a server with `--no-adapt-plans`."""
+    joiner = Joiner()
+    joined: list[NDArray[np.int16]] = []
+    for segment in TextPipeline(G2P()).segments(text, "en-us", NOTATION, speed):
+        pace = speed * segment.rate
+        joined += joiner.push(expected(tokens_of(segment.script), pace))
+        joiner.end(segment.cut, pace, segment.pause)
+    return np.concatenate([*joined, *joiner.finish()])
 
 
 def miniature_arguments(folder: Path, cost: int = 0) -> tuple[str, ...]:
-    """Flags with which a server speaks with the miniature model."""
+    """Flags with which a server speaks with the miniature model, cut as `samples_of` cuts."""
     model = make_miniature(folder / "miniature.onnx", cost=cost)
     voices = make_voices(folder / "voices.bin")
-    return ("--engine", "kokoro", "--model", str(model), "--voices", str(voices))
+    return ("--engine", "kokoro", "--model", str(model), "--voices", str(voices), "--no-adapt-plans")
 
 
 def sentences(count: int) -> str:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -34,8 +34,13 @@ class Server:
         environment: dict[str, str] | None = None,
         wait: bool = True,
         open_files: int | None = None,
+        prefix: Sequence[str] = (),
+        pass_fds: Sequence[int] = (),
     ) -> None:
-        """`open_files`: how many files each of its processes may have open (`ulimit -n`)."""
+        """`open_files`: how many files each of its processes may have open (`ulimit -n`).
+
+        `prefix`: a command that ends in executing its arguments; `pass_fds`: descriptors that it gets.
+        """
         self.home = tempfile.TemporaryDirectory()
         self.temporary = Path(self.home.name, "tmp")
         self.temporary.mkdir()
@@ -51,7 +56,8 @@ class Server:
         if open_files is not None:
             command = ["bash", "-c", f'ulimit -n {open_files}; exec "$@"', "bash", *command]
         self.process = subprocess.Popen(
-            command,
+            [*prefix, *command],
+            pass_fds=pass_fds,
             cwd=ROOT,
             env=variables | (environment or {}),
             stdout=subprocess.PIPE,
@@ -129,6 +135,13 @@ class Server:
             body = response.read()
         is_json = response.getheader("Content-Type", "").startswith("application/json")
         return response.status, json.loads(body) if is_json else body.decode()
+
+    def post(self, path: str, body: dict[str, object]) -> tuple[int, Any]:
+        """Status and body, which is JSON."""
+        with contextlib.closing(self.connect()) as connection:
+            connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
 
     def speak(self, **body: object) -> http.client.HTTPResponse:
         """Ask for speech; the response's body is the caller's to read."""

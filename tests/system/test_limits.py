@@ -116,7 +116,7 @@ def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(tmp_path: P
             assert limited.child("front") == front
             front.rlimit(psutil.RLIMIT_NOFILE, old)
             for client in clients:
-                client.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+                client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 assert client.recv(15) == b"HTTP/1.1 200 OK"
         limited.logs("connections are accepted again")
         assert is_intact(limited)
@@ -194,7 +194,7 @@ def test_a_listener_that_never_reads_gives_its_ring_back(tmp_path: Path) -> None
             deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             deaf.connect(("127.0.0.1", small.port))
             deaf.sendall(
-                b"POST /v1/audio/speech HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+                b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
             )
             small.logs("read nothing for 0.5 s")
             assert is_intact(small)

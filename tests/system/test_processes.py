@@ -7,18 +7,15 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 
 from supervisor.exit_codes import ExitCode
 from tests.system.listening import Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
-from tests.system.server import DEADLINE, ROOT, Server, all_gone, server
+from tests.system.server import DEADLINE, Server, all_gone, server
 
 TEXT = sentences(12)
 
@@ -189,25 +186,3 @@ def test_no_process_holds_a_descriptor_more_after_restarts(slow: Server) -> None
         slow.logs(r"worker\[\d+\] is ready", start)
         slow.hear(input=f"Restart {restart}.", response_format="pcm")
     assert descriptors() == before
-
-
-def test_honcho_starts_and_stops_it() -> None:
-    environment = os.environ | {"KOKORO_LIVE_PORT": "0", "KOKORO_LIVE_ENGINE": "espeak", "KOKORO_LIVE_OFFLINE": "1"}
-    honcho = subprocess.Popen(
-        [sys.executable, "-m", "honcho", "start"],
-        cwd=ROOT,
-        env=environment | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert honcho.stdout
-    family = []
-    for line in honcho.stdout:
-        if "speaks on http://" in line:
-            family = psutil.Process(honcho.pid).children(recursive=True)
-            honcho.send_signal(signal.SIGTERM)
-    assert family, "it never spoke"
-    honcho.wait(DEADLINE)
-    honcho.stdout.close()
-    assert all_gone(family)

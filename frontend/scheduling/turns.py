@@ -1,4 +1,4 @@
-"""Which of the planned segments may go to a worker now."""
+"""Which of the planned segments may go to a worker now: those whose deadlines are nearest, as far as there is room."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPARE = 1
 """Segments in the worker beyond those that it makes side by side, so that it never waits for the front."""
 
 
-class Admission:
+class Turns:
     """The rules. `link_for` says which generation a stream's next segment would go to."""
 
     def __init__(self, streams: Mapping[int, Stream], link_for: Callable[[Stream], Link | None]) -> None:
@@ -46,8 +46,9 @@ class Admission:
         if self._suspect_at(link):
             # Which segment kills workers is found by giving them the suspects one at a time, alone.
             return segment.suspect and link.in_worker == 0
-        # A newcomer goes at once: by its deadline the worker takes it up next.
-        return not stream.begun or link.in_worker < link.engine.concurrency + SPARE
+        # A newcomer goes at once: by its deadline the worker takes it up next. Who isn't listened to yet has time.
+        newcomer = not (stream.begun or stream.request.whole or stream.request.idle)
+        return newcomer or link.in_worker < link.engine.concurrency + SPARE
 
     def _suspect_at(self, link: Link) -> bool:
         """A suspect is in that worker, or could go there."""

@@ -1,0 +1,55 @@
+// Server-sent events out of a response's body, and speech out of those.
+
+import { ApiError, ask, reached } from "./api.js";
+
+/** The JSON of each event, as it comes. */
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reached(reader.read());
+    if (done) return;
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop();
+    for (const part of parts) {
+      const data = part.split("\n").filter((line) => line.startsWith("data: "));
+      yield JSON.parse(data.map((line) => line.slice(6)).join("\n"));
+    }
+  }
+}
+
+/**
+ * Ask for speech, with the times of its words from an engine that can tell them.
+ * @returns {Promise<Response>} of events
+ */
+export async function askForSpeech(request, signal) {
+  const body = { ...request, response_format: "pcm", stream_format: "sse" };
+  try {
+    return await ask("v1/audio/speech", { body: { ...body, timestamps: "word" }, signal });
+  } catch (error) {
+    if (error.code !== "timestamps_unavailable") throw error;
+    return await ask("v1/audio/speech", { body, signal });
+  }
+}
+
+/**
+ * The parts of what `askForSpeech` gave, until it is whole.
+ * @yields {{words?: {word: string, start: number, end: number}[], samples?: Int16Array}} times in seconds of the
+ *   audio, samples at 24 kHz mono
+ * @throws {ApiError} it broke off
+ */
+export async function* speech(response) {
+  for await (const event of events(response.body)) {
+    if (event.type === "speech.audio.words") yield { words: event.words };
+    else if (event.type === "speech.audio.delta") yield { samples: samplesOf(event.audio) };
+    else if (event.type === "speech.audio.done") return;
+    else if (event.type === "error") throw new ApiError(event.error.message, event.error);
+  }
+  throw new ApiError("The speech broke off before its end.");
+}
+
+/** s16le out of base64. Every machine that browsers run on today is little-endian. */
+function samplesOf(base64) {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return new Int16Array(bytes.buffer);
+}

@@ -1,0 +1,92 @@
+// The figures of `/status` and `/metrics` in words. What isn't there is left out.
+
+const SVG = "http://www.w3.org/2000/svg";
+const WIDE = new Set(["Cache", "Engine", "Given up", "Restarts"]);
+
+/** Fill a `dl`. Text that stays the same isn't touched, so that nothing is read out twice. */
+export function figures(list, status, samples, { firstAudio, realTime }) {
+  const rows = [
+    ["Time to first audio, last 5 minutes", firstAudio.count && `${inMs(firstAudio.mean)}, ${mean(firstAudio, "request")}`, firstAudio],
+    ["Real-time factor, last 5 minutes", realTime.count && `${realTime.mean.toFixed(2)}, ${mean(realTime, "segment")}`, realTime],
+    ["Streams", status.active_streams],
+    ["Queue", counted(status.queue_depth, "segment")],
+    ["Gaps heard", samples.get("kokoro_live_stream_underruns_total")],
+    ["Front up for", status.front_uptime_seconds === undefined ? undefined : duration(status.front_uptime_seconds)],
+    ["Restarts", status.restarts && pairs(status.restarts)],
+    ["Cache", status.cache && cache(status.cache)],
+    ["Engine", status.engine && `${status.engine.name}, ${status.engine.model}, ${status.engine.provider}`],
+    ["Given up", status.provider_failures && pairs(status.provider_failures)],
+  ];
+  // A count of 0 is a figure; a window in which nothing was measured has none.
+  const shown = rows.filter(([, value, window]) => value !== undefined && value !== "" && !(window && !window.count));
+  const before = new Map([...list.children].map((row) => [row.dataset.label, row]));
+  const now = shown.map(([label, value, window]) => row(before.get(label), label, value, window));
+  if (now.length !== before.size || now.some((found, place) => found !== list.children[place])) list.replaceChildren(...now);
+}
+
+/** Fill a list with what is being spoken. */
+export function streams(list, spoken = []) {
+  list.hidden = !spoken.length;
+  list.replaceChildren(
+    ...spoken.map(({ request_id: id, seconds_sent: sent, seconds_ahead: ahead }) => {
+      const item = document.createElement("li");
+      item.textContent = `${id.slice(0, 8)}: ${sent?.toFixed(1)} s sent`;
+      if (ahead !== undefined) item.textContent += `, ${ahead.toFixed(1)} s ahead`;
+      return item;
+    }),
+  );
+}
+
+function row(known, label, value, window) {
+  const found = known ?? document.createElement("div");
+  if (!known) {
+    found.dataset.label = label;
+    found.append(Object.assign(document.createElement("dt"), { textContent: label }), document.createElement("dd"));
+    found.lastChild.append("");
+    found.className = WIDE.has(label) || window ? "wide" : "";
+  }
+  const [text] = found.lastChild.childNodes;
+  if (text.data !== String(value)) text.data = String(value);
+  found.lastChild.querySelector("svg")?.remove();
+  const points = window?.points() ?? [];
+  if (points.length > 1) found.lastChild.append(sparkline(points));
+  return found;
+}
+
+/** The window's points from left to right, from 0 to the highest. The text beside it says the figure. */
+function sparkline(points) {
+  const chart = document.createElementNS(SVG, "svg");
+  chart.setAttribute("viewBox", "0 0 100 100");
+  chart.setAttribute("preserveAspectRatio", "none");
+  chart.setAttribute("aria-hidden", "true");
+  const top = Math.max(...points.map(({ value }) => value)) || 1;
+  const places = points.map(({ place, value }) => [place * 100, 100 - (value / top) * 100]);
+  const line = document.createElementNS(SVG, "polyline");
+  line.setAttribute("points", places.map((place) => place.join(",")).join(" "));
+  chart.append(line);
+  for (const [x, y] of places) {
+    const dot = document.createElementNS(SVG, "line");
+    for (const [name, value] of Object.entries({ x1: x, x2: x, y1: y, y2: y })) dot.setAttribute(name, value);
+    chart.append(dot);
+  }
+  return chart;
+}
+
+const inMs = (seconds) => (seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(2)} s`);
+const counted = (count, noun) => (count === undefined ? undefined : `${count} ${noun}${count === 1 ? "" : "s"}`);
+const mean = ({ count }, noun) => (count === 1 ? `one ${noun}` : `mean of ${counted(count, noun)}`);
+const pairs = (found) => Object.entries(found).map(([name, value]) => `${name} ${value}`).join(", ");
+
+function cache({ segments, bytes, hits, misses }) {
+  const parts = [counted(segments, "segment")];
+  if (bytes !== undefined) parts.push(`${(bytes / 1e6).toFixed(1)} MB`);
+  if (hits + misses) parts.push(`${hits} of ${hits + misses} found`);
+  return parts.filter(Boolean).join(", ");
+}
+
+function duration(seconds) {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1) return `${Math.floor(seconds)} s`;
+  if (minutes < 120) return `${minutes} min`;
+  return `${Math.floor(minutes / 60)} h`;
+}

@@ -1,0 +1,98 @@
+"""When each word of a segment sounds: an engine's marks, told in written words and in seconds of what is heard."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from frontend.text.segment import SpokenWord
+from shm.audio import SAMPLE_RATE
+from shm.messages import Mark
+
+_DECIMALS = 4
+"""A sample is 0.04 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordTiming:
+    """One written word in the audio."""
+
+    word: str
+    """As the user wrote it."""
+    said: str
+    """As it was normalised."""
+    start: float
+    """Seconds from the audio's beginning."""
+    end: float
+
+
+def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callable[[int], int]) -> list[WordTiming]:
+    """A segment's words: starts don't fall, and a word ends at the next one's start or before.
+
+    A word begins with the first mark inside it, and ends with the mark that is next after it. Without one of its own
+    (an engine that runs words together) it has its share of the time between its neighbours' marks, by its length.
+    What is silent (its range is empty) has no length and stands where the word before it ends. What only goes on with
+    a word of the segment before (`written` is "") is left out: that word was told there.
+
+    Args:
+        words: with ranges in the script that don't overlap, in order.
+        marks: all of the segment's, as `shm.messages.Marks` has them.
+        to_stream: for a sample of the segment the sample of the stream at which it is heard; it must not fall.
+
+    Raises:
+        ValueError: there are no marks.
+    """
+    if not marks:
+        raise ValueError("a segment without marks can't be aligned")
+    spans = _Spans(marks)
+    sounding = [word for word in words if word.end > word.start]
+    starts = [spans.start(word) for word in sounding]
+    ends = [spans.end(word, following) for word, following in pairwise([*sounding, None]) if word]
+    times = zip(map(to_stream, starts), map(to_stream, ends), strict=True)
+    place = to_stream(starts[0] if starts else marks[-1][1])
+    timings: list[WordTiming] = []
+    for word in words:
+        start, end = next(times) if word.end > word.start else (place, place)
+        place = end
+        if word.written:
+            timings.append(WordTiming(word.written, word.said, _seconds(start), _seconds(end)))
+    return timings
+
+
+class _Spans:
+    """Where words begin and end in a segment, in samples."""
+
+    def __init__(self, marks: Sequence[Mark]) -> None:
+        # What comes before the first mark begins with the segment.
+        anchors = marks if marks[0][0] == 0 else [(0, 0), *marks]
+        self._anchor_places = [place for place, _ in anchors]
+        self._anchor_samples = [sample for _, sample in anchors]
+        self._places = [place for place, _ in marks]
+        self._samples = [sample for _, sample in marks]
+
+    def start(self, word: SpokenWord) -> int:
+        own = self._own(word)
+        return self._at(word.start) if own is None else own
+
+    def end(self, word: SpokenWord, following: SpokenWord | None) -> int:
+        after = bisect_left(self._places, word.end)
+        if after < len(self._places) and (following is None or self._places[after] <= following.start):
+            return self._samples[after]
+        own = self._own(following) if following else None
+        return self._at(word.end) if own is None else own
+
+    def _own(self, word: SpokenWord) -> int | None:
+        first = bisect_left(self._places, word.start)
+        return self._samples[first] if first < len(self._places) and self._places[first] < word.end else None
+
+    def _at(self, place: int) -> int:
+        """Between two marks: as if every character took the same time."""
+        return round(float(np.interp(place, self._anchor_places, self._anchor_samples)))
+
+
+def _seconds(sample: int) -> float:
+    return round(sample / SAMPLE_RATE, _DECIMALS)

@@ -1,0 +1,146 @@
+"""Words with their times, cut into what is shown at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from frontend.text.sentences import sentences
+from frontend.timestamps.align import WordTiming
+
+LINE = 42
+"""Characters. Two lines of 42 for at most 7 s are what broadcasters agree on for Latin script."""
+
+LONGEST = 7.0
+"""Seconds."""
+
+SHORTEST = 1.0
+"""Seconds, where the next cue leaves them: less can't be read."""
+
+_LONG_PAUSE = 1.5
+"""Seconds without a word; what was said before is not to be read meanwhile."""
+
+_PART = re.compile(rf".{{1,{LINE - 1}}}[。！？।॥、，；：]|.{{1,{LINE}}}")
+_PAUSES = re.compile(r"[,;:!?.…)\]—–、，；：。！？।॥][\"'”’»)\]]*$")
+_WORTH = 20
+"""Characters by which the two lines may rather differ than be cut where nobody pauses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What is shown at once."""
+
+    start: float
+    """Seconds."""
+    end: float
+    lines: tuple[str, ...]
+    """One or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word, or a part of one that is longer than a line."""
+
+    text: str
+    start: float
+    end: float
+    space: str
+    """What stands before it, if anything does in its line."""
+    ends_sentence: bool
+
+    @property
+    def pauses(self) -> bool:
+        return _PAUSES.search(self.text) is not None
+
+
+def cues(timings: Sequence[WordTiming], language: str = "en") -> Iterator[Cue]:
+    """Cues in order, none beginning before another's end, with each written word in one of them.
+
+    A cue has whole sentences where one fits, and else ends at a clause's end if that leaves it half full.
+
+    Args:
+        language: by which sentences are told apart, as espeak names it.
+    """
+    words = _words(timings, language)
+    first = 0
+    while first < len(words):
+        stop = _stop(words, first)
+        shown = words[first:stop]
+        following = words[stop].start if stop < len(words) else float("inf")
+        start = shown[0].start
+        end = min(max(shown[-1].end, start + SHORTEST), start + LONGEST, following)
+        yield Cue(start, end, _lines(shown))
+        first = stop
+
+
+def _words(timings: Sequence[WordTiming], language: str) -> list[_Word]:
+    words: list[_Word] = []
+    text = " ".join(" ".join(timing.word.split()) for timing in timings)
+    ends = set(accumulate(_length(sentence) for sentence in sentences(text, language)))
+    so_far = 0
+    for timing in timings:
+        parts = [
+            (part, "" if place else " ")
+            for token in timing.word.split()
+            for place, part in enumerate(_PART.findall(token))
+        ]
+        share = (timing.end - timing.start) / max(_length(timing.word), 1)
+        start = timing.start
+        for part, space in parts:
+            so_far += len(part)
+            end = min(start + share * len(part), timing.end)
+            words.append(_Word(part, start, end, space, so_far in ends))
+            start = end
+    return words
+
+
+def _length(text: str) -> int:
+    return sum(not character.isspace() for character in text)
+
+
+def _stop(words: Sequence[_Word], first: int) -> int:
+    """After the last word of the cue that begins with `first`."""
+    stop = first + 1
+    while stop < len(words) and _goes_on(words[first : stop + 1]):
+        stop += 1
+    if stop == len(words):
+        return stop
+    shown = words[first:stop]
+    sentence = max((i for i, word in enumerate(shown, 1) if word.ends_sentence), default=0)
+    if sentence:
+        return first + sentence
+    clause = max((i for i, word in enumerate(shown, 1) if word.pauses), default=0)
+    half_full = 2 * len(_joined(shown[:clause])) >= len(_joined(shown))
+    return first + clause if half_full else stop
+
+
+def _goes_on(words: Sequence[_Word]) -> bool:
+    """Whether the last of them can be shown with the others."""
+    return (
+        words[-1].end - words[0].start <= LONGEST
+        and words[-1].start - words[-2].end <= _LONG_PAUSE
+        and all(len(line) <= LINE for line in _lines(words))
+    )
+
+
+def _lines(words: Sequence[_Word]) -> tuple[str, ...]:
+    """In one line if they fit, else in two: of about one length, and rather cut at a pause."""
+    whole = _joined(words)
+    if len(whole) <= LINE:
+        return (whole,)
+    halves = [
+        ((_joined(words[:place]), _joined(words[place:])), words[place - 1].pauses) for place in range(1, len(words))
+    ]
+
+    def awkward(candidate: tuple[tuple[str, str], bool]) -> tuple[int, int]:
+        (upper, lower), pauses = candidate
+        overlong = max(len(upper) - LINE, len(lower) - LINE, 0)
+        return overlong, abs(len(upper) - len(lower)) - _WORTH * pauses
+
+    return min(halves, key=awkward)[0]
+
+
+def _joined(words: Sequence[_Word]) -> str:
+    return "".join(word.space * (place > 0) + word.text for place, word in enumerate(words))

@@ -1,0 +1,70 @@
+"""A dispatcher with workers that do what a test says, and listeners to its streams."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+
+from frontend.cache.segments import SegmentCache
+from frontend.dispatcher import Dispatcher, Reader
+from frontend.metrics import Metrics
+from frontend.settings import FrontSettings
+from frontend.speaker import SpeechRequest, SpeechStream
+from shm.audio import Pcm
+from shm.messages import ControlMessage, Situation
+from tests.frontend.scripted_worker import ScriptedReader, ScriptedWorker, joined, samples_of
+
+
+class Desk:
+    """A dispatcher, what it told the supervisor, and the workers that were connected to it."""
+
+    def __init__(self, patience: float = 60.0, cache_bytes: int = 0, reader: Reader | None = None) -> None:
+        self.told: list[ControlMessage] = []
+        settings = FrontSettings(max_streams=8, hang_patience=patience)
+        self.metrics = Metrics()
+        self.dispatcher = Dispatcher(
+            reader or ScriptedReader(), self.metrics, self.told.append, settings, SegmentCache(cache_bytes)
+        )
+        self.dispatcher.situation(Situation("running", "", {}))
+        self.workers: list[ScriptedWorker] = []
+
+    def worker(self, generation: int, **options: object) -> ScriptedWorker:
+        worker = ScriptedWorker(generation, **options)  # type: ignore[arg-type]
+        self.dispatcher.connect(worker.connect, worker.fds)
+        self.workers.append(worker)
+        return worker
+
+    def open(self, text: str, **fields: object) -> SpeechStream:
+        request = SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", 1.0, **fields)  # type: ignore[arg-type]
+        return self.dispatcher.open(request)
+
+    def close(self) -> None:
+        self.dispatcher.close()
+        for worker in self.workers:
+            worker.die()
+
+    def told_of(self, kind: type) -> list[ControlMessage]:
+        return [message for message in self.told if isinstance(message, kind)]
+
+
+def listen(stream: SpeechStream) -> asyncio.Task[Pcm]:
+    """Take everything as it comes."""
+
+    async def collect() -> Pcm:
+        try:
+            pieces = [piece.copy() async for piece in stream]
+        finally:
+            stream.close()
+        return np.concatenate(pieces)
+
+    return asyncio.create_task(collect())
+
+
+async def heard(task: asyncio.Task[Pcm]) -> Pcm:
+    async with asyncio.timeout(10):
+        return await task
+
+
+def spoken(text: str) -> Pcm:
+    return joined(*(samples_of(part) for part in text.split("|")))

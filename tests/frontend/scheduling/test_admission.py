@@ -1,0 +1,133 @@
+"""Who gets a place and when: listeners, bursts of one client, whole clips, and a machine that is full."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import pairwise
+
+import pytest
+
+from frontend.scheduling.admission import FIRST_AUDIO_TARGET
+from frontend.speaker import Overloaded
+from frontend.stream import Stream
+from shm.audio import SAMPLE_RATE
+from shm.messages import Done, Job
+from tests.frontend.desk import Desk, heard, listen
+from tests.frontend.scripted_worker import PER_TOKEN, ScriptedWorker, samples_of
+
+AUDIO = PER_TOKEN / SAMPLE_RATE
+"""Seconds that a character of a script sounds."""
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk()
+    yield made
+    made.close()
+
+
+def slowly(worker: ScriptedWorker, job: Job, factor: float) -> None:
+    """Speak a job, and say that it took `factor` times as long as it sounds."""
+    samples = len(samples_of(job.script))
+    worker.seal(job, 0, samples)
+    worker.send(Done(worker.generation, job.job, job.segment, samples, factor * samples / SAMPLE_RATE))
+
+
+async def measured(desk: Desk, worker: ScriptedWorker, factor: float) -> None:
+    """Let the front see how slow the engine is."""
+    listener = listen(desk.open("how fast?", client="before"))
+    slowly(worker, await worker.has(1), factor)
+    await heard(listener)
+
+
+async def opened(desk: Desk, text: str, **fields: object) -> Stream:
+    """A stream that has been read to its end, and admitted."""
+    stream = desk.open(text, **fields)
+    assert isinstance(stream, Stream)
+    async with asyncio.timeout(10):
+        await stream._planning
+    return stream
+
+
+async def test_a_listener_s_first_sample_is_due_soon_and_a_clip_s_when_it_would_have_been_heard(desk: Desk) -> None:
+    desk.worker(1)
+    text = "a text of forty characters, more or less"
+    listener = await opened(desk, text, client="a")
+    assert listener.first_due - listener.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+    clip = await opened(desk, text, client="b", whole=True)
+    assert clip.first_due - clip.arrival == pytest.approx(len(text) * AUDIO, rel=0.01)
+    idle = await opened(desk, text, client="c", idle=True)
+    assert idle.first_due - idle.arrival > 3600
+
+
+async def test_of_a_burst_each_is_due_when_the_one_before_it_was_heard_and_nobody_else_waits(desk: Desk) -> None:
+    desk.worker(1)
+    burst = [await opened(desk, "x" * 50, client="burst") for _ in range(4)]
+    other = await opened(desk, "y", client="another")
+    assert [later.first_due - earlier.first_due for earlier, later in pairwise(burst)] == [
+        pytest.approx(50 * AUDIO, rel=0.01)
+    ] * 3
+    assert other.first_due - other.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+    assert other.first_due < burst[1].first_due
+
+
+async def test_what_is_heard_already_does_not_keep_its_client_s_next_request_waiting(desk: Desk) -> None:
+    worker = desk.worker(1)
+    first = await opened(desk, "first|next", client="me")
+    job = await worker.has(1)
+    worker.seal(job, 0, PER_TOKEN)
+    await worker.has(2)
+    assert first.sounds
+    second = await opened(desk, "y", client="me")
+    assert second.first_due - second.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+
+
+async def test_a_long_text_does_not_keep_its_own_client_s_next_request_waiting(desk: Desk) -> None:
+    desk.worker(1)
+    await opened(desk, "x" * 400, client="me")
+    second = await opened(desk, "y", client="me")
+    assert second.first_due - second.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+
+
+async def test_before_anything_was_measured_nobody_is_refused(desk: Desk) -> None:
+    worker = desk.worker(1, rings=8)
+    for client in range(6):
+        listen(desk.open("x" * 200, client=str(client)))
+    await worker.has(6)
+
+
+async def test_what_cannot_be_served_in_time_is_refused_and_told_when(desk: Desk) -> None:
+    worker = desk.worker(1, rings=8)
+    await measured(desk, worker, 0.6)
+    text = "|".join(["x" * 12] * 80)
+    first = desk.open(text, client="a")
+    await worker.has(2)
+    with pytest.raises(Overloaded) as refused:
+        await heard(listen(desk.open(text, client="b")))
+    left = 80 * 12 * AUDIO
+    assert 5 < refused.value.retry_after < left, "the first one needs six tenths of the machine as long as it lasts"
+    first.close()
+    desk.open(text, client="b")
+    await worker.has(3)
+
+
+async def test_who_is_alone_is_served_however_slow_the_machine_is(desk: Desk) -> None:
+    worker = desk.worker(1)
+    await measured(desk, worker, 5.0)
+    listener = listen(desk.open("x" * 10, client="a"))
+    slowly(worker, await worker.has(2), 5.0)
+    await heard(listener)
+
+
+async def test_a_gap_that_is_heard_is_counted_and_moves_the_clock(desk: Desk) -> None:
+    worker = desk.worker(1)
+    stream = desk.open("a|b")
+    listener = listen(stream)
+    worker.speak(await worker.has(1))
+    job = await worker.has(2)
+    stream._playing_since -= 60.0  # type: ignore[attr-defined]  # as if a minute had gone by
+    worker.speak(job)
+    await heard(listener)
+    assert desk.metrics.registry.get_sample_value("kokoro_live_stream_underruns_total") == 1
+    assert stream.starts > stream.arrival - 5  # type: ignore[attr-defined]

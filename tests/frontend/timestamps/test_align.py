@@ -1,0 +1,154 @@
+"""Marks of scripts become times of words, whatever an engine marks and whatever joins do to the samples."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frontend.text.segment import SpokenWord
+from frontend.timestamps.align import WordTiming, align
+from shm.messages import Mark
+
+SECOND = 24_000
+
+
+def words_of(script: str) -> list[SpokenWord]:
+    """One for each token between spaces."""
+    words, place = [], 0
+    for token in script.split(" "):
+        words.append(SpokenWord(token, token.lower(), place, place + len(token)))
+        place += len(token) + 1
+    return words
+
+
+def times(script: str | list[SpokenWord], marks: list[Mark], shift: float = 0.0) -> list[tuple[str, float, float]]:
+    """Marks in seconds."""
+    words = words_of(script) if isinstance(script, str) else script
+    in_samples = [(place, round(seconds * SECOND)) for place, seconds in marks]
+    found = align(words, in_samples, lambda sample: sample + round(shift * SECOND))
+    return [(timing.word, timing.start, timing.end) for timing in found]
+
+
+def test_every_word_has_a_mark_and_so_has_every_space() -> None:
+    """As from an engine that knows how long each phoneme is."""
+    marks = [(0, 0.1), (1, 0.3), (2, 0.5), (3, 1.0), (4, 1.1), (5, 2.0)]
+    assert times("ab cd", marks) == [("ab", 0.1, 0.5), ("cd", 1.0, 2.0)]
+
+
+def test_only_the_beginnings_are_marked() -> None:
+    """As from espeak-ng: a word ends where the next one begins."""
+    assert times("ab cd ef", [(0, 0.0), (3, 1.0), (6, 3.0), (8, 4.0)]) == [
+        ("ab", 0.0, 1.0),
+        ("cd", 1.0, 3.0),
+        ("ef", 3.0, 4.0),
+    ]
+
+
+def test_a_word_is_marked_behind_its_quotation_mark() -> None:
+    assert times('"ab" "cd"', [(1, 0.25), (6, 1.0), (9, 2.0)]) == [('"ab"', 0.25, 1.0), ('"cd"', 1.0, 2.0)]
+
+
+def test_a_pause_after_a_word_belongs_to_nobody() -> None:
+    assert times("ab, cd", [(0, 0.0), (3, 1.0), (4, 2.0), (6, 3.0)]) == [("ab,", 0.0, 1.0), ("cd", 2.0, 3.0)]
+
+
+def test_what_is_said_as_several_words_is_one() -> None:
+    """ "$5" has a mark for each of its characters."""
+    assert times("a $5 b", [(0, 0.0), (2, 1.0), (3, 2.0), (5, 3.0), (6, 4.0)])[1] == ("$5", 1.0, 3.0)
+
+
+def test_words_that_were_run_together_share_their_time() -> None:
+    """The second of them up to where the next word is marked."""
+    assert times("of the dog", [(0, 0.0), (7, 7.0), (10, 10.0)]) == [
+        ("of", 0.0, 2.0),
+        ("the", 3.0, 7.0),
+        ("dog", 7.0, 10.0),
+    ]
+
+
+def test_the_last_words_and_the_first_may_lack_a_mark() -> None:
+    assert times("ab cd", [(0, 0.0), (5, 5.0)]) == [("ab", 0.0, 2.0), ("cd", 3.0, 5.0)]
+    assert times("ab cd", [(3, 3.0), (5, 5.0)]) == [("ab", 0.0, 3.0), ("cd", 3.0, 5.0)]
+
+
+def test_a_silent_word_stands_at_the_end_of_the_one_before() -> None:
+    words = [
+        SpokenWord("*", "*", 0, 0),
+        SpokenWord("ab", "ab", 0, 2),
+        SpokenWord("~", "~", 2, 2),
+        SpokenWord("cd", "cd", 3, 5),
+        SpokenWord("~", "~", 5, 5),
+    ]
+    assert times(words, [(0, 0.5), (3, 1.0), (5, 2.0)]) == [
+        ("*", 0.5, 0.5),
+        ("ab", 0.5, 1.0),
+        ("~", 1.0, 1.0),
+        ("cd", 1.0, 2.0),
+        ("~", 2.0, 2.0),
+    ]
+
+
+def test_nothing_but_silence() -> None:
+    assert times([SpokenWord("*", "*", 0, 0)], [(3, 0.5)]) == [("*", 0.5, 0.5)]
+    assert times([], [(0, 0.5)]) == []
+
+
+def test_the_rest_of_a_word_that_began_in_another_segment_is_not_told_again() -> None:
+    words = [SpokenWord("", "", 0, 4), SpokenWord("ab", "ab", 5, 7)]
+    assert times(words, [(0, 0.0), (5, 1.0), (7, 2.0)]) == [("ab", 1.0, 2.0)]
+
+
+def test_what_was_written_and_what_was_said() -> None:
+    [timing] = align([SpokenWord("2026", "twenty twenty-six", 0, 9)], [(0, 0), (9, SECOND)], lambda sample: sample)
+    assert timing == WordTiming("2026", "twenty twenty-six", 0.0, 1.0)
+
+
+def test_times_are_of_what_is_heard() -> None:
+    """The segment lies later in the stream, and of its leading silence half a second was cut away."""
+    marks = [(0, 12_000), (3, 36_000), (5, 48_000)]
+    found = align(words_of("ab cd"), marks, lambda sample: 10 * SECOND + max(sample - 12_000, 0))
+    assert [(timing.start, timing.end) for timing in found] == [(10.0, 11.0), (11.0, 11.5)]
+
+
+def test_a_segment_without_marks() -> None:
+    with pytest.raises(ValueError, match="without marks"):
+        align(words_of("ab"), [], lambda sample: sample)
+
+
+@st.composite
+def segments(draw: st.DrawFn) -> tuple[list[SpokenWord], list[Mark], tuple[int, int, int]]:
+    words, place = [], draw(st.integers(0, 3))
+    for number in range(draw(st.integers(0, 12))):
+        length = draw(st.integers(0, 8))
+        words.append(SpokenWord(f"w{number}", "said", place, place + length))
+        place += length + draw(st.integers(0, 2))
+    places = sorted(draw(st.sets(st.integers(0, place), max_size=20)) | {place})
+    samples = sorted(draw(st.lists(st.integers(0, 500_000), min_size=len(places), max_size=len(places))))
+    trimmed, length, before = (draw(st.integers(0, 500_000)) for _ in range(3))
+    return words, list(zip(places, samples, strict=True)), (trimmed, length, before)
+
+
+@given(segments())
+def test_starts_rise_and_no_word_reaches_into_the_next(segment: tuple) -> None:
+    words, marks, (trimmed, length, before) = segment
+
+    def to_stream(sample: int) -> int:
+        return before + min(max(sample - trimmed, 0), length)
+
+    found = align(words, marks, to_stream)
+    assert [timing.word for timing in found] == [word.written for word in words]
+    assert all(timing.start <= timing.end for timing in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
+    assert all(before / SECOND - 0.001 <= t.start and t.end <= (before + length) / SECOND + 0.001 for t in found)
+
+
+@given(segments())
+def test_a_word_with_a_mark_at_its_start_begins_there(segment: tuple) -> None:
+    words, marks, _ = segment
+    where = dict(marks)
+    for word, timing in zip(words, align(words, marks, lambda sample: sample), strict=True):
+        if word.start in where and word.end > word.start:
+            assert timing.start == round(where[word.start] / SECOND, 4)
