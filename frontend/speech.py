@@ -29,7 +29,7 @@ from frontend.sessions import Sessions, Turn
 from frontend.settings import FrontSettings
 from frontend.speaker import Speaker, SpeechError, SpeechStream, Unavailable, Unspeakable
 from frontend.speech_request import session_of, speech_request
-from frontend.timestamps.align import WordTiming
+from frontend.timestamps.align import WordTiming, parted
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
 
@@ -169,7 +169,7 @@ class SpeechHandler:
         if not answer.call.timestamps:
             headers = answer.headers(FORMATS[answer.call.format].content_type)
         else:
-            audio = msgspec.json.encode(_with_words(answer, audio, words))
+            audio = msgspec.json.encode(_with_words(answer, audio, parted(words)))
             headers = answer.headers("application/json")
         if stream.cached:
             headers["X-Cache"] = "hit"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -61,6 +61,18 @@ def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callabl
         if word.written:
             timings.append(WordTiming(word.written, word.said, _seconds(start), _seconds(end)))
     return timings
+
+
+def parted(words: Sequence[WordTiming]) -> list[WordTiming]:
+    """A whole text's words, each ending at the next one's start at the latest.
+
+    Across a join one may end later: an engine counts the silence that was taken away there to the word before it.
+    """
+    return [
+        replace(word, end=max(word.start, min(word.end, following.start))) if following else word
+        for word, following in pairwise([*words, None])
+        if word
+    ]
 
 
 class _Spans:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.text.segment import SpokenWord
-from frontend.timestamps.align import WordTiming, align
+from frontend.timestamps.align import WordTiming, align, parted
 from shm.messages import Mark
 
 SECOND = 24_000
@@ -152,3 +152,9 @@ def test_a_word_with_a_mark_at_its_start_begins_there(segment: tuple) -> None:
     for word, timing in zip(words, align(words, marks, lambda sample: sample), strict=True):
         if word.start in where and word.end > word.start:
             assert timing.start == round(where[word.start] / SECOND, 4)
+
+
+def test_a_text_s_words_are_parted_where_silence_between_segments_was_taken_away() -> None:
+    words = [WordTiming("a.", "a.", 0.0, 0.9), WordTiming("b", "b", 0.7, 1.0), WordTiming("c", "c", 1.0, 1.5)]
+    assert [(word.start, word.end) for word in parted(words)] == [(0.0, 0.7), (0.7, 1.0), (1.0, 1.5)]
+    assert parted([]) == []
