@@ -25,6 +25,9 @@ A word costs so much more than a clause that a clause's end 15 tokens further on
 little that 160 tokens without one still begin with about 35.
 """
 
+_IN_NUMBER_PRICE = 2.0
+"""Of a cut between words that are said for one written word: "$250" isn't spoken in two breaths."""
+
 EVENNESS_PRICE = 0.02
 """Of a segment as long as the limit, and by the square of its length: of two ways that are alike the more even one is
 taken, and nothing goes on behind a sentence's end without a reason."""
@@ -90,9 +93,8 @@ class Row:
         self.leads = [len(unit.lead) for unit in units]
         self.before = [0, *accumulate(len(unit.lead) + len(unit.script) for unit in units)]
         """Tokens before a unit, from the row's start."""
-        self.prices = [0.0, *(CUT_PRICES[unit.cut] if unit.pause is None else 0.0 for unit in units)]
-        """Of a cut before a unit."""
-        self.prices[-1] = 0.0  # there is no choice
+        self.prices = [0.0, *(_cut_price(*pair) for pair in pairwise(units)), 0.0]
+        """Of a cut before a unit; none where there is no choice."""
         self.walls = self._walls()
 
     def tokens(self, start: int, end: int) -> int:
@@ -196,6 +198,14 @@ class Row:
 def parts(unit: Unit, following: Unit) -> bool:
     """Whether a segment must end between two units."""
     return unit.cut is Cut.PARAGRAPH or unit.pause is not None or unit.rate != following.rate
+
+
+def _cut_price(unit: Unit, following: Unit) -> float:
+    if parts(unit, following):
+        return 0.0
+    if unit.cut in (Cut.PHRASE, Cut.WORD) and following.words and not following.words[0].written:
+        return _IN_NUMBER_PRICE
+    return CUT_PRICES[unit.cut]
 
 
 @cache

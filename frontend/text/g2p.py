@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import threading
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
@@ -26,17 +27,19 @@ class _Language(Protocol):
 class G2P:
     """Pronounces sentences, each language's data loaded when it is first asked for. Thread-safe."""
 
-    def __init__(self, cache_bytes: int = 8 << 20) -> None:
+    def __init__(self, cache_bytes: int = 8 << 20, pronounced: Callable[[str], None] | None = None) -> None:
         """Costs nothing.
 
         Args:
             cache_bytes: bound of `cache.bytes`; 0 for no cache.
+            pronounced: called with what `fallbacks` counts, by the thread that reads.
         """
         self.cache = PhonemeCache(cache_bytes)
         self.fallbacks: Counter[str] = Counter()
         """Words pronounced, by the `Source` value of their weakest part; cached sentences aren't counted again."""
         self._languages: dict[str, _Language] = {}
         self._lock = threading.Lock()
+        self._pronounced = pronounced or (lambda _: None)
 
     @cached_property
     def version(self) -> str:
@@ -68,7 +71,10 @@ class G2P:
             return cached
         with self._lock:
             words = self._language(language).words(sentence)
-            self.fallbacks.update(word.source.value for word in words if word.source is not Source.NONE)
+            for word in words:
+                if word.source is not Source.NONE:
+                    self.fallbacks[word.source.value] += 1
+                    self._pronounced(word.source.value)
         self.cache.put(key, words)
         return words
 

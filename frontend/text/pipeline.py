@@ -35,7 +35,7 @@ _SOUNDS = {language: re.compile(rf"<[^<>]*>|[0-9A-Za-z{_LETTERS.get(language, ''
 """By language, letters that are sure to be pronounced; not those of a tag, which is not said."""
 
 _LOOK_AHEAD = 400
-"""Characters after a sentence in which such a letter is looked for."""
+"""Characters after a sentence in which such a letter is looked for, or its paragraph's end."""
 
 
 class Pronouncer(Protocol):
@@ -144,7 +144,7 @@ class TextPipeline:
             if not (ready or sounds):
                 continue
             ready = passage.cut
-            blank = _BLANK_LINE.match(clean, end) if passage.cut is Cut.SENTENCE else None
+            blank = _BLANK_LINE.match(clean, end, end + _LOOK_AHEAD) if passage.cut is Cut.SENTENCE else None
             if blank and blank.end() not in sentence_ends:
                 ready = Cut.PARAGRAPH
             if _goes_on(clean, end, language):

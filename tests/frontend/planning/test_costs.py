@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frontend.planning.costs import CostModel
@@ -84,6 +84,7 @@ def test_segments_of_one_length_say_nothing_of_what_is_fixed() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(10, 80), st.integers(25, 110), st.sampled_from([0.1, 5.0, 10.0, 100.0]))
+@example(before=28, tokens=25, factor=5.0)
 def test_one_outlier_hardly_moves_anything(before: int, tokens: int, factor: float) -> None:
     costs = CostModel()
     jitter = random.Random(before)
