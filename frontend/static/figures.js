@@ -7,7 +7,7 @@ const WIDE = new Set(["Cache", "Engine", "Given up", "Restarts"]);
 export function figures(list, status, samples, { firstAudio, realTime }) {
   const rows = [
     ["Time to first audio, last 5 minutes", firstAudio.count && `${inMs(firstAudio.mean)}, ${mean(firstAudio, "request")}`, firstAudio],
-    ["Real-time factor, last 5 minutes", realTime.count && `${realTime.mean.toFixed(2)}, ${mean(realTime, "segment")}`, realTime],
+    ["Real-time factor, last 5 minutes", realTime.count && `${Number(realTime.mean.toPrecision(2))}, ${mean(realTime, "segment")}`, realTime],
     ["Streams", status.active_streams],
     ["Queue", counted(status.queue_depth, "segment")],
     ["Gaps heard", samples.get("kokoro_live_stream_underruns_total")],
@@ -26,15 +26,24 @@ export function figures(list, status, samples, { firstAudio, realTime }) {
 
 /** Fill a list with what is being spoken. */
 export function streams(list, spoken = []) {
-  list.hidden = !spoken.length;
-  list.replaceChildren(
-    ...spoken.map(({ request_id: id, seconds_sent: sent, seconds_ahead: ahead }) => {
-      const item = document.createElement("li");
-      item.textContent = `${id.slice(0, 8)}: ${sent?.toFixed(1)} s sent`;
-      if (ahead !== undefined) item.textContent += `, ${ahead.toFixed(1)} s ahead`;
-      return item;
+  items(
+    list,
+    spoken.map(({ request_id: id, seconds_sent: sent, seconds_ahead: ahead }) => {
+      const far = ahead === undefined ? "" : `, ${ahead.toFixed(1)} s ahead`;
+      return `${id.slice(0, 8)}: ${sent.toFixed(1)} s sent${far}`;
     }),
   );
+}
+
+/** Fill a list with what the server recommends. */
+export function advice(list, recommended = []) {
+  items(list, recommended.map(({ message }) => message));
+}
+
+function items(list, texts) {
+  list.hidden = !texts.length;
+  if ([...list.children].map((item) => item.textContent).join("\n") === texts.join("\n")) return;
+  list.replaceChildren(...texts.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
 }
 
 function row(known, label, value, window) {

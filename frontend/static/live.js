@@ -1,7 +1,7 @@
 // The server's own figures, looked at once a second while the page is seen.
 
 import { ask } from "./api.js";
-import { figures, streams } from "./figures.js";
+import { advice, figures, streams } from "./figures.js";
 import { Window, parse } from "./window.js";
 
 const PAUSE = 1000;
@@ -19,7 +19,7 @@ export class Live {
   #asking = null;
 
   /**
-   * @param elements {engine, trouble, figures, streams, all, allBox}
+   * @param elements {engine, trouble, figures, streams, advice, all, allBox}
    * @param onEngine called when another engine has taken over, or one has come
    */
   constructor(elements, onEngine) {
@@ -50,7 +50,7 @@ export class Live {
       if (signal.aborted) return;
       trouble.textContent = error.message;
       this.#elements.figures.replaceChildren();
-      this.#elements.streams.hidden = true;
+      this.#elements.streams.hidden = this.#elements.advice.hidden = true;
     }
     this.#timer = setTimeout(() => this.#look(), PAUSE);
   }
@@ -59,11 +59,12 @@ export class Live {
     for (const window of Object.values(this.#windows)) window.look(samples);
     figures(this.#elements.figures, status, samples, this.#windows);
     streams(this.#elements.streams, status.streams);
+    advice(this.#elements.advice, status.recommendations);
     const { engine } = status;
     this.#elements.engine.textContent = engine ? `${engine.name} speaks` : "Nothing speaks yet";
     if (this.#elements.allBox.open) this.#elements.all.textContent = JSON.stringify(status, null, 2);
     const known = this.#engine;
-    this.#engine = JSON.stringify(engine ?? null);
+    this.#engine = engine ? `${engine.name} ${engine.model}` : "";
     if (known !== null && known !== this.#engine) this.#onEngine();
   }
 }

@@ -5,9 +5,8 @@
 
 import { keepKey, key } from "./api.js";
 import { download } from "./download.js";
-import { askForSpeech, speech } from "./events.js";
 import { Live } from "./live.js";
-import { Player } from "./player.js";
+import { speak } from "./speaking.js";
 import { Voices } from "./voices.js";
 import { Waveform } from "./waveform.js";
 import { Reading } from "./words.js";
@@ -58,47 +57,26 @@ function failed(error) {
   }
 }
 
-async function speak(signal) {
-  const player = new Player();
-  const started = performance.now();
-  const asked = request();
-  let first;
-  let frame = 0;
-  signal.addEventListener("abort", () => {
-    cancelAnimationFrame(frame);
-    reading.end();
-    player.close();
-  });
-  $("said").textContent = "Asking…";
-  const response = await askForSpeech(asked, signal);
-  reading.begin(asked.input);
-  waveform.clear();
-  $("waveform").hidden = false;
-  $("waveform").scrollIntoView({ block: "nearest" });
-  frame = requestAnimationFrame(function follow() {
-    reading.light(player.position);
-    waveform.heard(player.position);
-    frame = requestAnimationFrame(follow);
-  });
-  const engine = response.headers.get("X-Engine");
-  for await (const { words, samples } of speech(response)) {
-    if (words) reading.add(words);
-    if (samples) {
-      first ??= `first sound after ${((performance.now() - started) / 1000).toFixed(2)} s`;
-      $("said").textContent = `${engine} speaks, ${first}.`;
-      player.play(samples);
-      waveform.add(samples);
-      document.dispatchEvent(new CustomEvent("kokoro-live:samples", { detail: samples }));
-      await player.room();
-      signal.throwIfAborted();
-    }
-  }
-  await player.heard();
-  signal.throwIfAborted();
-  waveform.heard(player.received);
-  const gaps = player.gaps ? `, ${player.gaps === 1 ? "one gap" : `${player.gaps} gaps`}` : "";
-  $("said").textContent = `Spoken: ${player.received.toFixed(1)} s, ${first}${gaps}.`;
-}
+const view = {
+  begin(text) {
+    reading.begin(text);
+    waveform.clear();
+    $("waveform").hidden = false;
+    $("reading").scrollIntoView({ block: "nearest" });
+  },
+  words: (words) => reading.add(words),
+  samples(samples) {
+    waveform.add(samples);
+    document.dispatchEvent(new CustomEvent("kokoro-live:samples", { detail: samples }));
+  },
+  heard(second) {
+    reading.light(second);
+    waveform.heard(second);
+  },
+  end: () => reading.end(),
+  say: (text) => ($("said").textContent = text),
+  failed,
+};
 
 async function save(signal) {
   const format = $("format").value;
@@ -117,7 +95,7 @@ async function listVoices() {
 
 $("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  run(speak);
+  run((signal) => speak(request(), signal, view));
 });
 $("download").addEventListener("click", () => run(save));
 $("stop").addEventListener("click", () => running?.abort());
@@ -137,6 +115,7 @@ const live = new Live(
     trouble: $("live-trouble"),
     figures: $("figures"),
     streams: $("streams"),
+    advice: $("advice"),
     all: $("all"),
     allBox: $("all-box"),
   },

@@ -52,6 +52,11 @@ export class Player {
     return this.#received / SAMPLE_RATE;
   }
 
+  /** The browser plays nothing: it found no sound device, or wants a click first. */
+  get silent() {
+    return this.#context.state !== "running";
+  }
+
   /** The second of the speech that sounds now. */
   get position() {
     const context = this.#context;

@@ -1,0 +1,29 @@
+"""One browser for a file's tests, and a server whose page it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.page.visit import Visit, browser
+from tests.system.server import Server, server
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def espeak() -> Iterator[Server]:
+    with server("--engine", "espeak") as started:
+        yield started
+
+
+@pytest.fixture
+def visit(chromium: Browser, espeak: Server) -> Iterator[Visit]:
+    with Visit(chromium, espeak) as visiting:
+        yield visiting

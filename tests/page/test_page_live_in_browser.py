@@ -1,0 +1,146 @@
+"""The page in Chromium: the server's figures, keys, engines without timestamps, and a server that goes away."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, expect
+
+from frontend import sse
+from tests.page.visit import LONG, SHORT, Visit, needs_chromium
+from tests.system.oracle import miniature_arguments
+from tests.system.server import Server, server
+
+pytestmark = needs_chromium
+
+KEY = "page-key"
+
+GONE = "The connection to the server failed: is it still running?"
+CUT = "The speech broke off before its end."
+
+
+def figure(visit: Visit, label: str) -> str:
+    """What the live view says to a label."""
+    return visit.page.locator(f"#figures > div:has(dt:text-is('{label}')) dd").inner_text()
+
+
+def polls(visit: Visit) -> int:
+    return sum(request.url.endswith(("/status", "/metrics")) for request in visit.asked)
+
+
+def test_figures_come_when_they_were_measured(chromium: Browser, espeak: Server) -> None:
+    espeak.hear(input="Before anybody looked.")
+    with Visit(chromium, espeak) as visit:
+        visit.page.locator("#figures dt").first.wait_for()
+        labels = visit.page.locator("#figures dt").all_inner_texts()
+        assert not any(label.startswith(("Time to first", "Real-time")) for label in labels)
+        assert {"Streams", "Queue", "Cache", "Restarts", "Engine"} <= {*labels}
+        assert figure(visit, "Restarts") == "front 0, worker 0"
+        assert figure(visit, "Streams") == "0"
+        visit.speak(LONG)
+        visit.page.locator("#streams li").wait_for()
+        visit.wait("() => [...document.querySelectorAll('dd')].some((one) => / ms, one request$/.test(one.innerText))")
+        assert figure(visit, "Streams") == "1"
+        measured = visit.page.locator("#figures > div:has(dt:text('Real-time factor')) dd").inner_text()
+        assert re.match(r"\d+(\.\d+)?, (mean of \d+ segments|one segment)", measured)
+        visit.page.locator("summary", has_text="All that it says").click()
+        visit.wait("() => document.getElementById('all').textContent.includes('quarantined_segments')")
+
+
+def test_who_does_not_look_does_not_ask(chromium: Browser, espeak: Server) -> None:
+    with Visit(chromium, espeak) as visit:
+        page = visit.page
+        page.clock.install()
+        page.reload()
+
+        def hide(hidden: bool) -> None:
+            page.evaluate(
+                """hidden => {
+                  Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+                  document.dispatchEvent(new Event("visibilitychange"));
+                }""",
+                hidden,
+            )
+
+        page.locator("#figures dt").first.wait_for()
+        with page.expect_request("**/status"):
+            page.clock.run_for(1500)
+        before = polls(visit)
+        hide(True)
+        for _ in range(5):
+            page.clock.run_for(60_000)
+            page.evaluate("fetch('health').then((response) => response.text())")
+        assert polls(visit) == before
+        with page.expect_request("**/metrics"):
+            hide(False)
+
+
+def test_a_key_is_asked_for_and_kept_in_the_tab(chromium: Browser) -> None:
+    with server("--engine", "espeak", "--api-keys", KEY) as keyed, Visit(chromium, keyed) as visit:
+        visit.excused = 1
+        visit.speak("Open, please.")
+        visit.complains("An API key is needed: send it as Authorization: Bearer KEY.")
+        field = visit.page.get_by_label("Key, if this server wants one")
+        expect(field).to_be_focused()
+        field.fill("clé")
+        visit.speak("Open, please.")
+        visit.complains("An API key has only letters, digits and signs of ASCII, and no spaces.")
+        field.fill(KEY)
+        visit.speak("Open, please.")
+        visit.says("Spoken:")
+        storage = visit.page.evaluate("[Object.values(sessionStorage), Object.values(localStorage), document.cookie]")
+        assert storage == [[KEY], [], ""]
+
+
+def test_an_engine_without_timestamps_is_heard_as_well(chromium: Browser, tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path)) as kokoro, Visit(chromium, kokoro) as visit:
+        visit.excused = 1
+        visit.speak("Hello.")
+        visit.says("Spoken:")
+        assert [body.get("timestamps") for body in visit.bodies()] == ["word", None]
+        assert visit.heard
+        assert visit.lit == []
+        assert visit.page.inner_text("#reading") == "Hello."
+        expect(visit.page.get_by_role("alert")).to_be_empty()
+
+
+def test_a_server_that_goes_away_is_told_in_words(chromium: Browser) -> None:
+    with server("--engine", "espeak") as doomed, Visit(chromium, doomed) as visit:
+        visit.page.locator("#figures dt").first.wait_for()
+        doomed.stop()
+        visit.speak(SHORT)
+        visit.complains(GONE)
+        expect(visit.page.locator("#live-trouble")).to_have_text(GONE)
+        assert visit.page.locator("#figures > *").count() == 0
+        expect(visit.page.get_by_role("button", name="Stop")).to_be_disabled()
+        visit.complaints.clear()
+
+
+def test_a_browser_without_a_sound_device_says_so(visit: Visit) -> None:
+    visit.page.evaluate("Object.defineProperty(AudioContext.prototype, 'state', {get: () => 'suspended'})")
+    visit.speak(LONG)
+    visit.says("The speech comes, but the browser plays nothing")
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        (sse.error({"message": "The worker died twice.", "code": "synthesis_failed"}), "The worker died twice."),
+        (b"", CUT),
+    ],
+)
+def test_speech_that_breaks_off_is_heard_so_far_and_told(visit: Visit, last: bytes, told: str) -> None:
+    samples = (np.arange(12_000) % 100 * 100).astype("<i2")
+    body = sse.words([{"word": "Half", "said": "Half", "start": 0.0, "end": 0.5}]) + sse.delta(samples.tobytes()) + last
+    visit.page.route(
+        "**/v1/audio/speech", lambda route: route.fulfill(content_type=sse.CONTENT_TYPE, body=body, status=200)
+    )
+    visit.speak("Half a sentence.")
+    visit.complains(told)
+    assert visit.heard == samples.tolist()
+    expect(visit.page.get_by_role("button", name="Stop")).to_be_disabled()
+    assert visit.lit == ["Half"]
+    assert visit.page.inner_text("#said") == ""

@@ -1,0 +1,123 @@
+"""A person at the page: a real Chromium, which must complain of nothing and ask nobody else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
+
+from tests.system.server import DEADLINE, Server
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="THE PAGE WAS NOT TESTED IN A BROWSER, BECAUSE NOT INSTALLED: chromium"
+)
+"""For tests that run it. `.ci/run` installs it."""
+
+SHORT = "On Monday, 3 March, Dr. Smith paid $12.50."
+
+LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 400))
+"""Half an hour: what is stopped was not at its end."""
+
+_LISTEN = """
+window.heard = [];
+document.addEventListener("kokoro-live:samples", (event) => window.heard.push(...event.detail));
+window.lit = [];
+new MutationObserver((changes) => {
+  for (const { target } of changes) if (target.className === "now") window.lit.push(target.textContent);
+}).observe(document, { subtree: true, attributeFilter: ["class"] });
+"""
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"], timeout=DEADLINE * 1000
+        )
+        yield started
+        started.close()
+
+
+class Visit:
+    """The page in a context of its own. Leaving it checks what was asked for and said meanwhile."""
+
+    def __init__(self, chromium: Browser, server: Server, **options: Any) -> None:
+        """`options`: the browser context's, such as `color_scheme`."""
+        self.server = server
+        self.origin = f"http://127.0.0.1:{server.port}"
+        self.context: BrowserContext = chromium.new_context(**options)
+        self.context.set_default_timeout(DEADLINE * 1000)
+        self.context.add_init_script(_LISTEN)
+        self.page: Page = self.context.new_page()
+        self.asked: list[Request] = []
+        self.complaints: list[str] = []
+        self.excused = 0
+        """Answers of 400 and more, which Chromium writes to its console: as many as the test meant to have."""
+        self.page.on("request", lambda request: self.asked.append(request))
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(self.origin)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if self.excused and message.text.startswith("Failed to load resource"):
+            self.excused -= 1
+        elif message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def __enter__(self) -> Visit:
+        expect(self.page.get_by_label("Voice", exact=True).first).not_to_be_empty(timeout=DEADLINE * 1000)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.context.close()
+        if kind is None:
+            assert not self.complaints, self.complaints
+            elsewhere = [request.url for request in self.asked if not request.url.startswith((self.origin, "blob:"))]
+            assert not elsewhere, elsewhere
+
+    def speak(self, text: str) -> None:
+        self.page.get_by_label("Text", exact=True).fill(text)
+        self.page.get_by_role("button", name="Speak").click()
+
+    def says(self, text: str) -> None:
+        """Wait until the status begins so."""
+        self.wait("text => document.getElementById('said').textContent.startsWith(text)", text)
+
+    def complains(self, text: str) -> None:
+        """Wait until the page shows that error."""
+        expect(self.page.get_by_role("alert")).to_have_text(text, timeout=DEADLINE * 1000)
+
+    def wait(self, condition: str, argument: object = None) -> None:
+        """Wait until a JavaScript function of the argument is true in the page."""
+        self.page.wait_for_function(condition, arg=argument, timeout=DEADLINE * 1000)
+
+    @property
+    def heard(self) -> list[int]:
+        """The samples that the player was given."""
+        found: list[int] = self.page.evaluate("window.heard")
+        return found
+
+    @property
+    def seconds(self) -> float:
+        """How long those are."""
+        found: float = self.page.evaluate("window.heard.length / 24000")
+        return found
+
+    @property
+    def lit(self) -> list[str]:
+        """The words that have been lit up, in order."""
+        found: list[str] = self.page.evaluate("window.lit")
+        return found
+
+    def bodies(self) -> list[dict[str, Any]]:
+        """What was asked to be spoken."""
+        return [request.post_data_json for request in self.asked if request.url.endswith("/v1/audio/speech")]
