@@ -1,32 +1,52 @@
-"""Kokoro-82M on onnxruntime: phonemes in, PCM out, a segment at a time."""
+"""Kokoro-82M on onnxruntime: phonemes in, PCM out, in windows where the model can be split, else in segments."""
 
 from __future__ import annotations
 
-import os
+import logging
 from collections.abc import Collection, Generator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from kokoro_onnx import Kokoro
 from kokoro_onnx.config import MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
+from onnxruntime import get_available_providers
 
-from shm.messages import EngineInfo
+from shm.messages import EngineInfo, ModelFile, Voice
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
-from worker.pcm import to_pcm
-from worker.providers import CPU
-from worker.session import check_signature, open_session
+from worker.providers import chain
 from worker.settings import WorkerSettings
+from worker.split.prepared import Unprepared, discard, prepare
+from worker.split.speech import FIRST_BLOCK, SplitSpeech
+from worker.split.stage import cores
+from worker.split.statistics import voice_key
 from worker.voices import VoiceBank
+from worker.whole import WholeSpeech
+
+log = logging.getLogger(__name__)
+
+DEFAULT_VOICE = "af_heart"
+"""Who speaks when a client doesn't say: its statistics are gathered before anybody asks."""
+
+SAMPLE_SENTENCES = (
+    "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ, ænd ɹˈʌnz əwˈA.",
+    "wˌʌt tˈIm ɪz ɪt?",
+    "ʃi sˈɛd ðæt ðə wˈɛðəɹ wʊd bi fˈIn bI ðə vˈɛɹi ˈɛnd ʌv ðə wˈik.",
+    "jˈɛs, ˈI θˈɪŋk sˌO; lˈɛts bəɡˈɪn.",
+    "ə ʧˈɜɹʧ bˈɛl ɹˈæŋ ɪn ðə dˈɪstᵊns, ænd ˈɛvɹiwˌʌn ɪn ðə skwˈɛɹ lˈʊkt ˈʌp.",
+    "hˌW mˈʌʧ dˈʌz ðə jˈuʒuəl vˈYʤ kˈɔst?",
+)
+"""In Kokoro's phonemes, all of the American ones; about 17 seconds of speech."""
 
 
 class KokoroEngine:
-    """Any export with Kokoro's inputs and outputs. One session is shared by all threads.
+    """Any export with Kokoro's inputs and outputs. Its sessions are shared by all threads.
 
-    The session is ours, and kokoro-onnx runs it: it knows the exports' names and types and carries the vocabulary.
-    Its `create` is passed by for the layer below, `_infer`: it refuses speeds outside 0.5 to 2 (the API has 0.25 to
-    4), trims silence and inserts pauses of its own, which would change what a plan's segments are joined from.
+    The sessions are ours; kokoro-onnx knows the exports' names and types and carries the vocabulary. Its `create` is
+    passed by: it refuses speeds outside 0.5 to 2 (the API has 0.25 to 4), trims silence and inserts pauses of its own,
+    which would change what a plan's segments are joined from, and can't be stopped in the middle of a run.
     """
 
     def __init__(self, model: Path, voices: Path, settings: WorkerSettings, without: Collection[str] = ()) -> None:
@@ -37,48 +57,68 @@ class KokoroEngine:
             ProviderUnavailable: the execution provider doesn't work here.
         """
         self._voices = VoiceBank.open(voices)
-        session = open_session(model, settings, without)
-        check_signature(session, model)
+        self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, without)
         with self._voices.as_archive() as archive:
-            self._kokoro = Kokoro.from_session(session, archive)
+            self._kokoro = Kokoro.from_session(self._speech.session, archive)
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
-        self.concurrency = settings.concurrency or _cores()
+        self.concurrency = settings.concurrency or cores()
+        windowed = isinstance(self._speech, SplitSpeech) and self._speech.windowed
         self.info = EngineInfo(
             name="kokoro",
-            provider=session.get_providers()[0],
+            provider=self._speech.provider,
             model=model.name,
             model_sha256=cached_sha256_of(model),
             speaks="phonemes",
             vocabulary="".join(self._vocabulary),
             max_tokens=MAX_PHONEME_LENGTH,
             voices=self._voices.names,
+            voices_sha256=self._voices.sha256,
             concurrency=self.concurrency,
+            first_block=FIRST_BLOCK if windowed else 0.0,
+            marks=self._speech.marks,
+            files=_files(model, voices),
+            providers=chain(settings, get_available_providers()),
+            threads=self._speech.session.get_session_options().intra_op_num_threads,
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """One block: the whole segment from `from_sample` on. The graph vocodes it in one run, so it is made again
-        from its start whatever `from_sample` is."""
+        """In windows, the first of them short, if the model could be split; else one block, which is made from its
+        start whatever `from_sample` is."""
         tokens = self._tokens(utterance.script)
         style = self._voices.style(utterance.voice, len(tokens))
-        samples = to_pcm(self._run(tokens, style, utterance.speed))[utterance.from_sample :]
-        if len(samples):
-            yield Block(utterance.from_sample, samples, last=True)
+        speed = self._kokoro._speed_value(utterance.speed)
+        inputs: list[NDArray[Any]] = [np.array([[0, *tokens, 0]]), style, np.array([speed])]
+        yield from self._speech.blocks(inputs, self._key(utterance.voice), utterance)
 
     def warm_up(self) -> None:
-        """Run the model once.
+        """Speak: a word, or sentences until the default voice's statistics are frozen, which are then kept for good.
 
         Raises:
             EngineUnavailable: it loads but doesn't work.
         """
-        known = [phoneme for phoneme in self._vocabulary if phoneme.isalpha()][:3]
+        voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in self._voices.names else self._voices.names[0], 1.0),)
+        known = "".join([phoneme for phoneme in self._vocabulary if phoneme.isalpha()][:3])
         try:
-            for _ in self.begin(Utterance("".join(known), "en-us", ((self._voices.names[0], 1.0),), 1.0)):
-                pass
+            if isinstance(self._speech, SplitSpeech) and self._speech.windowed:
+                for seed, sentence in enumerate(SAMPLE_SENTENCES):
+                    if self._speech.knows(self._key(voice)):
+                        break
+                    self._speak("".join(filter(self._vocabulary.__contains__, sentence)) or known, voice, seed)
+                self._speech.forget_exact()
+            self._speak(known, voice)
         except EngineError as error:
             raise EngineUnavailable(
                 f"the model {self.info.model} was loaded but can't speak: {error}; "
                 "run `kokoro-live models fetch`, or name another with --model"
             ) from error
+
+    def _speak(self, script: str, voice: Voice, seed: int = 0) -> None:
+        for _ in self.begin(Utterance(script, "en-us", voice, 1.0, seed)):
+            pass
+
+    def _key(self, voice: Voice) -> str:
+        # A name that isn't there was refused when its style was asked for.
+        return voice_key([(self._voices.checksums[name], weight) for name, weight in voice])
 
     def _tokens(self, script: str) -> list[int]:
         # The front plans within the vocabulary. Leaving out what isn't in it would lose a part of a word in silence.
@@ -88,19 +128,49 @@ class KokoroEngine:
             raise EngineError(f"a segment has 1 to {MAX_PHONEME_LENGTH} phonemes, not {len(script)}")
         return [self._vocabulary[phoneme] for phoneme in script]
 
-    def _run(self, tokens: list[int], style: NDArray[np.float32], speed: float) -> NDArray[np.float32]:
-        try:
-            audio: NDArray[np.float32]
-            audio, _ = self._kokoro._infer(tokens, style, speed)
-        except Exception as error:  # onnxruntime's errors have no base class of their own
-            if self.info.provider != CPU:
-                raise ProviderUnavailable(self.info.provider, " ".join(str(error).split())) from error
-            raise EngineError(f"the model failed on these phonemes: {' '.join(str(error).split())}") from error
-        return audio
+
+def _files(model: Path, voices: Path) -> tuple[ModelFile, ...]:
+    """What was loaded; of voices in a folder, all together."""
+    size = sum(file.stat().st_size for file in ([voices] if voices.is_file() else voices.glob("*.bin")))
+    sha256 = cached_sha256_of(voices) if voices.is_file() else ""
+    return ModelFile(model.name, model.stat().st_size, cached_sha256_of(model)), ModelFile(voices.name, size, sha256)
 
 
-def _cores() -> int:
-    """Those that this process may use, where the system says so."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _speech(model: Path, settings: WorkerSettings, without: Collection[str]) -> SplitSpeech | WholeSpeech:
+    """The split model, from the cache or split now, or else the whole one, with a warning.
+
+    Raises:
+        EngineUnavailable: the model can't be loaded, or not as it was demanded.
+        ProviderUnavailable: the execution provider doesn't work.
+    """
+    try:
+        return _split(model, settings, without)
+    except Unprepared as error:
+        reason = str(error)
+    if settings.vocoder == "windowed":
+        raise EngineUnavailable(f"{model} can't be vocoded in windows: {reason}. Leave --vocoder out to run it whole")
+    whole = WholeSpeech(model, settings, without)
+    log.warning(
+        "%s RUNS WHOLE, SO SOUND BEGINS LATER: it can't be vocoded in windows, because %s. The published models can",
+        model.name,
+        reason,
+    )
+    return whole
+
+
+def _split(model: Path, settings: WorkerSettings, without: Collection[str]) -> SplitSpeech:
+    """
+    Raises:
+        Unprepared: it can't be done.
+        ProviderUnavailable: the execution provider doesn't work.
+    """
+    if not model.is_file():
+        raise Unprepared("the file is missing")
+    prepared = prepare(model, settings.cache_dir)
+    try:
+        return SplitSpeech(prepared, settings, without)
+    except ProviderUnavailable:
+        raise
+    except EngineUnavailable as error:
+        discard(prepared)
+        raise Unprepared(f"its stages can't be loaded: {error}") from error

@@ -18,6 +18,7 @@ from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_endi
 from shm.messages import BootFailure, Connect, ControlMessage, Drain, Load, ProviderFailure, Ready, Recycle, clipped
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
+from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
 
@@ -31,16 +32,19 @@ def run(control_end: socket.socket, lifeline: int, generation: int, settings: Wo
     leave_ending_to_supervisor()
     dump_stacks_on_request()
     import_engines(settings)
-    Worker(generation, ControlSocket(control_end), settings).serve()
+    Worker(generation, ControlSocket(control_end), settings, WorkerMetrics()).serve()
 
 
 class Worker:
     """One worker process: an engine, and a channel for each front."""
 
-    def __init__(self, generation: int, control: ControlSocket, settings: WorkerSettings) -> None:
+    def __init__(
+        self, generation: int, control: ControlSocket, settings: WorkerSettings, metrics: WorkerMetrics
+    ) -> None:
         self._generation = generation
         self._control = control
         self._settings = settings
+        self._metrics = metrics
         self._engine: Engine | None = None
         self._channels: list[Channel] = []
         self._ended_streams = 0
@@ -84,8 +88,10 @@ class Worker:
             self._control.send(BootFailure("engine", clipped(str(error))))
             _end(1)
         else:
-            self._engine = engine
-            self._control.send(Ready(engine.info, time.monotonic() - started))
+            seconds = time.monotonic() - started
+            self._metrics.loaded(seconds)
+            self._engine = MeteredEngine(engine, self._metrics)
+            self._control.send(Ready(engine.info, seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
         """See `ChannelHost`. Several lanes may see it at once: the first one ends the process."""

@@ -1,4 +1,4 @@
-"""onnxruntime sessions: how they are made, and what a model file must have to be Kokoro."""
+"""onnxruntime sessions: how they are made and run, and what a model file must have to be Kokoro."""
 
 from __future__ import annotations
 
@@ -6,14 +6,26 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnxruntime as ort
+from numpy.typing import NDArray
 
-from worker.engine import EngineUnavailable, ProviderUnavailable
+from worker.cancellation import Cancellation
+from worker.engine import Cancelled, EngineError, EngineUnavailable, ProviderUnavailable
 from worker.providers import CPU, first_left
 from worker.settings import WorkerSettings
 
 STYLE_SIZE = 256
 """Floats in a style vector."""
+
+NUMPY_TYPES: dict[str, Any] = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(double)": np.float64,
+    "tensor(int32)": np.int32,
+    "tensor(int64)": np.int64,
+}
+"""By the names that a session gives to its inputs' types."""
 
 _OPTIMIZATION = {
     "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
@@ -25,10 +37,26 @@ _INTEGERS = ("tensor(int64)", "tensor(int32)")
 _FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
 
 
-def open_session(model: Path, settings: WorkerSettings, without: Collection[str] = ()) -> Any:
-    """An `onnxruntime.InferenceSession` on the first execution provider of the chain that isn't in `without`.
+def chosen_provider(settings: WorkerSettings, without: Collection[str] = ()) -> str:
+    """The first execution provider of the chain that isn't in `without`.
 
-    Any number of threads may call its `run` at the same time.
+    Raises:
+        ProviderUnavailable: onnxruntime doesn't have it.
+    """
+    return first_left(settings, ort.get_available_providers(), without)
+
+
+def open_session(
+    model: Path, settings: WorkerSettings, without: Collection[str] = (), *, provider: str = "", threads: int = 0
+) -> Any:
+    """An `onnxruntime.InferenceSession`, any number of whose runs may go on at the same time.
+
+    Args:
+        model: the file.
+        settings: what isn't said otherwise.
+        without: execution providers of the settings' chain that aren't to be tried.
+        provider: an execution provider to use instead of the chain's.
+        threads: for each run, instead of the settings' (there 0 means one).
 
     Raises:
         EngineUnavailable: the file is missing, truncated, or isn't a model that onnxruntime can load.
@@ -37,13 +65,13 @@ def open_session(model: Path, settings: WorkerSettings, without: Collection[str]
     if not model.is_file():
         raise EngineUnavailable(f"there is no model file {model}: run `kokoro-live models fetch`, or name another")
     options = ort.SessionOptions()
-    options.intra_op_num_threads = settings.threads
+    options.intra_op_num_threads = threads or settings.threads or 1
     options.inter_op_num_threads = 1
     options.graph_optimization_level = _OPTIMIZATION[settings.graph_optimization]
     options.enable_mem_pattern = settings.memory_pattern
     options.enable_cpu_mem_arena = settings.memory_arena
     options.add_session_config_entry("session.intra_op.allow_spinning", str(int(settings.spinning)))
-    provider = first_left(settings, ort.get_available_providers(), without)
+    provider = provider or chosen_provider(settings, without)
     try:
         session = ort.InferenceSession(str(model), options, providers=list(dict.fromkeys((provider, CPU))))
     except Exception as error:  # onnxruntime's errors have no base class of their own
@@ -56,6 +84,34 @@ def open_session(model: Path, settings: WorkerSettings, without: Collection[str]
     if session.get_providers()[0] != provider:
         raise ProviderUnavailable(provider, "onnxruntime went over to another one when it loaded the model")
     return session
+
+
+def run_session(session: Any, feeds: dict[str, NDArray[Any]], cancellation: Cancellation) -> list[NDArray[Any]]:
+    """All outputs, by names of inputs.
+
+    Raises:
+        Cancelled: `cancellation` was set; onnxruntime stops before the graph's next node.
+        EngineError: the run failed on the CPU.
+        ProviderUnavailable: it failed on another execution provider.
+    """
+    options = ort.RunOptions()
+
+    def stop() -> None:
+        options.terminate = True
+
+    try:
+        with cancellation.stopping(stop):
+            outputs: list[NDArray[Any]] = session.run(None, feeds, options)
+    except Exception as error:  # onnxruntime's errors have no base class of their own
+        if cancellation.is_set:
+            raise Cancelled from error
+        provider = session.get_providers()[0]
+        if provider != CPU:
+            raise ProviderUnavailable(provider, _line(error)) from error
+        raise EngineError(f"the model failed on these phonemes: {_line(error)}") from error
+    if cancellation.is_set:
+        raise Cancelled
+    return outputs
 
 
 def check_signature(session: Any, model: Path) -> None:

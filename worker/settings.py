@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+import platformdirs
+
 from worker.model_dir import default_model_dir
 
 
@@ -53,9 +55,36 @@ class WorkerSettings:
         default=0,
         metadata={"help": "Streams after which a worker is replaced by a fresh one; 0: never."},
     )
+    vocoder: Literal["auto", "windowed", "whole"] = field(
+        default="auto",
+        metadata={
+            "help": "How sound is made. auto: in windows, so that it begins sooner, if the model's graph allows; "
+            "windowed: the same, or not at all; whole: a segment in one run, with exact statistics."
+        },
+    )
+    statistics: Literal["segment", "voice"] = field(
+        default="segment",
+        metadata={
+            "help": "Whose statistics the 5 % of the vocoder before its generator takes, in windows. segment: the "
+            "segment's own, closer to a whole run; voice: the voice's averages, which starts long segments sooner."
+        },
+    )
+    window: float = field(
+        default=0.4,
+        metadata={
+            "help": "Seconds of sound in the largest window. Smaller ones let others in sooner; larger ones cost less."
+        },
+    )
+    cache_dir: Path = field(
+        default_factory=lambda: platformdirs.user_cache_path("kokoro-live", appauthor=False),
+        metadata={"help": "Where what is made of a model once is kept: its stages and its voices' statistics."},
+    )
     threads: int = field(
-        default=1,
-        metadata={"help": "Threads per inference. One, and as many inferences as cores, gave the most audio."},
+        default=0,
+        metadata={
+            "help": "Threads per inference. 0: all cores for one that is alone, which starts soonest; one each for "
+            "several, which gives the most audio."
+        },
     )
     concurrency: int = field(
         default=0,
@@ -79,8 +108,10 @@ class WorkerSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.threads < 1:
-            raise ValueError(f"threads must be at least 1, not {self.threads}")
+        if self.threads < 0:
+            raise ValueError(f"threads must be 0 (as many as fit) or more, not {self.threads}")
+        if not 0.3 <= self.window <= 30:
+            raise ValueError(f"window must be 0.3 to 30 seconds, not {self.window}")
         if self.concurrency < 0:
             raise ValueError(f"concurrency must be 0 (one per core) or more, not {self.concurrency}")
         for name in ("worker_max_rss", "worker_max_requests"):

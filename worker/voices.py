@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 import zipfile
 import zlib
@@ -30,6 +31,10 @@ class VoiceBank:
     def __init__(self, tables: dict[str, Table]) -> None:
         self._tables = tables
         self.names = tuple(sorted(tables))
+        self.checksums = {name: hashlib.sha256(tables[name].tobytes()).hexdigest() for name in self.names}
+        """sha256 of each voice's numbers."""
+        self.sha256 = hashlib.sha256(repr(self.checksums).encode()).hexdigest()
+        """Of all voices' names and numbers, whatever file they are from."""
 
     @classmethod
     def open(cls, path: Path) -> VoiceBank:

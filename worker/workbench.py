@@ -195,7 +195,7 @@ class Workbench:
             self._broken(error)
             return None, str(error)
         except Exception as error:
-            log.exception("the engine failed on a segment of %d tokens", len(job.script))
+            log.exception("the engine failed on job=%d segment=%d, of %d tokens", job.job, job.segment, len(job.script))
             return None, f"the engine failed: {type(error).__name__}: {error}"
 
     def _take_in(self, segment: _Segment, block: Block | None, failure: str) -> None:

@@ -31,6 +31,7 @@ HEART = (("af_heart", 1.0),)
 @pytest.fixture(autouse=True)
 def own_checksums(tmp_path, monkeypatch):
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def make_engine(folder: Path, settings=None, **model):
@@ -94,6 +95,32 @@ def test_what_it_says_of_itself(tmp_path):
     assert set(info.vocabulary) == set(vocabulary)
     assert (info.max_tokens, info.concurrency) == (510, 3)
     assert info.voices == ("af_heart", "am_adam", "bf_emma")
+
+
+def test_marks_of_a_model_that_tells_durations(tmp_path):
+    """One for each phoneme and one for the end of the last; a token lasts 600 samples here, the first pad too."""
+    engine = make_engine(tmp_path, duration=True)
+    assert engine.info.marks
+    marks = tuple((place, 600 * (place + 1)) for place in range(len(HELLO) + 1))
+    [block] = engine.begin(Utterance(HELLO, "en-us", HEART, 1.0, marks=True))
+    assert block.marks == marks
+    [tail] = engine.begin(Utterance(HELLO, "en-us", HEART, 1.0, from_sample=1_300, marks=True))
+    assert tail.marks == marks[2:]
+
+
+def test_a_model_that_tells_no_durations_has_no_marks(tmp_path):
+    engine = make_engine(tmp_path)
+    assert not engine.info.marks
+    [block] = engine.begin(Utterance(HELLO, "en-us", HEART, 1.0, marks=True))
+    assert block.marks == ()
+
+
+def test_voices_are_known_by_their_numbers(tmp_path):
+    archive = make_engine(tmp_path).info.voices_sha256
+    folder = KokoroEngine(tmp_path / "mini.onnx", make_voice_folder(tmp_path / "voices"), WorkerSettings()).info
+    other = make_voices(tmp_path / "other.bin", ["af_heart", "bf_emma", "am_adam"])
+    assert folder.voices_sha256 == archive
+    assert KokoroEngine(tmp_path / "mini.onnx", other, WorkerSettings()).info.voices_sha256 != archive
 
 
 def test_one_run_per_core_unless_told_otherwise(tmp_path):

@@ -117,7 +117,7 @@ def test_defaults_are_one_thread_that_rests(tmp_path):
     assert (options.enable_mem_pattern, options.enable_cpu_mem_arena) == (False, True)
 
 
-@pytest.mark.parametrize("wrong", [{"threads": 0}, {"concurrency": -1}])
+@pytest.mark.parametrize("wrong", [{"threads": -1}, {"concurrency": -1}, {"window": 0.1}])
 def test_settings_that_nothing_could_work_with(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         WorkerSettings(**wrong)

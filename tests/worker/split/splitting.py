@@ -1,0 +1,88 @@
+"""What the tests of split models share."""
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+
+from tests.split_model import make_split_model, make_split_voices
+from worker.cancellation import Cancellation
+from worker.engine import Block, Utterance
+from worker.kokoro import KokoroEngine
+from worker.providers import CPU
+from worker.settings import WorkerSettings
+from worker.split.prepared import Prepared, prepare
+from worker.split.segment import Prosody, WindowedSegment, whole_segment
+from worker.split.source import Source
+from worker.split.stage import Stage
+from worker.split.statistics import Statistics
+from worker.split.windows import Window
+
+SCRIPT = "həlˈO wˈɜɹld, "
+HEART = (("af_heart", 1.0),)
+NOBODY = Cancellation()
+
+
+def make_engine(folder: Path, model=None, **settings) -> KokoroEngine:
+    made = make_split_model(folder / "small.onnx", **(model or {}))
+    voices = make_split_voices(folder / "voices.bin")
+    return KokoroEngine(made, voices, WorkerSettings(cache_dir=folder / "cache", **settings))
+
+
+def utterance(script=SCRIPT * 4, voice=HEART, **more) -> Utterance:
+    return Utterance(script, "en-us", voice, 1.0, **more)
+
+
+def blocks_of(engine: KokoroEngine, *args, **more) -> list[Block]:
+    """Checks that they are without a gap, and that the last one says so."""
+    asked = utterance(*args, **more)
+    blocks = list(engine.begin(asked))
+    position = asked.from_sample
+    for block in blocks:
+        assert block.offset == position
+        position += len(block.samples)
+    assert [block.last for block in blocks] == [False] * (len(blocks) - 1) + [True] * bool(blocks)
+    return blocks
+
+
+def joined(blocks: list[Block]):
+    return np.concatenate([block.samples for block in blocks])
+
+
+class Parts:
+    """A model's stages by name, run with one thread, and inputs for them."""
+
+    def __init__(self, folder: Path, **model) -> None:
+        self.model = make_split_model(folder / "small.onnx", **model)
+        self.prepared: Prepared = prepare(self.model, folder / "cache")
+        self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
+
+    def stage(self, name: str) -> Stage:
+        return Stage(self.prepared.folder / name, WorkerSettings(), CPU)
+
+    def run(self, name: str, *arrays):
+        return self.stage(name).run(arrays, 1, NOBODY)
+
+    def inputs(self, tokens: int = 30):
+        ids = np.random.default_rng(tokens).integers(1, 178, tokens)
+        return [np.array([[0, *ids, 0]]), self.style, np.ones(1, np.float32)]
+
+    def prosody(self, tokens: int = 30) -> Prosody:
+        text, f0, energy, durations = self.run("prosody.onnx", *self.inputs(tokens))
+        return Prosody(text, f0, energy, durations, self.style)
+
+    def source(self, prosody: Prosody, first: int = 32, seed: int = 1) -> Source:
+        return Source(self.stage("source.onnx"), self.prepared.manifest.noise, seed, prosody.f0, first, NOBODY)
+
+    def whole(self, prosody: Prosody):
+        """Its sound and its statistics."""
+        exact = self.stage("front-exact.onnx"), self.stage("generator-exact.onnx")
+        return whole_segment(prosody, self.source(prosody), *exact, 1, NOBODY)
+
+    def windowed(self, prosody: Prosody, statistics: Statistics, plan: list[Window]) -> WindowedSegment:
+        stages = self.stage("front.onnx"), self.stage("generator.onnx")
+        return WindowedSegment(prosody, self.source(prosody), statistics, plan, *stages, NOBODY)
+
+
+def run_model(model: Path, **inputs):
+    return ort.InferenceSession(str(model), providers=[CPU]).run(None, inputs)

@@ -1,0 +1,109 @@
+"""The cache of split models: there, not there, damaged, made by two at once."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+import onnx
+import pytest
+
+from tests.miniature import make_miniature
+from tests.split_model import make_split_model
+from tests.worker.split.splitting import blocks_of, joined, make_engine
+from worker import checksum_cache
+from worker.split import prepared as module
+from worker.split.prepared import Unprepared, prepare
+from worker.split.stage_files import STAGES, WEIGHTS
+
+
+@pytest.fixture(autouse=True)
+def own_checksums(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+
+
+@pytest.fixture
+def model(tmp_path):
+    return make_split_model(tmp_path / "small.onnx")
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
+def test_everything_is_there_and_named(model, cache):
+    prepared = prepare(model, cache)
+    assert set(prepared.manifest.files) == {*STAGES, WEIGHTS}
+    assert {file.name for file in prepared.folder.iterdir()} == {*STAGES, WEIGHTS, "manifest.json"}
+    assert len([*prepared.folder.parent.iterdir()]) == 2, "the lock, and nothing unfinished"
+
+
+def test_weights_are_stored_once(model, cache):
+    prepared = prepare(model, cache)
+    stages = sum((prepared.folder / name).stat().st_size for name in STAGES if name != WEIGHTS)
+    for name in STAGES:
+        stage = onnx.load(prepared.folder / name, load_external_data=False)
+        inside = sum(len(tensor.raw_data) for tensor in stage.graph.initializer)
+        assert inside < 0.5 * (prepared.folder / WEIGHTS).stat().st_size, (name, stages)
+
+
+def test_a_second_time_nothing_is_made(model, cache, monkeypatch):
+    first = prepare(model, cache)
+    monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("made again"))
+    assert prepare(model, cache) == first
+
+
+@pytest.mark.parametrize("name", ["prosody.onnx", "weights.bin", "manifest.json"])
+@pytest.mark.parametrize("damage", ["shorter", "other", "gone"])
+def test_what_is_damaged_is_made_again(tmp_path, model, cache, name, damage, caplog):
+    expected = joined(blocks_of(make_engine(tmp_path)))
+    file = prepare(model, cache).folder / name
+    whole = file.read_bytes()
+    if damage == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(whole[:-20] if damage == "shorter" else b"\x00" * len(whole))
+    with caplog.at_level(logging.WARNING):
+        engine = make_engine(tmp_path)
+    assert "made again" in caplog.text
+    assert file.read_bytes() == whole
+    assert len([*file.parent.parent.iterdir()]) == 2
+    assert len(joined(blocks_of(engine))) == len(expected)
+
+
+def test_many_at_once_get_the_same(model, cache):
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda _: prepare(model, cache), range(4)))
+    assert made == [made[0]] * 4
+
+
+def test_what_a_killed_process_left_is_cleared_away(model, cache):
+    left = cache / "split" / "unfinished-before"
+    left.mkdir(parents=True)
+    (left / WEIGHTS).write_bytes(b"half of them")
+    prepare(model, cache)
+    assert not left.exists()
+
+
+def test_another_model_has_another_folder(model, tmp_path, cache):
+    other = make_split_model(tmp_path / "other.onnx", tokens_name="input_ids")
+    assert prepare(model, cache).folder != prepare(other, cache).folder
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (lambda path: make_miniature(path), "first upsampling"),
+        (lambda path: make_split_model(path, random_in_generator=True), "front draws random numbers"),
+        (lambda path: make_split_model(path, noise_inputs=True), "its inputs are"),
+        (lambda path: path.write_bytes(b"no model at all"), "no ONNX model"),
+    ],
+    ids=["miniature", "randomness", "inputs", "no model"],
+)
+def test_what_cant_be_split_is_remembered_with_the_reason(tmp_path, cache, made, reason, monkeypatch):
+    model = tmp_path / "strange.onnx"
+    made(model)
+    with pytest.raises(Unprepared, match=reason):
+        prepare(model, cache)
+    monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("tried again"))
+    with pytest.raises(Unprepared, match=reason):
+        prepare(model, cache)

@@ -1,0 +1,193 @@
+"""Kokoro in windows, through the engine's own interface."""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from tests.miniature import make_miniature
+from tests.split_model import make_split_model, make_split_voices
+from tests.worker.split.splitting import HEART, SCRIPT, blocks_of, joined, make_engine, utterance
+from worker import checksum_cache
+from worker.engine import Cancelled, EngineUnavailable
+from worker.kokoro import KokoroEngine
+from worker.settings import WorkerSettings
+from worker.split.statistics import ENOUGH_SECONDS
+
+ADAM = (("am_adam", 1.0),)
+
+
+@pytest.fixture(autouse=True)
+def own_checksums(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+
+
+@pytest.fixture
+def engine(tmp_path):
+    made = make_engine(tmp_path)
+    made.warm_up()
+    return made
+
+
+def test_what_it_says_of_itself(engine, tmp_path):
+    assert (engine.info.first_block, engine.info.marks, engine.info.model) == (0.3, True, "small.onnx")
+    whole = KokoroEngine(
+        tmp_path / "small.onnx",
+        tmp_path / "voices.bin",
+        WorkerSettings(cache_dir=tmp_path / "cache", vocoder="whole"),
+    )
+    assert (whole.info.first_block, whole.info.marks) == (0.0, True)
+
+
+def test_blocks_begin_small_and_grow(engine):
+    sizes = [len(block.samples) for block in blocks_of(engine)]
+    assert sizes[:5] == [7_200, 7_200, 9_600, 12_000, 14_400]
+    assert set(sizes[5:-1]) == {14_400}
+
+
+def test_the_same_job_gives_the_same_samples(engine, tmp_path):
+    first = joined(blocks_of(engine, seed=4))
+    assert np.array_equal(joined(blocks_of(engine, seed=4)), first)
+    assert not np.array_equal(joined(blocks_of(engine, seed=5)), first)
+    assert np.array_equal(joined(blocks_of(make_engine(tmp_path), seed=4)), first), "another process"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_change_no_sample(engine, tmp_path, threads):
+    expected = joined(blocks_of(make_engine(tmp_path, threads=1)))
+    assert np.array_equal(joined(blocks_of(make_engine(tmp_path, threads=threads))), expected)
+
+
+def test_several_at_once_get_their_own_samples(engine):
+    scripts = [SCRIPT[place:] + SCRIPT for place in range(8)]
+    alone = [joined(blocks_of(engine, script)) for script in scripts]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda script: joined(blocks_of(engine, script)), scripts))
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+
+
+FORMS = ({"statistics": "segment"}, {"statistics": "voice"}, {"vocoder": "whole"})
+
+
+@pytest.mark.parametrize("settings", FORMS, ids=str)
+def test_from_any_sample_on_it_is_the_tail(engine, tmp_path, settings):
+    engine = make_engine(tmp_path, **settings)
+    whole = joined(blocks_of(engine))
+    for sample in (1, 7_199, 7_200, 7_201, 16_800, 40_000, 61_234, len(whole) - 1):
+        assert np.array_equal(joined(blocks_of(engine, from_sample=sample)), whole[sample:])
+    assert not blocks_of(engine, from_sample=len(whole))
+
+
+def test_the_more_statistics_are_the_segments_own_the_closer_it_is_to_the_whole(engine, tmp_path):
+    segment, voice, whole = (joined(blocks_of(make_engine(tmp_path, **form))).astype(float) for form in FORMS)
+    assert len(voice) == len(segment) == len(whole)
+    assert 0 < np.abs(segment - whole).mean() < np.abs(voice - whole).mean() < np.abs(whole).mean() / 2
+
+
+def test_a_strange_voice_speaks_whole_until_it_is_known(engine):
+    """And then in windows for good, in every process."""
+    spoken = 0
+    while len(blocks := blocks_of(engine, voice=ADAM, seed=spoken)) == 1:
+        spoken += len(blocks[0].samples)
+    assert spoken >= 0.9 * ENOUGH_SECONDS * 24_000, "what isn't spoken of a segment's lead counts too"
+    assert [len(block.samples) for block in blocks[:3]] == [7_200, 7_200, 9_600]
+
+
+def test_another_process_takes_over_a_voices_statistics(engine, tmp_path):
+    expected = joined(blocks_of(engine))
+    other = make_engine(tmp_path)
+    assert np.array_equal(joined(blocks_of(other)), expected)
+
+
+def test_a_blend_is_a_voice_of_its_own(engine):
+    blend = (("af_heart", 0.5), ("am_adam", 0.5))
+    assert len(blocks_of(engine, voice=HEART)) > 1
+    assert len(blocks_of(engine, voice=blend)) == 1
+
+
+def test_marks_rise_and_end_with_the_sound(engine):
+    script = SCRIPT * 4
+    blocks = blocks_of(engine, script, marks=True)
+    marks = [mark for block in blocks for mark in block.marks]
+    places, samples = zip(*marks, strict=True)
+    assert places == (*range(len(script)), len(script))
+    assert list(samples) == sorted(set(samples))
+    assert samples[0] <= 1_200, "of the silence before it 50 ms are kept"
+    end = sum(len(block.samples) for block in blocks)
+    assert end - 10 * 600 <= samples[-1] < end, "only the last pad's silence follows"
+    for block in blocks:
+        assert all(block.offset <= sample < block.offset + len(block.samples) for _, sample in block.marks)
+
+
+def test_marks_of_a_tail_are_those_that_sound_in_it(engine):
+    marks = [mark for block in blocks_of(engine, marks=True) for mark in block.marks]
+    tail = [mark for block in blocks_of(engine, marks=True, from_sample=20_000) for mark in block.marks]
+    assert tail == [mark for mark in marks if mark[1] >= 20_000]
+    assert not any(block.marks for block in blocks_of(engine))
+
+
+def test_prosody_is_timed_once(engine):
+    seconds = [block.prosody_seconds for block in blocks_of(engine)]
+    assert seconds[0] > 0
+    assert not any(seconds[1:])
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_what_nobody_wants_ends(engine, before):
+    asked = utterance()
+    blocks = engine.begin(asked)
+    if not before:
+        next(blocks)
+    asked.cancellation.set()
+    with pytest.raises(Cancelled):
+        next(blocks)
+    assert len(blocks_of(engine)) > 1, "and nobody else's"
+
+
+def test_a_run_is_stopped_in_its_middle(tmp_path):
+    """A run of several minutes: without being stopped it would take longer than a test may."""
+    model = make_miniature(tmp_path / "mini.onnx", cost=20_000)
+    voices = make_split_voices(tmp_path / "voices.bin")
+    engine = KokoroEngine(model, voices, WorkerSettings(cache_dir=tmp_path / "cache"))
+    asked = utterance()
+    stopping = asked.cancellation.stopping
+    with ThreadPoolExecutor(1) as thread:
+
+        def register(stop):
+            thread.submit(asked.cancellation.set)
+            return stopping(stop)
+
+        asked.cancellation.stopping = register
+        with pytest.raises(Cancelled):
+            next(engine.begin(asked))
+
+
+def test_a_model_that_cant_be_split_runs_whole_and_says_so(tmp_path, caplog):
+    engine = make_engine(tmp_path, {"random_in_generator": True})
+    assert "small.onnx RUNS WHOLE" in caplog.text
+    assert "draws random numbers" in caplog.text
+    assert engine.info.first_block == 0
+    engine.warm_up()
+    assert len(blocks_of(engine)) == 1
+
+
+def test_windows_that_were_demanded_are_not_replaced(tmp_path):
+    with pytest.raises(EngineUnavailable, match=r"small\.onnx can't be vocoded in windows.*--vocoder"):
+        make_engine(tmp_path, {"random_in_generator": True}, vocoder="windowed")
+
+
+def test_without_a_cache_it_runs_whole(tmp_path, caplog):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    engine = make_engine(tmp_path)
+    with caplog.at_level(logging.WARNING):
+        assert len(blocks_of(engine)) == 1
+    assert "RUNS WHOLE" in caplog.text
+    assert str(tmp_path / "cache") in caplog.text
+
+
+def test_the_vocabulary_survives_the_cut(tmp_path):
+    engine = make_engine(tmp_path)
+    model = make_split_model(tmp_path / "whole.onnx", random_in_generator=True)
+    whole = KokoroEngine(model, tmp_path / "voices.bin", WorkerSettings(cache_dir=tmp_path / "cache"))
+    assert engine.info.vocabulary == whole.info.vocabulary

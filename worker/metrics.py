@@ -1,0 +1,77 @@
+"""What a worker counts, for Prometheus, and the engine that is counted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import closing
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from worker.engine import Block, Cancelled, Engine, Utterance
+
+
+class WorkerMetrics:
+    """One per worker; its lanes share it."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._blocks = Counter(
+            "kokoro_live_worker_blocks_total", "Blocks of audio that the engine has made.", registry=self.registry
+        )
+        self._seconds = Counter(
+            "kokoro_live_worker_engine_seconds_total",
+            "Time spent in the engine, of all lanes; more than a second a second where they work side by side.",
+            registry=self.registry,
+        )
+        self._cancelled = Counter(
+            "kokoro_live_worker_cancelled_runs_total",
+            "Runs of the engine that were ended in their middle because nobody wanted them any more.",
+            registry=self.registry,
+        )
+        self._load = Gauge(
+            "kokoro_live_model_load_seconds",
+            "What loading the engine and warming it up took; of several workers, the longest.",
+            registry=self.registry,
+            multiprocess_mode="livemax",
+        )
+
+    def loaded(self, seconds: float) -> None:
+        """The engine can speak."""
+        self._load.set(seconds)
+
+    def worked(self, seconds: float, blocks: int) -> None:
+        """A step of the engine has ended, with a block or without."""
+        self._seconds.inc(seconds)
+        self._blocks.inc(blocks)
+
+    def cancelled(self) -> None:
+        """A run was ended in its middle."""
+        self._cancelled.inc()
+
+
+class MeteredEngine:
+    """See `worker.engine.Engine`."""
+
+    def __init__(self, engine: Engine, metrics: WorkerMetrics) -> None:
+        self.info = engine.info
+        self.concurrency = engine.concurrency
+        self.warm_up = engine.warm_up
+        self._engine = engine
+        self._metrics = metrics
+
+    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        """The engine's own blocks, each step of it timed."""
+        with closing(self._engine.begin(utterance)) as blocks:
+            while True:
+                started, block = time.monotonic(), None
+                try:
+                    block = next(blocks, None)
+                except Cancelled:
+                    self._metrics.cancelled()
+                    raise
+                finally:
+                    self._metrics.worked(time.monotonic() - started, int(block is not None))
+                if block is None:
+                    return
+                yield block

@@ -1,0 +1,148 @@
+"""An ONNX graph as something to be cut: who makes a tensor, who takes it, and what lies between two sets of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+from onnx import AttributeProto, helper, numpy_helper
+
+
+class CannotSplit(Exception):
+    """The model isn't built as the cutter expects; it can still run whole. The message says what was looked for."""
+
+
+class Graph:
+    """A model's nodes by what they make and take. Nodes may be changed in place; names of tensors never are.
+
+    Nodes are known by their place in the model, which is a topological order (ONNX demands that).
+    """
+
+    def __init__(self, model: Any, values: Sequence[Any] = ()) -> None:
+        """`values`: what is known of the types of tensors that are neither inputs nor outputs."""
+        self.model = model
+        self.nodes: list[Any] = list(model.graph.node)
+        self.initializers: dict[str, Any] = {tensor.name: tensor for tensor in model.graph.initializer}
+        self.inputs: dict[str, Any] = {
+            value.name: value for value in model.graph.input if value.name not in self.initializers
+        }
+        self._maker = {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
+        self._takers: defaultdict[str, list[int]] = defaultdict(list)
+        for place, node in enumerate(self.nodes):
+            for name in _taken(node):
+                self._takers[name].append(place)
+        self._values = {
+            value.name: value for group in (values, model.graph.input, model.graph.output) for value in group
+        }
+
+    @property
+    def opset(self) -> int:
+        return max(int(opset.version) for opset in self.model.opset_import if opset.domain in ("", "ai.onnx"))
+
+    def of_type(self, *operators: str) -> Iterator[Any]:
+        return (node for node in self.nodes if node.op_type in operators)
+
+    def maker(self, tensor: str) -> Any | None:
+        """The node that makes it; None for an input or an initializer."""
+        place = self._maker.get(tensor)
+        return None if place is None else self.nodes[place]
+
+    def place(self, tensor: str) -> int:
+        """Of the node that makes it."""
+        return self._maker[tensor]
+
+    def takers(self, tensor: str) -> list[Any]:
+        return [self.nodes[place] for place in self._takers[tensor]]
+
+    def element_type(self, tensor: str) -> int:
+        """As `onnx.TensorProto` numbers them; float where the model doesn't say."""
+        if tensor in self.initializers:
+            return int(self.initializers[tensor].data_type)
+        value = self._values.get(tensor)
+        return (int(value.type.tensor_type.elem_type) if value else 0) or int(onnx.TensorProto.FLOAT)
+
+    def constant(self, tensor: str) -> np.ndarray[Any, Any] | None:
+        """Its value, if the model has it in itself. Exporters write equal weights once, and Identity for the others."""
+        while (node := self.maker(tensor)) is not None and node.op_type == "Identity":
+            tensor = node.input[0]
+        if tensor in self.initializers:
+            return np.asarray(numpy_helper.to_array(self.initializers[tensor]))
+        if node is not None and node.op_type == "Constant" and node.attribute[0].name == "value":
+            return np.asarray(numpy_helper.to_array(node.attribute[0].t))
+        return None
+
+    def needed(self, tensors: Collection[str], stops: Collection[str] = ()) -> tuple[list[int], set[str]]:
+        """What it takes to make `tensors` when `stops` are given: the nodes' places, in order, and all names met.
+
+        The names include initializers and the model's inputs, so what is missing from `stops` shows there.
+        """
+        seen: set[str] = set()
+        places: set[int] = set()
+        open_names = list(tensors)
+        while open_names:
+            name = open_names.pop()
+            if name in seen or name in stops:
+                continue
+            seen.add(name)
+            if name in self._maker and self._maker[name] not in places:
+                places.add(self._maker[name])
+                open_names += _taken(self.nodes[self._maker[name]])
+        return sorted(places), seen
+
+    def depends(self, tensor: str, on: Collection[str]) -> bool:
+        """Whether any of `on` goes into it, or is it."""
+        return bool(self.needed([tensor])[1] & set(on))
+
+    def value(self, tensor: str) -> Any:
+        """As an input or output of a model."""
+        return self._values.get(tensor) or helper.make_tensor_value_info(tensor, self.element_type(tensor), None)
+
+
+def load_graph(path: Path) -> Graph:
+    """A model file's graph, with its tensors' types.
+
+    Raises:
+        CannotSplit: it is no model.
+        OSError: it can't be read.
+    """
+    try:
+        model = onnx.load(path)
+        return Graph(model, _types(model))
+    except (DecodeError, onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        raise CannotSplit(f"it is no ONNX model that can be read ({error})") from error
+
+
+def _types(model: Any) -> list[Any]:
+    """What each tensor is. Found without the weights' values, which would be copied several times on the way."""
+    skeleton = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
+    graph = model.graph
+    skeleton.graph.CopyFrom(onnx.GraphProto(name=graph.name, node=graph.node, input=graph.input, output=graph.output))
+    for tensor in graph.initializer:
+        value = helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+        skeleton.graph.input.append(value)
+    return list(onnx.shape_inference.infer_shapes(skeleton).graph.value_info)
+
+
+def attribute(node: Any, name: str, default: Any = None) -> Any:
+    """A node's attribute as Python has it."""
+    for found in node.attribute:
+        if found.name == name:
+            return helper.get_attribute_value(found)
+    return default
+
+
+def _taken(node: Any) -> list[str]:
+    """What a node takes, with what the graphs inside it (of loops and branches) take from outside."""
+    names = [name for name in node.input if name]
+    for found in node.attribute:
+        for graph in [found.g] if found.type == AttributeProto.GRAPH else found.graphs:
+            own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+            own |= {name for inner in graph.node for name in inner.output}
+            inside = [name for inner in graph.node for name in _taken(inner)] + [value.name for value in graph.output]
+            names += [name for name in inside if name not in own]
+    return names

@@ -1,0 +1,62 @@
+"""A segment's harmonics, made as far as they are needed.
+
+The source's phase adds up from the segment's beginning, so a window's harmonics take all that comes before it, but
+nothing after it. The first window needs half a second of them, which takes a twentieth of the time of ten seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from worker.cancellation import Cancellation
+from worker.split.noise import Noise, draw_all
+from worker.split.stage import Stage
+
+HARMONICS = 60
+"""Per frame at 80 Hz; one more ends the last frame."""
+
+_MARGIN = 2
+"""Frames: the end of what is made without what follows differs from what it is with it."""
+
+
+class Source:
+    """How far the harmonics are made, each time, follows from what is asked for alone: `first` frames, or twice as
+    many, or four times, up to all of them. So a window's are the same whichever were made before."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        noise: tuple[Noise, ...],
+        seed: int,
+        f0: NDArray[Any],
+        first: int,
+        cancellation: Cancellation,
+    ) -> None:
+        """`f0`: of the whole segment, [1, frames at 80 Hz]."""
+        self._stage = stage
+        self._noise = noise
+        self._seed = seed
+        self._f0 = f0
+        self._first = first + _MARGIN
+        self._cancellation = cancellation
+        self._made = 0
+        self._harmonics: NDArray[Any]
+
+    def harmonics(self, begin: int, end: int, threads: int) -> NDArray[Any]:
+        """Of the frames from `begin` to `end`: shape [1, 22, 60 per frame, and one].
+
+        Raises:
+            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        """
+        needed = self._first
+        while needed < end + _MARGIN:
+            needed *= 2
+        needed = min(needed, self._f0.shape[-1])
+        if needed != self._made:
+            noise = draw_all(self._noise, self._seed, needed)
+            arrays = [self._f0[..., :needed], *noise]
+            [self._harmonics] = self._stage.run(arrays, threads, self._cancellation)
+            self._made = needed
+        return self._harmonics[..., begin * HARMONICS : end * HARMONICS + 1]

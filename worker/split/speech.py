@@ -1,0 +1,165 @@
+"""A split model speaks: prosody once per segment, then sound in windows, or whole where a voice is still unknown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Generator, Sequence
+from functools import partial
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shm.audio import SAMPLE_RATE, Pcm
+from worker.engine import Block, Utterance
+from worker.pcm import to_pcm
+from worker.providers import CPU
+from worker.session import chosen_provider
+from worker.settings import WorkerSettings
+from worker.split.marks import marks_of
+from worker.split.prepared import Prepared
+from worker.split.segment import GENERATOR_CONTEXT, Prosody, WindowedSegment, whole_segment
+from worker.split.source import Source
+from worker.split.stage import Crew, Stage
+from worker.split.statistics import Statistics, VoiceStatistics
+from worker.split.windows import FIRST, FRAME_SAMPLES, FRAMES_PER_SECOND, Window, windows
+
+FIRST_BLOCK = FIRST / FRAMES_PER_SECOND
+"""Seconds."""
+
+
+_Sound: TypeAlias = tuple[int, Pcm, bool]
+"""Offset, samples, and whether they are the last."""
+
+
+class SplitSpeech:
+    """The stages of one model. Any number of threads may speak with it."""
+
+    def __init__(self, prepared: Prepared, settings: WorkerSettings, without: Collection[str]) -> None:
+        """Open what every segment needs.
+
+        Raises:
+            EngineUnavailable: onnxruntime can't load the stages.
+            ProviderUnavailable: the execution provider can't.
+        """
+        self.provider = chosen_provider(settings, without)
+        stage = partial(self._stage, prepared, settings)
+        self._prosody = stage("prosody.onnx", self.provider)
+        # CoreML's modulo miscomputes the sine source, which is 1 % of the work: it stays where it is right.
+        self._source = stage("source.onnx", CPU)
+        self._front, self._generator = (stage(f"{name}.onnx", self.provider) for name in ("front", "generator"))
+        self._exact_front, self._exact_generator = (
+            stage(f"{name}-exact.onnx", self.provider) for name in ("front", "generator")
+        )
+        manifest = prepared.manifest
+        self._noise = manifest.noise
+        self._statistics = VoiceStatistics(
+            prepared.folder / "statistics", (manifest.front_channels, manifest.generator_channels)
+        )
+        self.marks = True
+        self.windowed = settings.vocoder != "whole"
+        self._longest = round(settings.window * FRAMES_PER_SECOND)
+        self._crew = Crew(settings)
+        self._own_front = settings.statistics == "segment"
+        vocoder = (
+            self._front if self.windowed and not self._own_front else self._exact_front,
+            self._generator if self.windowed else self._exact_generator,
+        )
+        for each, threads in product(vocoder, {self._crew.most, self._crew.least}):
+            each.session(threads)
+
+    @staticmethod
+    def _stage(prepared: Prepared, settings: WorkerSettings, name: str, provider: str) -> Stage:
+        return Stage(prepared.folder / name, settings, provider)
+
+    @property
+    def session(self) -> Any:
+        """The one that has the model's own inputs and metadata."""
+        return self._prosody.session(self._crew.most)
+
+    def knows(self, voice: str) -> bool:
+        """Whether the voice's statistics are frozen, so that it speaks in windows."""
+        return self._statistics.frozen(voice) is not None
+
+    def forget_exact(self) -> None:
+        """Give back the memory of the stages that only an unknown voice needs."""
+        if not self._own_front:
+            self._exact_front.close()
+        self._exact_generator.close()
+
+    def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
+        """The utterance's blocks; `inputs` are the model's: tokens, style, speed.
+
+        A voice whose statistics are frozen when the segment begins speaks it in windows. Another one speaks it whole,
+        with its exact statistics, which are gathered meanwhile.
+
+        Raises:
+            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        """
+        started = time.monotonic()
+        statistics = self._statistics.frozen(voice) if self.windowed else None
+        with self._crew.step() as threads:
+            # A second session for one thread would cost 100 MB, for 5 % of the work: prosody has one, with all cores.
+            arrays = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
+            text, f0, energy, durations = arrays
+            prosody = Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
+            plan = list(windows(prosody.lead, prosody.frames, self._longest))
+            segment = statistics and self._windowed(prosody, statistics, plan, utterance)
+            if segment:
+                segment.begin(threads)
+        prosody_seconds = time.monotonic() - started
+        marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()
+        sound = self._in_windows(segment, plan, utterance) if segment else self._whole(prosody, voice, utterance)
+        for offset, samples, last in sound:
+            skipped = max(0, utterance.from_sample - offset)
+            if skipped >= len(samples):
+                continue
+            end = offset + len(samples)
+            begin = offset + skipped
+            here = tuple(mark for mark in marks if begin <= mark[1] and (last or mark[1] < end))
+            yield Block(begin, samples[skipped:], last, here, prosody_seconds)
+            prosody_seconds = 0.0
+
+    def _windowed(
+        self, prosody: Prosody, statistics: Statistics, plan: Sequence[Window], utterance: Utterance
+    ) -> WindowedSegment:
+        return WindowedSegment(
+            prosody,
+            self._source_of(prosody, utterance),
+            statistics,
+            plan,
+            self._exact_front if self._own_front else self._front,
+            self._generator,
+            utterance.cancellation,
+            exact_front=self._own_front,
+        )
+
+    def _in_windows(
+        self, segment: WindowedSegment, plan: Sequence[Window], utterance: Utterance
+    ) -> Generator[_Sound, None, None]:
+        start = plan[0].begin
+        for window in plan:
+            if (window.end - start) * FRAME_SAMPLES > utterance.from_sample:
+                with self._crew.step() as threads:
+                    samples = to_pcm(segment.samples(window, threads))
+                yield (window.begin - start) * FRAME_SAMPLES, samples, window is plan[-1]
+
+    def _whole(self, prosody: Prosody, voice: str, utterance: Utterance) -> Generator[_Sound, None, None]:
+        with self._crew.step() as threads:
+            audio, told = whole_segment(
+                prosody,
+                self._source_of(prosody, utterance),
+                self._exact_front,
+                self._exact_generator,
+                threads,
+                utterance.cancellation,
+            )
+            samples = to_pcm(audio)
+        if self.windowed:
+            self._statistics.gather(voice, told, len(samples) / SAMPLE_RATE)
+        yield 0, samples[prosody.lead * FRAME_SAMPLES :], True
+
+    def _source_of(self, prosody: Prosody, utterance: Utterance) -> Source:
+        first = prosody.lead + FIRST + GENERATOR_CONTEXT
+        return Source(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.cancellation)

@@ -1,0 +1,91 @@
+"""One stage's sessions: the same graph and weights, run by as many threads as fit the moment."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.cancellation import Cancellation
+from worker.session import NUMPY_TYPES, open_session, run_session
+from worker.settings import WorkerSettings
+
+
+class Crew:
+    """How many threads a step may use: all that there are if it is the only one, one each if there are several.
+
+    One thread per run and as many runs as cores gave the most audio; all cores for one run, the earliest.
+    """
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self.most = settings.threads or cores()
+        self.least = settings.threads or 1
+        self._steps = 0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def step(self) -> Iterator[int]:
+        """While the block runs, it counts; gives its number of threads."""
+        with self._lock:
+            self._steps += 1
+            threads = self.most if self._steps == 1 else self.least
+        try:
+            yield threads
+        finally:
+            with self._lock:
+                self._steps -= 1
+
+
+class Stage:
+    """Takes arrays in the order of the graph's inputs, gives those of its outputs. Any thread may run it."""
+
+    def __init__(self, file: Path, settings: WorkerSettings, provider: str) -> None:
+        self._file = file
+        self._settings = settings
+        self._provider = provider
+        self._sessions: dict[int, Any] = {}
+        self._lock = threading.Lock()
+
+    def session(self, threads: int) -> Any:
+        """Opened when it is first asked for.
+
+        Raises:
+            EngineUnavailable: onnxruntime can't load the stage.
+            ProviderUnavailable: the execution provider can't.
+        """
+        with self._lock:
+            if threads not in self._sessions:
+                self._sessions[threads] = open_session(
+                    self._file, self._settings, provider=self._provider, threads=threads
+                )
+            return self._sessions[threads]
+
+    def run(self, arrays: Sequence[NDArray[Any]], threads: int, cancellation: Cancellation) -> list[NDArray[Any]]:
+        """
+        Raises:
+            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        """
+        session = self.session(threads)
+        feeds = {
+            given.name: np.ascontiguousarray(array, NUMPY_TYPES[given.type])
+            for given, array in zip(session.get_inputs(), arrays, strict=True)
+        }
+        return run_session(session, feeds, cancellation)
+
+    def close(self) -> None:
+        """Give its sessions' memory back; they are opened again when they are needed."""
+        with self._lock:
+            self._sessions.clear()
+
+
+def cores() -> int:
+    """Those that this process may use, where the system says so."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,152 @@
+"""A model written as the files of its stages, with one file of weights for all of them.
+
+Weights outside the graphs are mapped into memory by onnxruntime, so stages, variants of a stage, sessions of different
+thread counts and even processes share them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import onnx
+from onnx import helper, numpy_helper
+from onnx.external_data_helper import set_external_data
+
+from worker.split.cuts import Cuts, find_cuts
+from worker.split.graph import Graph
+from worker.split.noise import Noise
+from worker.split.noise_inputs import noise_of, random_operations
+from worker.split.rewrite import CROP, STATISTICS, Additions, crop_context, give_statistics, norms, tell_statistics
+
+PROSODY, SOURCE = "prosody.onnx", "source.onnx"
+FRONT, GENERATOR = "front.onnx", "generator.onnx"
+"""With statistics given."""
+EXACT_FRONT, EXACT_GENERATOR = "front-exact.onnx", "generator-exact.onnx"
+"""With the segment's own statistics, which they tell."""
+WEIGHTS = "weights.bin"
+STAGES = (PROSODY, SOURCE, FRONT, GENERATOR, EXACT_FRONT, EXACT_GENERATOR)
+
+_INLINE = 1024
+"""Bytes below which a weight stays in its stage's own file: shapes and indices, which the loader wants to see."""
+_ALIGNMENT = 4096
+
+
+def write_stages(graph: Graph, folder: Path) -> tuple[tuple[Noise, ...], int, int]:
+    """Write `STAGES` and `WEIGHTS`.
+
+    Returns:
+        The source's noise, and the channels of the front's and of the generator's norms.
+
+    Raises:
+        CannotSplit: the model isn't built as Kokoro is.
+    """
+    cuts = find_cuts(graph)
+    prosody = [cuts.text, cuts.f0, cuts.energy]
+    front, _ = graph.needed([cuts.features], [*prosody, cuts.style])
+    generator, _ = graph.needed([cuts.audio], [cuts.features, cuts.harmonics, cuts.style])
+    sizes = [sum(channels for _, channels in norms(graph, places)) for places in (front, generator)]
+    with (folder / WEIGHTS).open("wb") as weights:
+        writer = _Writer(graph, folder, weights)
+        inputs = [cuts.tokens, cuts.style, cuts.speed]
+        writer.write(PROSODY, inputs, [*prosody, cuts.durations], properties=True)
+        noise = _write_source(graph, writer, cuts)
+        given = [*prosody, cuts.style]
+        writer.write(
+            FRONT, given, [cuts.features], *give_statistics(graph, front, prosody), more_inputs=_statistics(sizes[0])
+        )
+        writer.write(
+            EXACT_FRONT, given, [cuts.features], more=tell_statistics(graph, front), more_outputs=_statistics(sizes[0])
+        )
+        given = [cuts.features, cuts.harmonics, cuts.style]
+        instead, more = give_statistics(graph, generator, given[:2])
+        crop, crop_more = crop_context(graph, cuts)
+        more.nodes += crop_more.nodes
+        more.constants += crop_more.constants
+        more_inputs = [*_statistics(sizes[1]), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
+        writer.write(GENERATOR, given, [cuts.audio], instead | crop, more, more_inputs=more_inputs)
+        told = tell_statistics(graph, generator)
+        writer.write(EXACT_GENERATOR, given, [cuts.audio], more=told, more_outputs=_statistics(sizes[1]))
+    return noise, sizes[0], sizes[1]
+
+
+def _write_source(graph: Graph, writer: _Writer, cuts: Cuts) -> tuple[Noise, ...]:
+    places, _ = graph.needed([cuts.harmonics], [cuts.f0])
+    operations = random_operations(graph, places)
+    names = [node.output[0] for node in operations]
+    noise: tuple[Noise, ...] = ()
+    if operations:
+        noise = noise_of(graph, operations, writer.model([cuts.f0], names, inline=True).SerializeToString())
+    writer.write(SOURCE, [cuts.f0, *names], [cuts.harmonics])
+    return noise
+
+
+def _statistics(channels: int) -> list[Any]:
+    return [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [channels]) for name in STATISTICS]
+
+
+class _Writer:
+    """Writes parts of one graph into one folder."""
+
+    def __init__(self, graph: Graph, folder: Path, weights: BinaryIO) -> None:
+        self._graph = graph
+        self._folder = folder
+        self._weights = weights
+        self._external: dict[str, Any] = {}
+
+    def write(self, name: str, *args: Any, **kwargs: Any) -> None:
+        (self._folder / name).write_bytes(self.model(*args, **kwargs).SerializeToString())
+
+    def model(
+        self,
+        inputs: list[str],
+        outputs: list[str],
+        instead: dict[int, list[Any]] | None = None,
+        more: Additions | None = None,
+        *,
+        more_inputs: list[Any] | None = None,
+        more_outputs: list[Any] | None = None,
+        properties: bool = False,
+        inline: bool = False,
+    ) -> Any:
+        """The part that makes `outputs` from `inputs`, with other nodes at the places of `instead`.
+
+        What `more` has comes before all else, or after it if it makes outputs.
+        """
+        graph, instead, more = self._graph, instead or {}, more or Additions("none")
+        places, names = graph.needed(outputs, inputs)
+        nodes = [node for place in places for node in instead.get(place, [graph.nodes[place]])]
+        nodes = [*nodes, *more.nodes] if more_outputs else [*more.nodes, *nodes]
+        kept = [graph.initializers[name] for name in sorted(names & graph.initializers.keys())]
+        part = helper.make_graph(
+            nodes,
+            "kokoro-live",
+            [graph.value(name) for name in inputs] + (more_inputs or []),
+            [graph.value(name) for name in outputs] + (more_outputs or []),
+            [*(kept if inline else map(self._outside, kept)), *more.constants],
+        )
+        model = helper.make_model(part, opset_imports=graph.model.opset_import, functions=graph.model.functions)
+        model.ir_version = graph.model.ir_version
+        if properties:
+            model.metadata_props.extend(graph.model.metadata_props)
+        return model
+
+    def _outside(self, tensor: Any) -> Any:
+        """The tensor with its values in the file of weights."""
+        if tensor.name not in self._external:
+            values = tensor.raw_data if tensor.HasField("raw_data") else None
+            if values is None and tensor.data_type != onnx.TensorProto.STRING:
+                values = numpy_helper.to_array(tensor).tobytes()
+            if values is None or len(values) < _INLINE:
+                self._external[tensor.name] = tensor
+            else:
+                self._external[tensor.name] = self._written(tensor, values)
+        return self._external[tensor.name]
+
+    def _written(self, tensor: Any, values: bytes) -> Any:
+        self._weights.write(bytes(-self._weights.tell() % _ALIGNMENT))
+        outside = onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=b"")
+        set_external_data(outside, WEIGHTS, self._weights.tell(), len(values))
+        outside.ClearField("raw_data")
+        self._weights.write(values)
+        return outside

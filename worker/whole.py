@@ -1,0 +1,58 @@
+"""A model that can't be split speaks: a segment in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shm.messages import Mark
+from worker.engine import Block, Utterance
+from worker.pcm import to_pcm
+from worker.session import NUMPY_TYPES, check_signature, chosen_provider, open_session, run_session
+from worker.settings import WorkerSettings
+from worker.split.marks import marks_of
+
+
+class WholeSpeech:
+    """One session for all threads; each run has one, unless the settings say otherwise. A second session, with more,
+    would have weights of its own."""
+
+    def __init__(self, model: Path, settings: WorkerSettings, without: Collection[str]) -> None:
+        """
+        Raises:
+            EngineUnavailable: the file is missing, damaged or of the wrong kind. The message names it and the cure.
+            ProviderUnavailable: the execution provider doesn't work here.
+        """
+        self.provider = chosen_provider(settings, without)
+        self.session = open_session(model, settings, without)
+        check_signature(self.session, model)
+        names = [output.name for output in self.session.get_outputs()]
+        self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
+        self.marks = self._durations is not None
+
+    def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
+        """One block: all of the segment from `from_sample` on. `inputs` are tokens, style and speed.
+
+        Raises:
+            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        """
+        feeds = {
+            given.name: np.asarray(inputs[_ORDER.get(given.name, 0)], NUMPY_TYPES[given.type])
+            for given in self.session.get_inputs()
+        }
+        outputs = run_session(self.session, feeds, utterance.cancellation)
+        samples = to_pcm(outputs[0].ravel())[utterance.from_sample :]
+        if len(samples):
+            marks: tuple[Mark, ...] = ()
+            if utterance.marks and self._durations is not None:
+                marks = marks_of(outputs[self._durations].ravel())
+            here = tuple(mark for mark in marks if mark[1] >= utterance.from_sample)
+            yield Block(utterance.from_sample, samples, last=True, marks=here)
+
+
+_ORDER = {"style": 1, "speed": 2}
+"""The others are the tokens, whatever their name."""
