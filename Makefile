@@ -13,7 +13,7 @@ test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(ARGS)
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python -m benchmarks.overhead $(ARGS)
+	@$(BIN)/kokoro-live bench $(ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

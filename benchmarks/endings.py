@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
 import json
 import os
 import select
@@ -26,7 +27,7 @@ PROMISED_MS = 100.0
 TEXT = sentences(40)
 
 
-def begin_to_listen(to: Server) -> contextlib.closing[object]:
+def begin_to_listen(to: Server) -> contextlib.closing[http.client.HTTPConnection]:
     """A stream that has begun; closing it is what a listener who leaves does."""
     connection = to.connect()
     body = json.dumps({"input": TEXT, "response_format": "pcm"})

@@ -12,6 +12,7 @@ _COMMANDS = {
     "say": "Speak a text to a file or a pipe.",
     "voices": "List the voices.",
     "models": "List, fetch and verify model files.",
+    "bench": "Measure how soon and how well this machine speaks.",
     "status": "Show what the running server does.",
     "doctor": "Explain what is wrong and how to mend it.",
     "install-service": "Have the server start at login.",

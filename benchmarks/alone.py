@@ -1,0 +1,109 @@
+"""The engine without a server: what a request's time is compared with."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from kokoro_onnx.config import DEFAULT_VOCAB
+
+from benchmarks.playback import FirstAudible
+from frontend.planning.ledger import Account
+from frontend.planning.profile import Profile
+from frontend.text.g2p import G2P
+from frontend.text.language import language_of
+from frontend.text.pipeline import TextPipeline
+from frontend.text.segment import Notation, Segment
+from frontend.voice_spec import default_voice
+from worker.engine import Engine, Utterance
+from worker.select import choose
+from worker.session import NUMPY_TYPES, open_session
+from worker.settings import WorkerSettings
+from worker.split.stage import cores
+from worker.voices import VoiceBank
+
+
+def plans_profile(port: int) -> Profile | None:
+    """What a running server makes its plans from; None until it has measured something."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/status") as response:
+        costs: dict[str, dict[str, Any]] = json.load(response)["costs"]
+    return next((Profile(**found["plans_are_made_for"]) for found in costs.values()), None)
+
+
+class Alone:
+    """The worker's own engine in this process, and the front's text pipeline before it."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        """
+        Raises:
+            EngineUnavailable: the settings' engine can't be loaded.
+        """
+        self.engine: Engine = choose(settings)
+        self.engine.warm_up()
+        self.voice = default_voice(self.engine.info.voices)
+        self._language = language_of(((self.voice, 1.0),))
+        self._pipeline = TextPipeline(G2P())
+
+    @property
+    def label(self) -> str:
+        info = self.engine.info
+        return f"{info.name} ({info.model}, {info.provider})"
+
+    @property
+    def windowed(self) -> bool:
+        return self.engine.info.first_block > 0
+
+    def plan(self, text: str, profile: Profile | None) -> list[Segment]:
+        """The segments that a server with that profile makes of a text."""
+        chosen = profile or Account(self.engine.info).profile
+        return list(self._pipeline.segments(text, self._language, Notation.of(self.engine.info), profile=chosen))
+
+    def to_first_audible(self, segment: Segment) -> float:
+        """Seconds of work until the block is made that has the segment's first audible sample."""
+        first = FirstAudible()
+        started = time.perf_counter()
+        blocks = self.engine.begin(self._utterance(segment))
+        for block in blocks:
+            if first.push(block.samples.astype("<i2").tobytes()):
+                break
+        taken = time.perf_counter() - started
+        blocks.close()
+        return taken
+
+    def to_end(self, segments: Sequence[Segment]) -> tuple[float, float]:
+        """Seconds of work for all of them, one after another, and of processor time of this process for that."""
+        started, processor = time.perf_counter(), time.process_time()
+        for segment in segments:
+            for _ in self.engine.begin(self._utterance(segment)):
+                pass
+        return time.perf_counter() - started, time.process_time() - processor
+
+    def _utterance(self, segment: Segment) -> Utterance:
+        return Utterance(segment.script, self._language, ((self.voice, 1.0),), segment.rate)
+
+
+class Bare:
+    """A bare onnxruntime session of the whole model, with the settings' threads (all cores, unless they say)."""
+
+    def __init__(self, settings: WorkerSettings, voice: str) -> None:
+        assert settings.model and settings.voices
+        self._session = open_session(settings.model, settings, threads=settings.threads or cores())
+        self._voices = VoiceBank.open(settings.voices)
+        self._voice = voice
+        self._types = {given.name: NUMPY_TYPES[given.type] for given in self._session.get_inputs()}
+
+    def seconds(self, segments: Sequence[Segment]) -> list[float]:
+        """For each of them, one after another."""
+        taken = []
+        for segment in segments:
+            ids = [DEFAULT_VOCAB[phoneme] for phoneme in segment.script]
+            values = {"style": self._voices.style(((self._voice, 1.0),), len(ids)), "speed": [segment.rate]}
+            feeds = {name: np.asarray(values.get(name, [[0, *ids, 0]]), kind) for name, kind in self._types.items()}
+            started = time.perf_counter()
+            self._session.run(None, feeds)
+            taken.append(time.perf_counter() - started)
+        return taken

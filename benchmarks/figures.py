@@ -1,0 +1,75 @@
+"""Statistics of measurements: percentiles, summaries, fairness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The value below which `percent` of the values lie, interpolated between neighbours.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not values:
+        raise ValueError("there is no percentile of nothing")
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * percent / 100
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def median(values: Sequence[float]) -> float:
+    return percentile(values, 50)
+
+
+def jain(values: Sequence[float]) -> float:
+    """Jain's fairness index of what each one got: 1 if all got the same, 1 / n if one got everything.
+
+    R. Jain, D. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination", DEC-TR-301, 1984.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not values:
+        raise ValueError("there is no fairness among nobody")
+    squares = sum(value * value for value in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of one quantity, in its own unit."""
+
+    count: int
+    median: float
+    p95: float
+    p99: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Summary:
+        """
+        Raises:
+            ValueError: there are none.
+        """
+        return cls(
+            len(values),
+            median(values),
+            percentile(values, 95),
+            percentile(values, 99),
+            min(values),
+            max(values),
+        )
+
+    @classmethod
+    def of_any(cls, values: Sequence[float]) -> Summary | None:
+        """The same, or None if there are none."""
+        return cls.of(values) if values else None
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)

@@ -1,0 +1,114 @@
+"""What a benchmark found: tables, targets met or missed, raw figures; as JSON and as Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+Cell = str | float | int | None
+"""None: it was not measured, and shows as such."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under names."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+    def as_markdown(self) -> str:
+        lines = [f"**{self.title}**", "", _line(self.columns), "|" + "---|" * len(self.columns)]
+        return "\n".join([*lines, *(_line([shown(cell) for cell in row]) for row in self.rows)])
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One target, and what was measured of it."""
+
+    target: str
+    found: str
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Lines over one axis."""
+
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Sequence[tuple[float, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One benchmark's."""
+
+    name: str
+    engine: str
+    """Who spoke: engine, model, provider."""
+    tables: Sequence[Table]
+    verdicts: Sequence[Verdict]
+    notes: Sequence[str] = ()
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    plots: Sequence[Plot] = ()
+
+    @property
+    def met(self) -> bool:
+        return all(verdict.met for verdict in self.verdicts)
+
+    def as_markdown(self) -> str:
+        parts = [f"## {self.name}", f"Spoken by {self.engine}.", *(table.as_markdown() for table in self.tables)]
+        if self.verdicts:
+            rows = [(v.target, v.found, "met" if v.met else "MISSED") for v in self.verdicts]
+            parts.append(Table("Targets", ("target", "measured", ""), rows).as_markdown())
+        return "\n\n".join([*parts, *self.notes])
+
+
+def shown(cell: Cell) -> str:
+    """Three significant digits of a measured figure."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:,.0f}" if abs(cell) >= 1000 else f"{cell:.3g}"
+    return str(cell)
+
+
+def write(reports: Sequence[Report], machine: Mapping[str, str], command: str, quick: bool, out: Path) -> list[Path]:
+    """`bench.json`, `bench.md` and, with matplotlib, a picture of each plot, into the folder; their paths."""
+    out.mkdir(parents=True, exist_ok=True)
+    data = {
+        "command": command,
+        "quick": quick,
+        "machine": dict(machine),
+        "reports": [asdict(report) for report in reports],
+    }
+    as_json, as_markdown = out / "bench.json", out / "bench.md"
+    as_json.write_text(json.dumps(data, indent=1) + "\n")
+    head = [f"# `{command}`", "; ".join(f"{name}: {value}" for name, value in machine.items())]
+    if quick:
+        head.append("A quick run: it shows that everything works; its figures are worth nothing.")
+    as_markdown.write_text("\n\n".join([*head, *(report.as_markdown() for report in reports)]) + "\n")
+    from benchmarks.plots import draw
+
+    return [as_json, as_markdown, *draw([plot for report in reports for plot in report.plots], out)]
+
+
+def read(file: Path) -> dict[str, Any]:
+    """What `write` wrote.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    data = json.loads(file.read_text())
+    if not isinstance(data, dict) or not {"command", "machine", "reports", "quick"} <= data.keys():
+        raise ValueError(f"{file} isn't a report of `kokoro-live bench`")
+    return data
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

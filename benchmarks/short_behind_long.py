@@ -1,0 +1,119 @@
+"""A short request behind a long one: how long the newcomer waits for what is being made for somebody else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import asdict, dataclass
+
+from benchmarks.alone import Alone, plans_profile
+from benchmarks.figures import Summary, median
+from benchmarks.listening import FRESH, TOO_MANY, Heard, listen
+from benchmarks.options import Options
+from benchmarks.report import Cell, Report, Table, Verdict
+from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
+from benchmarks.texts import PHRASE, article
+
+BEHIND = 0.3
+"""Seconds between the two."""
+
+RUNS = 10
+FIFO_RUNS = 1
+QUICK_ARTICLE = 1000
+FIFO = "first come, first served"
+SEGMENTS = 4
+"""Of the long text, of which the longest one counts as "one segment"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Seconds to the short request's first audible sample."""
+
+    alone: list[float]
+    behind: list[float]
+    """The long one; of those that were taken."""
+    sent_away: int
+    """With 429, behind the long one."""
+
+
+def run(options: Options) -> Report:
+    """
+    Raises:
+        CannotStart, ConnectionError, EngineUnavailable: something to be measured doesn't work.
+    """
+    alone = Alone(options.settings)
+    long = article(QUICK_ARTICLE) if options.quick else article()
+    with kokoro_live(options.settings) as ours:
+        for _ in range(options.count(10, quick=1)):
+            listen(ours.port, PHRASE, alone.voice, headers=FRESH).assert_complete()
+        waits = measure(ours, alone.voice, long, options.count(RUNS), options)
+        plan = alone.plan(long, plans_profile(ours.port))[:SEGMENTS]
+    segment = max(alone.to_end([each])[0] for each in plan)
+    rows = [_row("kokoro-live", waits)]
+    raw: dict[str, object] = {"kokoro-live": asdict(waits), "segment": segment}
+    if options.competes:
+        assert options.settings.model and options.settings.voices
+        with kokoro_onnx_server(options.settings.model, options.settings.voices) as theirs:
+            fifo = measure(theirs, alone.voice, long, options.count(FIFO_RUNS, 1), options)
+        rows.append(_row(FIFO, fifo))
+        raw[FIFO] = asdict(fifo)
+    columns = ("", "runs", "first audio alone, ms", "behind the long one, ms", "worst, ms", "sent away (429)")
+    notes = [f"One segment of the long text ({len(long):,} characters) takes the engine alone {segment * 1e3:.0f} ms."]
+    title = f"Three words, {BEHIND:g} s behind {len(long):,} characters"
+    return Report(
+        "short-behind-long", alone.label, [Table(title, columns, rows)], [verdict(waits, segment)], notes, raw
+    )
+
+
+def verdict(waits: Waits, segment: float) -> Verdict:
+    """Whoever is sent away heard nothing within any time."""
+    most = median(waits.alone) + segment
+    said = f"of {len(waits.behind) + waits.sent_away}, {waits.sent_away} sent away"
+    if waits.behind:
+        said = f"{median(waits.behind) * 1e3:.0f} ms, of {most * 1e3:.0f}; {said}"
+    met = bool(waits.behind) and not waits.sent_away and median(waits.behind) <= most
+    return Verdict("first audio behind a long request within its own time and one segment", said, met)
+
+
+def measure(to: Subject, voice: str, long: str, runs: int, options: Options) -> Waits:
+    """Ask for the short text alone, then behind the long one, so many times.
+
+    Raises:
+        ConnectionError: a request was neither answered nor sent away.
+    """
+    alone: list[float] = []
+    behind: list[float] = []
+    sent_away = 0
+    for number in range(runs):
+        alone.append(_first_audible(listen(to.port, PHRASE, voice, headers=FRESH)))
+        left = threading.Event()
+        reader = threading.Thread(
+            target=listen,
+            args=(to.port, long, voice),
+            kwargs={"headers": FRESH, "going": lambda left=left: not left.is_set()},
+        )
+        reader.start()
+        time.sleep(BEHIND)
+        try:
+            heard = listen(to.port, PHRASE, voice, headers=FRESH | {"X-Session": "newcomer"})
+        finally:
+            left.set()
+            reader.join()
+        if heard.status == TOO_MANY:
+            sent_away += 1
+        else:
+            behind.append(_first_audible(heard))
+        options.say(f"short-behind-long: {to.name}, {number + 1} of {runs}")
+    return Waits(alone, behind, sent_away)
+
+
+def _first_audible(heard: Heard) -> float:
+    seconds = heard.assert_complete().to_first_audible
+    assert seconds is not None
+    return seconds
+
+
+def _row(name: str, waits: Waits) -> list[Cell]:
+    behind = Summary.of_any(waits.behind)
+    times = (behind.median * 1e3, behind.most * 1e3) if behind else (None, None)
+    return [name, len(waits.alone), median(waits.alone) * 1e3, *times, waits.sent_away]

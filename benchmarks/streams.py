@@ -1,0 +1,199 @@
+"""Many listeners at once, each at playback speed: who hears gaps, who waits how long, who is sent away."""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.alone import Alone
+from benchmarks.figures import Summary, jain
+from benchmarks.listening import FRESH, TOO_MANY, Heard, listen
+from benchmarks.options import Options
+from benchmarks.playback import play
+from benchmarks.report import Cell, Plot, Report, Table, Verdict
+from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
+from benchmarks.texts import article
+from worker.split.stage import cores
+
+LISTENERS = (1, 2, 4, 8, 16)
+QUICK_LISTENERS = (1, 3)
+
+INTERVAL = 1.0
+"""Mean seconds between arrivals, which are Poisson's."""
+
+CHARACTERS, QUICK_CHARACTERS = 450, 60
+"""Of each one's text: about half a minute of speech."""
+
+OF_SPEED = 0.95
+
+AGAIN = 0.1
+"""Seconds until somebody who was sent away, and has to be heard, asks again."""
+
+FIFO = "first come, first served"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What so many listeners heard."""
+
+    listeners: int
+    waits: list[float]
+    """Seconds to the first audible sample, of those that heard one."""
+    clean: int
+    """Listeners who heard all of it without a gap."""
+    underruns: int
+    gap_seconds: float
+    rejected: int
+    broken: int
+    """Neither heard out nor sent away."""
+
+
+def run(options: Options) -> Report:
+    """
+    Raises:
+        CannotStart, ConnectionError, EngineUnavailable: something to be measured doesn't work.
+    """
+    alone = Alone(options.settings)
+    label, voice = alone.label, alone.voice
+    del alone  # its sessions' memory
+    with kokoro_live(options.settings) as ours:
+        speed, levels = measure(ours, voice, options)
+    rows = [_row("kokoro-live", level) for level in levels]
+    raw: dict[str, object] = {"kokoro-live": [_raw(level) for level in levels], "speed": speed}
+    lines = {"kokoro-live": [(float(level.listeners), float(level.clean)) for level in levels]}
+    speeds: list[list[Cell]] = [["kokoro-live", speed]]
+    if options.competes:
+        assert options.settings.model and options.settings.voices
+        with kokoro_onnx_server(options.settings.model, options.settings.voices) as theirs:
+            their_speed, their_levels = measure(theirs, voice, options)
+        rows += [_row(FIFO, level) for level in their_levels]
+        raw |= {FIFO: [_raw(level) for level in their_levels], "FIFO's speed": their_speed}
+        lines[FIFO] = [(float(level.listeners), float(level.clean)) for level in their_levels]
+        speeds.append([FIFO, their_speed])
+    columns = (
+        "",
+        "listeners",
+        "without a gap",
+        "gaps",
+        "seconds of gaps",
+        "sent away (429)",
+        "broken",
+        "first audio p50, s",
+        "p95",
+        "p99",
+        "fairness of the waits (Jain)",
+    )
+    tables = [
+        Table("Aggregate speed, everybody reading as fast as it comes", ("", "times real time"), speeds),
+        Table(f"Listeners at playback speed, arriving every {INTERVAL:g} s on average", columns, rows),
+    ]
+    plot = Plot("Streams without a gap", "listeners", "without a gap", lines)
+    return Report("streams", label, tables, verdicts(speed, levels), (), raw, (plot,))
+
+
+def verdicts(speed: float, levels: Sequence[Level]) -> list[Verdict]:
+    """Compares what the levels say with the speed of the same run."""
+    most = max(level.listeners for level in levels)
+    wanted = min(math.floor(OF_SPEED * speed), most)
+    best = max(level.clean for level in levels)
+    target = f"streams without a gap at least {OF_SPEED:.0%} of the aggregate speed ({speed:.2f}), rounded down"
+    if wanted == most:
+        target += f", and {most} were tried at most"
+    gaps = sum(level.underruns for level in levels)
+    broken = sum(level.broken for level in levels)
+    return [
+        Verdict(target, f"{best}, of {wanted}", best >= wanted),
+        Verdict("whoever is taken hears no gap", f"{gaps} gaps, {broken} broken", not gaps + broken),
+    ]
+
+
+def measure(to: Subject, voice: str, options: Options) -> tuple[float, list[Level]]:
+    """The aggregate speed in seconds of audio per second, and each number of listeners."""
+    characters = QUICK_CHARACTERS if options.quick else CHARACTERS
+    speed = aggregate_speed(to, voice, characters, 2 * cores())
+    wanted = QUICK_LISTENERS if options.quick else sorted({*LISTENERS, max(1, math.floor(OF_SPEED * speed))})
+    levels = []
+    for count in wanted:
+        if count > max(LISTENERS):
+            continue
+        rng = random.Random(f"{options.seed} {count}")
+        heard: list[Heard] = []
+        for _ in range(options.count(1, quick=1)):
+            heard += crowd(to, voice, characters, arrivals(count, rng), paced=True)
+        levels.append(level(count, heard))
+        options.say(f"streams: {to.name}, {count} listeners")
+    return speed, levels
+
+
+def arrivals(count: int, rng: random.Random) -> list[float]:
+    """Seconds after the first one at which each comes."""
+    times = [0.0]
+    while len(times) < count:
+        times.append(times[-1] + rng.expovariate(1 / INTERVAL))
+    return times
+
+
+def aggregate_speed(to: Subject, voice: str, characters: int, count: int) -> float:
+    """Seconds of audio per second with so many who read as fast as it comes, and ask again when they are sent away."""
+    began = time.monotonic()
+    heard = [one.assert_complete() for one in crowd(to, voice, characters, [0.0] * count, paced=False)]
+    return sum(one.audio_seconds for one in heard) / (max(one.ended for one in heard) - began)
+
+
+def crowd(to: Subject, voice: str, characters: int, times: Sequence[float], *, paced: bool) -> list[Heard]:
+    """Listeners who come at those times (seconds from now), each in a session of its own, with a text of its own.
+
+    Args:
+        paced: they play what they read, and go when they are sent away; else they come again until they are taken.
+    """
+    everything = article(characters * (len(times) + 1))
+    heard: list[Heard | None] = [None] * len(times)
+    began = time.monotonic()
+
+    def one(number: int) -> None:
+        text = everything[number * characters : (number + 1) * characters]
+        time.sleep(max(0.0, began + times[number] - time.monotonic()))
+        headers = {"X-Session": f"listener {number}", **FRESH}
+        found = listen(to.port, text, voice, headers=headers, paced=paced)
+        while found.status == TOO_MANY and not paced:
+            time.sleep(AGAIN)
+            found = listen(to.port, text, voice, headers=headers)
+        heard[number] = found
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(len(times))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [found for found in heard if found is not None]
+
+
+def level(listeners: int, heard: Sequence[Heard]) -> Level:
+    """Count what they heard."""
+    taken = [one for one in heard if one.status != TOO_MANY]
+    whole = [one for one in taken if one.complete]
+    played = [play(one.arrivals) for one in whole]
+    return Level(
+        listeners,
+        [one.to_first_audible for one in whole if one.to_first_audible is not None],
+        sum(not each.underruns for each in played),
+        sum(each.underruns for each in played),
+        sum(each.gap_seconds for each in played),
+        len(heard) - len(taken),
+        len(taken) - len(whole),
+    )
+
+
+def _row(name: str, level: Level) -> list[Cell]:
+    row: list[Cell] = [name, level.listeners, level.clean, level.underruns, level.gap_seconds, level.rejected]
+    waits = Summary.of_any(level.waits)
+    row += [level.broken, *((waits.median, waits.p95, waits.p99) if waits else (None, None, None))]
+    return [*row, jain(level.waits) if level.waits else None]
+
+
+def _raw(level: Level) -> dict[str, object]:
+    return {"listeners": level.listeners, "waits": level.waits, "clean": level.clean, "rejected": level.rejected}

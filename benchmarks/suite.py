@@ -1,0 +1,26 @@
+"""Runs benchmarks one after another and writes what they found."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchmarks.machine import machine
+from benchmarks.options import Options
+from benchmarks.report import Report, write
+
+NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
+
+
+def run(names: Sequence[str], options: Options, command: str, out: Path) -> list[Report]:
+    """Run those of `NAMES`, print each one's tables, write all of them into the folder."""
+    described = machine()
+    reports = []
+    for name in names:
+        benchmark: Callable[[Options], Report] = importlib.import_module(f"benchmarks.{name.replace('-', '_')}").run
+        reports.append(benchmark(options))
+        options.say(reports[-1].as_markdown() + "\n")
+    for path in write(reports, described, command, options.quick, out):
+        options.say(str(path))
+    return reports

@@ -1,0 +1,187 @@
+"""Time to the first audible sample and to the last byte, beside the limit and beside what else one could run."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from benchmarks.alone import Alone, Bare, plans_profile
+from benchmarks.figures import Summary, median
+from benchmarks.listening import FRESH, Heard, listen
+from benchmarks.options import Options
+from benchmarks.report import Cell, Report, Table, Verdict
+from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
+from benchmarks.texts import texts
+
+COLD, WARM = "kokoro-live", "kokoro-live, spoken before"
+ENGINE, BARE = "its engine alone", "bare session"
+STREAM, WHOLE = "kokoro-onnx create_stream", "kokoro-onnx, whole text"
+
+ADDED, ADDED_SHARE = 0.010, 0.03
+"""Seconds, and of the limit: what a server may add to first audio."""
+FASTER, FASTER_WINDOWED = 5.0, 8.0
+TOTAL_SHARE = 0.05
+WARM_SECONDS = 0.010
+
+RUNS = {"phrase": 20, "sentence": 20, "paragraph": 5, "article": 1}
+QUICK_ARTICLE = 300
+
+Times = tuple[float | None, float | None]
+"""Seconds to the first audible sample, and to the end; None where it isn't measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One competitor's times on one text."""
+
+    first: list[float]
+    end: list[float]
+
+
+Results = Mapping[str, Mapping[str, Measured]]
+"""By text, by competitor."""
+
+
+def run(options: Options) -> Report:
+    """
+    Raises:
+        CannotStart, ConnectionError, EngineUnavailable: something to be measured doesn't work.
+    """
+    alone = Alone(options.settings)
+    bare = Bare(options.settings, alone.voice) if options.competes else None
+    results: dict[str, dict[str, Measured]] = {}
+    segments: dict[str, int] = {}
+    hits = misses = 0
+    rng = random.Random(options.seed)
+    with contextlib.ExitStack() as stack:
+        ours = stack.enter_context(kokoro_live(options.settings))
+        theirs = None
+        if options.competes:
+            assert options.settings.model and options.settings.voices
+            theirs = stack.enter_context(kokoro_onnx_server(options.settings.model, options.settings.voices))
+        chosen = texts(QUICK_ARTICLE) if options.quick else texts()
+        _settle(ours, alone, chosen["sentence"], options)
+        for name, text in chosen.items():
+            runs = options.count(RUNS[name], quick=1)
+            measured: dict[str, Measured] = {}
+            for number in range(runs):
+                # What is measured last profits from nothing, so the order is another one each time.
+                contenders = list(_contenders(text, ours, theirs, alone, bare))
+                rng.shuffle(contenders)
+                for competitor, once in contenders:
+                    first, end = once()
+                    found = measured.setdefault(competitor, Measured([], []))
+                    found.first.extend(() if first is None else (first,))
+                    found.end.extend(() if end is None else (end,))
+                options.say(f"ttfa: {name}, {number + 1} of {runs}")
+            listen(ours.port, text, alone.voice).assert_complete()
+            for _ in range(max(runs, 3)):
+                again = listen(ours.port, text, alone.voice).assert_complete()
+                if again.headers.get("X-Cache") != "hit":
+                    misses += 1
+                    continue
+                hits += 1
+                _add(measured.setdefault(WARM, Measured([], [])), again)
+            results[name] = measured
+            segments[name] = len(alone.plan(text, plans_profile(ours.port)))
+    notes = [f"Warm: {hits} answers came from the cache, {misses} did not and are not counted."]
+    return Report(
+        "ttfa",
+        alone.label,
+        _tables(results, segments),
+        verdicts(results, alone.windowed),
+        notes,
+        {text: {who: {"first": m.first, "end": m.end} for who, m in found.items()} for text, found in results.items()},
+    )
+
+
+def _settle(ours: Subject, alone: Alone, text: str, options: Options) -> None:
+    """Until the server's plans follow what it measured: they must not change between what is compared."""
+    for _ in range(options.count(10, quick=1)):
+        listen(ours.port, text, alone.voice, headers=FRESH).assert_complete()
+
+
+def _contenders(
+    text: str, ours: Subject, theirs: Subject | None, alone: Alone, bare: Bare | None
+) -> Iterator[tuple[str, Callable[[], Times]]]:
+    plan = alone.plan(text, plans_profile(ours.port))
+
+    def cold() -> Times:
+        heard = listen(ours.port, text, alone.voice, headers=FRESH).assert_complete()
+        return heard.to_first_audible, heard.to_end
+
+    yield COLD, cold
+    yield ENGINE, lambda: (alone.to_first_audible(plan[0]), None)
+    if bare:
+
+        def limit() -> Times:
+            taken = bare.seconds(plan)
+            return taken[0], sum(taken)
+
+        yield BARE, limit
+    if theirs:
+        for name, streams in ((STREAM, True), (WHOLE, False)):
+
+            def other(streams: bool = streams) -> Times:
+                heard = listen(theirs.port, text, alone.voice, extra={"stream": streams}).assert_complete()
+                return heard.to_first_audible, heard.to_end
+
+            yield name, other
+
+
+def _add(measured: Measured, heard: Heard) -> None:
+    if heard.to_first_audible is not None:
+        measured.first.append(heard.to_first_audible)
+        measured.end.append(heard.to_end)
+
+
+def _tables(results: Results, segments: Mapping[str, int]) -> list[Table]:
+    rows: list[list[Cell]] = []
+    for text, found in results.items():
+        for competitor, measured in sorted(found.items()):
+            first = Summary.of_any(measured.first)
+            rows.append(
+                [
+                    text,
+                    competitor,
+                    len(measured.first),
+                    first.median * 1e3 if first else None,
+                    first.p95 * 1e3 if first else None,
+                    median(measured.end) if measured.end else None,
+                ]
+            )
+    columns = ("text", "", "runs", "first audible sample, ms", "95th percentile", "last byte, s")
+    planned: list[list[Cell]] = [[text, count] for text, count in segments.items()]
+    return [
+        Table("Time to the first audible sample", columns, rows),
+        Table("Segments of the server's plan", ("text", "segments"), planned),
+    ]
+
+
+def verdicts(results: Results, windowed: bool) -> list[Verdict]:
+    """The targets, as far as what they speak of was measured."""
+    found: list[Verdict] = []
+    faster = FASTER_WINDOWED if windowed else FASTER
+    for text, measured in results.items():
+        firsts = {who: median(times.first) for who, times in measured.items() if times.first}
+        ends = {who: median(times.end) for who, times in measured.items() if times.end}
+        for limit in (ENGINE, BARE):
+            if limit in firsts:
+                most = firsts[limit] * (1 + ADDED_SHARE) + ADDED
+                target = f"{text}: first audio at most 10 ms + 3 % after {limit}"
+                said = f"{firsts[COLD] * 1e3:.1f} ms, {(firsts[COLD] - firsts[limit]) * 1e3:+.1f} ms"
+                found.append(Verdict(target, said, firsts[COLD] <= most))
+        if STREAM in firsts and text in ("sentence", "paragraph"):
+            times = firsts[STREAM] / firsts[COLD]
+            target = f"{text}: first audio at least {faster:g} times sooner than {STREAM}"
+            found.append(Verdict(target, f"{times:.1f} times", times >= faster))
+        if BARE in ends:
+            more = ends[COLD] / ends[BARE] - 1
+            target = f"{text}: last byte at most 5 % after {BARE}"
+            found.append(Verdict(target, f"{more * 100:+.1f} %", more <= TOTAL_SHARE))
+        if WARM in firsts:
+            target = f"{text}: first audio of what was spoken before within 10 ms"
+            found.append(Verdict(target, f"{firsts[WARM] * 1e3:.1f} ms", firsts[WARM] <= WARM_SECONDS))
+    return found

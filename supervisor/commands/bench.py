@@ -1,0 +1,88 @@
+"""`kokoro-live bench`: how soon and how well this machine speaks, measured."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from supervisor.options import settings_options
+from worker.settings import WorkerSettings
+
+_NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
+
+
+@click.command()
+@click.argument("which", type=click.Choice([*_NAMES, "all"]), default="all")
+@click.option("--runs", type=click.IntRange(min=1), help="Of each measurement.  [default: by benchmark]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("bench-results"),
+    show_default=True,
+    help="The folder for bench.json, bench.md and, with matplotlib, pictures.",
+)
+@click.option("--quick", is_flag=True, help="Short texts, few runs: shows that it works, and measures nothing.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Of every order and arrival that is drawn.")
+@click.option("--verdict/--no-verdict", default=True, help="Exit with 1 when a target is missed.")
+@settings_options(WorkerSettings)
+@click.pass_context
+def bench(
+    context: click.Context,
+    /,
+    which: str,
+    runs: int | None,
+    out: Path,
+    quick: bool,
+    seed: int,
+    verdict: bool,
+    **values: Any,
+) -> None:
+    """Measure a server of its own, beside the engine alone and, where --model and --voices name files, kokoro-onnx.
+
+    ttfa: time to the first audible sample. streams: many listeners at once. short-behind-long: a newcomer's wait.
+    overhead: what serving costs beside inference.
+    """
+    from worker.engine import EngineUnavailable
+
+    try:
+        settings = WorkerSettings(**{field.name: values[field.name] for field in fields(WorkerSettings)})
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    # By name: the measured comparisons may use all folders, and none of these may need them.
+    suite = importlib.import_module("benchmarks.suite")
+    cannot_start = importlib.import_module("benchmarks.subjects").CannotStart
+    options = importlib.import_module("benchmarks.options").Options(settings, runs, quick, seed, _say)
+    command = " ".join(["kokoro-live", "bench", *_words(context)])
+    try:
+        reports = suite.run(_NAMES if which == "all" else [which], options, command, out)
+    except (EngineUnavailable, cannot_start, ConnectionError) as error:
+        raise click.ClickException(str(error)) from error
+    if verdict and not quick and not all(report.met for report in reports):
+        sys.exit(1)
+
+
+def _say(line: str) -> None:
+    click.echo(line)
+
+
+def _words(context: click.Context) -> list[str]:
+    """What was asked for, without the folders that files are in."""
+    words = []
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        value = context.params.get(param.name or "")
+        if source is not click.core.ParameterSource.COMMANDLINE or param.name == "out":
+            continue
+        shown = value.name if isinstance(value, Path) else str(value)
+        if isinstance(param, click.Argument):
+            words.append(shown)
+        elif isinstance(value, bool):
+            words.append((param.opts if value else param.secondary_opts)[0])
+        else:
+            words += [param.opts[0], shown]
+    return words

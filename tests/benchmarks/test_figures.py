@@ -1,0 +1,35 @@
+"""Statistics of measurements."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.figures import Summary, jain, percentile
+
+
+def test_a_percentile_lies_between_its_neighbours() -> None:
+    """Of 10, 20, 30, 40 half lie below 25, and the 100th percentile is the greatest."""
+    assert percentile([40, 10, 30, 20], 50) == 25
+    assert percentile([40, 10, 30, 20], 0) == 10
+    assert percentile([40, 10, 30, 20], 100) == 40
+    assert percentile(list(range(101)), 95) == 95
+
+
+def test_of_nothing_there_is_no_figure() -> None:
+    with pytest.raises(ValueError):
+        percentile([], 50)
+    with pytest.raises(ValueError):
+        jain([])
+
+
+def test_a_summary_counts_what_it_sums_up() -> None:
+    found = Summary.of([3.0, 1.0, 2.0])
+    assert (found.count, found.median, found.least, found.most) == (3, 2.0, 1.0, 3.0)
+    assert found.median < found.p95 < found.p99 < found.most
+
+
+def test_fairness_is_one_among_equals_and_a_share_where_one_has_everything() -> None:
+    assert jain([2.0, 2.0, 2.0]) == 1
+    assert jain([5.0, 0.0, 0.0, 0.0]) == 0.25
+    assert 0.25 < jain([5.0, 1.0, 1.0, 1.0]) < 1
+    assert jain([0.0, 0.0]) == 1

@@ -1,0 +1,97 @@
+"""Targets: met and missed where they should be, and silent on what was not measured."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchmarks import short_behind_long, streams, ttfa
+from benchmarks.listening import Heard
+from benchmarks.short_behind_long import Waits
+from benchmarks.streams import Level, arrivals, level
+from benchmarks.ttfa import BARE, COLD, ENGINE, STREAM, WARM, Measured
+from shm.audio import SAMPLE_RATE
+
+SECOND = 2 * SAMPLE_RATE
+
+
+def times(first: float, end: float | None = None) -> Measured:
+    return Measured([first], [] if end is None else [end])
+
+
+def met(measured: dict[str, Measured], text: str = "sentence", windowed: bool = False) -> list[bool]:
+    return [verdict.met for verdict in ttfa.verdicts({text: measured}, windowed)]
+
+
+def test_first_audio_may_be_ten_milliseconds_and_three_percent_after_the_limit() -> None:
+    assert met({COLD: times(1.039), ENGINE: times(1.0)}) == [True]
+    assert met({COLD: times(1.041), ENGINE: times(1.0)}) == [False]
+
+
+def test_a_windowed_engine_must_be_eight_times_sooner_and_another_five() -> None:
+    measured = {COLD: times(1.0), STREAM: times(6.0)}
+    assert met(measured) == [True]
+    assert met(measured, windowed=True) == [False]
+    assert met(measured, text="phrase") == []
+
+
+def test_the_last_byte_may_be_five_percent_after_the_bare_sessions() -> None:
+    assert met({COLD: times(0.5, 10.4), BARE: times(0.5, 10.0)}) == [True, True]
+    assert met({COLD: times(0.5, 10.6), BARE: times(0.5, 10.0)}) == [True, False]
+
+
+def test_what_was_spoken_before_must_come_within_ten_milliseconds() -> None:
+    assert met({COLD: times(0.5), WARM: times(0.009)}) == [True]
+    assert met({COLD: times(0.5), WARM: times(0.011)}) == [False]
+
+
+def test_what_was_not_measured_is_not_judged() -> None:
+    assert met({COLD: times(0.5, 1.0)}) == []
+
+
+def at(count: int, clean: int, underruns: int = 0, broken: int = 0) -> Level:
+    return Level(count, [0.1] * count, clean, underruns, 0.0, 0, broken)
+
+
+@pytest.mark.parametrize(("clean", "expected"), [(2, True), (1, False)])
+def test_as_many_streams_must_be_without_a_gap_as_the_speed_allows(clean: int, expected: bool) -> None:
+    """Of a speed of 3.1, 95 % are 2 whole streams."""
+    levels = [at(1, 1), at(4, clean)]
+    assert streams.verdicts(3.1, levels)[0].met is expected
+
+
+def test_no_more_streams_are_asked_for_than_were_tried() -> None:
+    assert streams.verdicts(400.0, [at(4, 4)])[0].met
+
+
+def test_a_gap_or_a_broken_stream_breaks_the_promise_to_those_who_were_taken() -> None:
+    assert streams.verdicts(3.0, [at(4, 4)])[1].met
+    assert not streams.verdicts(3.0, [at(4, 4, underruns=1)])[1].met
+    assert not streams.verdicts(3.0, [at(4, 4, broken=1)])[1].met
+
+
+def test_each_listener_is_counted_once() -> None:
+    """One without a gap, one with, one sent away, one cut."""
+    clean = Heard(0.0, 200, arrivals=[(0.5, SECOND), (1.0, SECOND)], audible=0.5)
+    gap = Heard(0.0, 200, arrivals=[(0.5, SECOND), (3.5, SECOND)], audible=0.75)
+    away = Heard(0.0, 429, error="busy")
+    cut = Heard(0.0, 200, arrivals=[(0.5, SECOND)], audible=0.5, error="IncompleteRead")
+    found = level(4, [clean, gap, away, cut])
+    assert (found.clean, found.underruns, found.rejected, found.broken) == (1, 1, 1, 1)
+    assert found.gap_seconds == pytest.approx(2.0)
+    assert found.waits == [0.5, 0.75]
+
+
+def test_arrivals_are_drawn_alike_and_rise() -> None:
+    found = arrivals(16, random.Random(1))
+    assert found == arrivals(16, random.Random(1)) == sorted(found)
+    assert len(found) == 16 and found[0] == 0
+
+
+def test_behind_a_long_request_a_short_one_may_wait_for_one_segment() -> None:
+    """Half a second alone, a segment of one: 1.4 s is within, 1.6 s is not; being sent away is neither."""
+    assert short_behind_long.verdict(Waits([0.5], [1.4], 0), 1.0).met
+    assert not short_behind_long.verdict(Waits([0.5], [1.6], 0), 1.0).met
+    assert not short_behind_long.verdict(Waits([0.5, 0.5], [0.6], 1), 1.0).met
+    assert not short_behind_long.verdict(Waits([0.5], [], 1), 1.0).met
