@@ -13,14 +13,16 @@ from frontend import request_id
 from frontend.access.gate import Gate
 from frontend.catalog import Catalog
 from frontend.connection import announce_end, attend
-from frontend.errors import asked, openai_errors
+from frontend.errors import ERROR_CODE, asked, openai_errors
 from frontend.health import Health
 from frontend.metrics import UNMATCHED, Metrics
 from frontend.openapi.handlers import docs, openapi
 from frontend.page import ROUTES as PAGE
+from frontend.readings import engine_readings
 from frontend.settings import FrontSettings
 from frontend.speaker import Speaker
 from frontend.speech import SpeechHandler
+from frontend.stages import STAGES, Stages
 
 CLIENT_LEFT = 499
 """The status that is logged and counted where the handler was cancelled: the client left, or the server stopped."""
@@ -43,8 +45,9 @@ def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web
     app.on_response_prepare.append(gate.mark)
     app.on_response_prepare.append(announce_end)
 
+    metrics.readings.add(lambda: engine_readings(speaker.engine))
+
     async def scrape(request: web.Request) -> web.Response:
-        metrics.engine_changed(speaker.engine)
         body, content_type = metrics.exposition(request.headers.get(hdrs.ACCEPT, ""))
         return web.Response(body=body, headers={hdrs.CONTENT_TYPE: content_type})
 
@@ -85,10 +88,10 @@ def _observe(metrics: Metrics) -> Middleware:
         request_id.current.set(request_id.choose(request.headers.get(request_id.HEADER)))
         resource = request.match_info.route.resource
         started = time.monotonic()
-        status = 500
+        status, code = 500, ""
         try:
             response = await handler(request)
-            status = response.status
+            status, code = response.status, response.get(ERROR_CODE, "")
             return response
         except asyncio.CancelledError:
             status = CLIENT_LEFT
@@ -96,7 +99,20 @@ def _observe(metrics: Metrics) -> Middleware:
         finally:
             seconds = time.monotonic() - started
             metrics.request_finished(resource.canonical if resource else UNMATCHED, status, seconds)
-            log.info("%s %d %.3f s %s", asked(request), status, seconds, request_id.current.get())
+            if code == "overloaded":
+                metrics.refused()
+            if status in (408, 429) or status >= 500:
+                metrics.errors.add(request_id.current.get(), code or str(status))
+            stages: Stages | None = request.get(STAGES)
+            log.info(
+                "%s %d %.3f s%s %s",
+                asked(request),
+                status,
+                seconds,
+                stages.line(started) if stages else "",
+                request_id.current.get(),
+                extra=stages.seconds(started) if stages else None,
+            )
 
     return observe
 

@@ -14,6 +14,7 @@ from frontend.ending import reset_on_close
 from frontend.framing import Framing
 from frontend.joins import AUDIBLE
 from frontend.metrics import Metrics
+from frontend.stages import Stages
 from frontend.timestamps.align import WordTiming
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
@@ -28,11 +29,12 @@ class AudioResponse(web.StreamResponse):
 class Listening:
     """Counts what a client was given, and times its first speech."""
 
-    def __init__(self, metrics: Metrics, started: float) -> None:
+    def __init__(self, metrics: Metrics, started: float, stages: Stages) -> None:
         self.samples = 0
         """That were encoded, at 24 kHz."""
         self._metrics = metrics
         self._started = started
+        self._stages = stages
         self._given = 0
         self._speech_at: int | None = None
         self._speaking = False
@@ -52,6 +54,7 @@ class Listening:
             self._given = given
         if not self._speaking and self._speech_at is not None and self._given > self._speech_at:
             self._speaking = True
+            self._stages.reach("first_audio")
             self._metrics.speech_began(time.monotonic() - self._started)
 
 

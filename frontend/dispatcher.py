@@ -27,7 +27,7 @@ from frontend.scheduling.replanning import plan_again
 from frontend.scheduling.turns import Turns
 from frontend.settings import FrontSettings
 from frontend.speaker import Broken, Overloaded, SpeechRequest, Unavailable
-from frontend.status import Snapshot
+from frontend.status.snapshot import Snapshot
 from frontend.stream import Stream
 from frontend.text.segment import Segment
 from frontend.watchdog import Watchdog
@@ -130,7 +130,7 @@ class Dispatcher:
         await self._idle.wait()
 
     def _mind_idleness(self) -> None:
-        if self._current and not self._streams:
+        if self._current and self.engine and not self._streams:
             self._idle.set()
         else:
             self._idle.clear()
@@ -188,8 +188,6 @@ class Dispatcher:
     def situation(self, situation: Situation) -> None:
         """Why nothing speaks, if nothing does."""
         self._situation = situation
-        self._metrics.restarts(situation.restarts)
-        self._metrics.provider_failures(situation.provider_failures)
         if situation.worker_state == FATAL and self._current is None:
             for stream in list(self._streams.values()):
                 stream.fail(Unavailable(situation.reason, self.retry_after))
@@ -239,13 +237,14 @@ class Dispatcher:
         """See `frontend.stream.Host.wake`: dispatch what can be, nearest deadline first."""
         self._mind_idleness()
         for stream in self._streams.values() if self._settings.adapt_plans else ():
-            if segments := plan_again(stream, time.monotonic(), self._account(stream), self._limits):
-                stream.take_plan(segments)
+            if change := plan_again(stream, time.monotonic(), self._account(stream), self._limits):
+                stream.take_plan(*change)
                 self._metrics.replanned()
+        suspects = self._turns.any_suspects()
         for deadline, stream, segment in self._turns.waiting():
             if segment.key in self._quarantine:
                 stream.fail(Broken("a part of this text ends the engine's process; it is not tried again for a while"))
-            elif (link := self._link_for(stream)) and self._turns.may_go(link, stream, segment):
+            elif (link := self._link_for(stream)) and self._turns.may_go(link, stream, segment, suspects):
                 self._dispatch(link, stream, segment, deadline)
 
     def _link_for(self, stream: Stream) -> Link | None:
@@ -264,6 +263,7 @@ class Dispatcher:
             return
         request = stream.request
         planned.dispatched(link, lease)
+        request.stages.reach("dispatched")
         link.dispatch(
             Job(
                 generation=link.generation,
@@ -350,9 +350,10 @@ class Dispatcher:
 
 def _sound_alike(one: EngineInfo, other: EngineInfo) -> bool:
     """The same model with the same voices, whatever runs it."""
-    return (one.name, one.model, one.model_sha256, one.voices) == (
+    return (one.name, one.model, one.model_sha256, one.voices, one.voices_sha256) == (
         other.name,
         other.model,
         other.model_sha256,
         other.voices,
+        other.voices_sha256,
     )

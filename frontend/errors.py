@@ -13,6 +13,9 @@ from aiohttp.typedefs import Handler
 from frontend import request_id
 from frontend.speaker import Broken, Interrupted, Overloaded, Unavailable, Unspeakable
 
+ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
+"""`response.get(ERROR_CODE, "")`: the code in an error's body."""
+
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
 log = logging.getLogger(__name__)
@@ -49,7 +52,10 @@ def error_response(
 ) -> web.Response:
     """`{"error": {"message", "type", "param", "code"}}`, as OpenAI's API answers."""
     body = {"error": error_body(status, message, param=param, code=code)}
-    return web.Response(status=status, body=msgspec.json.encode(body), content_type="application/json", headers=headers)
+    encoded = msgspec.json.encode(body)
+    response = web.Response(status=status, body=encoded, content_type="application/json", headers=headers)
+    response[ERROR_CODE] = code or ""
+    return response
 
 
 def error_body(
@@ -67,6 +73,8 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
             return error_body(error.status, error.message, param=error.param, code=error.code)
         case Unspeakable():
             return error_body(400, str(error), param="input", code="unspeakable")
+        case Overloaded():
+            return error_body(429, str(error), code="overloaded")
         case Interrupted():
             return error_body(409, str(error), code="interrupted")
         case Unavailable():

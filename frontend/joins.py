@@ -62,6 +62,8 @@ class Joiner:
         """How much of this segment's fade is behind it."""
         self._pause = 0
         """Samples wanted between that segment's speech and the next one's."""
+        self._asked = False
+        """The text asks for that pause itself."""
 
     def push(self, samples: Pcm) -> list[Pcm]:
         """More of the present segment (shape [n]); gives what may be heard now."""
@@ -116,6 +118,7 @@ class Joiner:
             audible = _audible(self._held)
             self._last, self._pause = self._held, wanted
             self._speech = int(audible[-1]) + 1 if len(audible) else 0
+        self._asked = pause is not None
         self._held = _NOTHING
         self._seen = 0
         self.placed = None
@@ -123,13 +126,16 @@ class Joiner:
     def finish(self) -> list[Pcm]:
         """The end of the last segment, with as much of its own silence as its pause has room for.
 
-        What never sounded is its pause.
+        What never sounded is its pause, and a pause that the text asks for is there whole.
         """
         last, self._last = self._last, _NOTHING
         if not self.position + len(last):
             return self._given(np.zeros(self._pause, np.int16))
         kept = last[: self._speech + max(TRAIL, self._pause)]
-        return self._given(_faded_out(kept) if len(kept) < len(last) else kept)
+        missing = self._speech + self._pause - len(kept) if self._asked else 0
+        return self._given(_faded_out(kept) if len(kept) < len(last) else kept) + self._given(
+            np.zeros(max(missing, 0), np.int16)
+        )
 
     def _given(self, samples: Pcm) -> list[Pcm]:
         self.position += len(samples)

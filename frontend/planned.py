@@ -58,6 +58,8 @@ class PlannedSegment:
     taken: int = 0
     """Samples of it that its listener has."""
     marks: list[Mark] = field(default_factory=list)
+    marks_of: Link | None = None
+    """Whose they are: a generation that resumes the segment tells all of them again."""
     kept: list[Pcm] | None = None
     """All of it that was sealed, in memory of our own, where it is to be cached."""
     key: bytes = b""
@@ -125,7 +127,6 @@ class PlannedSegment:
         self.promised = 0
         self.touched = None
         self.resumed = True
-        self.marks.clear()
         self.deaths += to_blame
 
     def _settle(self, samples: int) -> None:

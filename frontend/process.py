@@ -18,6 +18,7 @@ from frontend.cache.segments import SegmentCache
 from frontend.connections import Connections
 from frontend.descriptors import room_for
 from frontend.dispatcher import Dispatcher
+from frontend.drift import Drift
 from frontend.lexicon.file import LexiconFile
 from frontend.lexicon.lexicon import Lexicon
 from frontend.metrics import Metrics
@@ -25,8 +26,12 @@ from frontend.phonemize import Phonemizer
 from frontend.planning.planner import Limits
 from frontend.prewarm import prewarm
 from frontend.reader import Reader
+from frontend.readings import cost_readings
+from frontend.selfcheck import History, SelfCheck
 from frontend.settings import FrontSettings
-from frontend.status import Status
+from frontend.state_folder import state_folder
+from frontend.status.handler import StatusHandler
+from frontend.status.processes import memory_readings
 from frontend.text.g2p import G2P
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
@@ -35,6 +40,7 @@ from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import Connect, ControlMessage, Disconnect, Drain, Situation, Started
+from shm.metric_files import MetricFiles
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +52,15 @@ def run(
     settings: FrontSettings,
     text: TextSettings,
     normalization: Normalization,
+    files: MetricFiles | None,
 ) -> None:
-    """Be the front until the supervisor says `Drain` or is gone."""
+    """Be the front until the supervisor says `Drain` or is gone. `files`: where it counts; None: in memory."""
     setproctitle("kokoro-live: front")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
     dump_stacks_on_request()
     control_end.setblocking(False)
-    asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization).serve())
+    asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization, files).serve())
     # Text that was being phonemised for a listener who is gone keeps nobody waiting.
     logging.shutdown()
     sys.stdout.flush()
@@ -70,18 +77,20 @@ class Front:
         settings: FrontSettings,
         text: TextSettings,
         normalization: Normalization,
+        files: MetricFiles | None,
     ) -> None:
         self._listener = listener
         self._control = control
-        self._metrics = Metrics()
+        self._metrics = Metrics(files, Drift(state_folder() / "real_time_factors.json"))
         self._settings = settings
-        self._g2p = G2P()
+        self._g2p = G2P(pronounced=self._metrics.pronounced)
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
         self._pipeline = TextPipeline(self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon)
         reader = Reader(self._pipeline, Limits(), text.max_pause_seconds)
         self._dispatcher = Dispatcher(reader, self._metrics, self._tell, settings, cache)
+        self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
         self._end = asyncio.Event()
@@ -90,13 +99,18 @@ class Front:
         """Accept requests until told to drain, then finish what streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch_queue(lambda: self._dispatcher.queue_depth)
+        self._metrics.readings.add(lambda: cost_readings(self._dispatcher.snapshot().costs))
+        self._metrics.readings.add(lambda: memory_readings(self._dispatcher.snapshot().situation, os.getppid()))
         app = make_app(self._dispatcher, self._settings, self._metrics)
         phonemizer = Phonemizer(
             self._dispatcher, self._pipeline, self._settings.max_input_characters, self._text.max_pause_seconds
         )
+        status = StatusHandler(
+            self._dispatcher.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
+        )
         app.add_routes(
             [
-                web.get("/status", Status(self._dispatcher.snapshot, self._g2p.fallbacks).get),
+                web.get("/status", status.get),
                 web.post("/dev/phonemize", phonemizer.post),
             ]
         )
@@ -119,11 +133,20 @@ class Front:
         await self._oriented.wait()
         acceptor.start()
         prewarming = asyncio.create_task(prewarm(self._dispatcher, self._settings.prewarm))
+        checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()
         prewarming.cancel()
+        if checking:
+            checking.cancel()
         await acceptor.stop()
         await runner.cleanup()
         self._dispatcher.close()
+
+    def _make_selfcheck(self) -> SelfCheck:
+        history = History(state_folder() / "selfchecks.jsonl")
+        check = SelfCheck(self._dispatcher, self._settings.selfcheck_hours, history)
+        self._metrics.readings.add(check.readings)
+        return check
 
     def _connect(self, message: Connect, fds: list[int]) -> None:
         try:

@@ -68,6 +68,8 @@ class Records:
                 stream.fail(Unspeakable(message.reason))
 
     def _marked(self, link: Link, planned: PlannedSegment, marks: Marks) -> None:
+        if planned.marks_of is not link:
+            planned.marks, planned.marks_of = [], link
         try:
             planned.marks += unpack_marks(marks.packed)
         except ValueError as error:
@@ -97,15 +99,16 @@ class Records:
             link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
             return
         if not planned.resumed:  # else a part of it was made elsewhere
-            self._ledger.of(stream.engine).observe(
+            load = planned.load(self._running(link))
+            self._ledger.of(link.engine).observe(
                 planned.segment.tokens,
                 stream.speed(planned.segment),
                 done.samples,
                 done.seconds,
                 done.prosody_seconds,
-                planned.load(self._running(link)),
+                load,
             )
-            self._metrics.segment_made(done.seconds, done.samples)
+            self._metrics.segment_made(stream.engine, stream.number, done.seconds, done.samples, load)
         if planned.kept is not None:
             samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)
             self._cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))

@@ -56,7 +56,7 @@ class Turn:
         if self._on_busy is OnBusy.INTERRUPT:
             for turn in before:
                 turn._interrupt()
-        elif self._on_busy is OnBusy.QUEUE:
+        if self._on_busy is not None:  # interrupted ones give their places back before this one asks for one
             try:
                 for turn in before:
                     await turn._ended.wait()

@@ -127,6 +127,10 @@ class FrontSettings:
         default=600.0,
         metadata={"help": "Seconds for which a listener may read nothing (a paused player); then its stream is cut."},
     )
+    selfcheck_hours: float = field(
+        default=0.0,
+        metadata={"help": "Hours between self-checks: a short text spoken to nobody and timed; 0: none."},
+    )
     hang_patience: float = field(
         default=5.0,
         metadata={"help": "Seconds beyond ten times the expected work after which a silent worker is replaced."},
@@ -164,7 +168,7 @@ class FrontSettings:
             raise ValueError(f"api_keys: {error}") from error
         Hosts(self.allowed_hosts)
         Origins(self.cors_origins)
-        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence"):
+        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, not {getattr(self, name):g}")
         if self.disk_cache_ttl <= 0:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from frontend.markup.marked import MarkupKind
+from frontend.stages import Stages
 from frontend.timestamps.align import WordTiming
 from shm.audio import Pcm
 from shm.messages import EngineInfo, Voice
@@ -35,6 +36,8 @@ class SpeechRequest:
     """Nobody waits for it at all."""
     fresh: bool = False
     """Neither taken from the cache nor kept there."""
+    stages: Stages = field(default_factory=Stages, compare=False)
+    """When its first audio came how far, for the log."""
 
 
 class SpeechError(Exception):

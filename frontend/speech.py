@@ -10,6 +10,7 @@ import asyncio
 import base64
 import logging
 import time
+from collections.abc import MutableMapping
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ from frontend.sessions import Sessions, Turn
 from frontend.settings import FrontSettings
 from frontend.speaker import Speaker, SpeechError, SpeechStream, Unavailable, Unspeakable
 from frontend.speech_request import session_of, speech_request
+from frontend.stages import STAGES
 from frontend.timestamps.align import WordTiming, parted
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
@@ -101,7 +103,9 @@ class SpeechHandler:
             engine = self._speaker.engine
             if engine is None:
                 raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-            with closing(self._speaker.open(speech_request(request, call, session, engine))) as stream:
+            asked = speech_request(request, call, session, engine)
+            request[STAGES] = asked.stages
+            with closing(self._speaker.open(asked)) as stream:
                 # What is in the cache whole gets what a finished file has: true sizes in a WAV's header.
                 whole = not call.streamed or (
                     call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
@@ -109,7 +113,9 @@ class SpeechHandler:
                 with closing(self._encoders.open(call.format, call.sample_rate, whole=whole)) as encoding:
                     self._metrics.stream_opened()
                     try:
-                        answer = _Answer(request, call, stream, encoding, Listening(self._metrics, started), turn)
+                        answer = _Answer(
+                            request, call, stream, encoding, Listening(self._metrics, started, asked.stages), turn
+                        )
                         return await (self._clip(answer) if whole else self._stream(answer))
                     finally:
                         self._metrics.stream_closed()
@@ -124,8 +130,8 @@ class SpeechHandler:
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await delivery.prime(primed)
                 async for piece in stream:
-                    if stream.cached and not response.prepared:
-                        response.headers["X-Cache"] = "hit"
+                    if not response.prepared:
+                        _label(response.headers, stream)
                     await delivery.send(piece, stream.take_words())
                 _assert_spoken(listening)
                 await delivery.finish(stream.tokens, stream.take_words())
@@ -137,6 +143,7 @@ class SpeechHandler:
                 raise
             log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))
             self._metrics.stream_cut()
+            self._metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
             try:
                 await delivery.fail(late_error_body(error))
             except ConnectionError:
@@ -158,7 +165,7 @@ class SpeechHandler:
             for chunk in chunks(piece, self._settings.chunk_ms):
                 listening.encoded(chunk)
                 parts.append(await encoding.encode(chunk))
-            if listening.samples > limit * SAMPLE_RATE:
+            if not answer.call.streamed and listening.samples > limit * SAMPLE_RATE:
                 message = f"The clip is longer than {limit} seconds. Ask for it without `stream`: false."
                 raise ApiError(400, message, param="stream", code="clip_too_long")
         words += stream.take_words()
@@ -171,8 +178,7 @@ class SpeechHandler:
         else:
             audio = msgspec.json.encode(_with_words(answer, audio, parted(words)))
             headers = answer.headers("application/json")
-        if stream.cached:
-            headers["X-Cache"] = "hit"
+        _label(headers, stream)
         return web.Response(body=audio, headers=headers)
 
 
@@ -188,6 +194,14 @@ def _with_words(answer: _Answer, audio: bytes, words: list[WordTiming]) -> dict[
         "duration": round(answer.listening.samples / SAMPLE_RATE, 3),
         "words": [timing(word) for word in words],
     }
+
+
+def _label(headers: MutableMapping[str, str], stream: SpeechStream) -> None:
+    """Say whether everything so far was only repeated."""
+    if stream.cached:
+        headers["X-Cache"] = "hit"
+    else:
+        headers.pop("X-Cache", None)
 
 
 def _assert_spoken(listening: Listening) -> None:

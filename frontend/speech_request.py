@@ -64,7 +64,7 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
         markup=call.markup,
         phonemes=call.phonemes,
         timestamps=call.timestamps,
-        client=session or _client(request),
+        client=f"session {session}" if session else _client(request),
         whole=not call.streamed,
         fresh="no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower(),
     )

@@ -79,6 +79,7 @@ class Stream:
         executor: Executor,
     ) -> None:
         self.number = number
+        request.stages.job = number
         self.request = request
         self.engine = engine
         self.tokens = 0
@@ -90,6 +91,8 @@ class Stream:
         """It has a place among those for whom the worker works."""
         self.first_due = 0.0
         """Monotonic seconds at which its first sample should be there; set when it is admitted."""
+        self.promised = 0.0
+        """Likewise, when it will be there even if much else is to be made."""
         self.arrival = time.monotonic()
         self.tokens_planned = 0
         self.all_planned = False
@@ -106,6 +109,8 @@ class Stream:
         self._joiner = Joiner()
         self._playing_since: float | None = None
         """When its listener's clock began, moved by each gap that was heard."""
+        self._taking = False
+        """Its listener was given a piece, and hasn't asked for the next."""
         self._missing = False
         """Its first segment that isn't in the cache was met."""
         self._words: list[WordTiming] = []
@@ -135,12 +140,14 @@ class Stream:
         self._changed.set()
 
     async def _add(self, segment: Segment) -> None:
-        planned = PlannedSegment(self._planned_count, segment, self._host.estimate(self, segment))
-        planned.key = self._host.key(self, segment)
-        known = await self._host.recall(self, planned.key)
+        self.request.stages.reach("planned")
+        key = self._host.key(self, segment)
+        known = await self._host.recall(self, key)  # meanwhile the rest may be planned again
+        planned = PlannedSegment(self._planned_count, segment, self._host.estimate(self, segment), key=key)
         if known is not None:
             planned.recalled(known)
-            self.sounds_now()
+            if not self._missing:
+                self.sounds_now()
         else:
             self._missing = True
             if not self.admitted:
@@ -153,17 +160,27 @@ class Stream:
         self._host.wake()
         self._changed.set()
 
-    def take_plan(self, segments: Sequence[Segment]) -> None:
-        """Have these made in place of those that nobody has begun."""
-        kept = [segment for segment in self.planned if segment.state is not State.PLANNED or segment.resumed]
-        first = len(kept) + self.planned[0].index if self.planned else self._planned_count
-        self.planned = deque(kept)
-        self._planned_count = self.planned_again_at = first
+    def take_plan(self, replaced: Sequence[PlannedSegment], segments: Sequence[Segment]) -> None:
+        """Have these made in place of `replaced`, which nobody has begun and nothing but such ones follows."""
+        place = self.planned.index(replaced[0])
+        later = list(self.planned)[place:]
+        assert later[: len(replaced)] == list(replaced)
+        for _ in later:
+            self.planned.pop()
+        self.planned_again_at = self._planned_count = replaced[0].index
         for segment in segments:
-            planned = PlannedSegment(self._planned_count, segment, self._host.estimate(self, segment))
-            planned.key = self._host.key(self, segment)
-            planned.kept = None if self.request.fresh else []
+            planned = PlannedSegment(
+                self._planned_count,
+                segment,
+                self._host.estimate(self, segment),
+                key=self._host.key(self, segment),
+                kept=None if self.request.fresh else [],
+            )
             self.planned.append(planned)
+            self._planned_count += 1
+        for follower in later[len(replaced) :]:
+            follower.index = self._planned_count
+            self.planned.append(follower)
             self._planned_count += 1
 
     def mind_lookahead(self) -> None:
@@ -177,11 +194,17 @@ class Stream:
     def sounds_now(self) -> None:
         """A block of it is there."""
         self.sounds_since = self.sounds_since or time.monotonic()
+        self.request.stages.reach("first_block")
 
     @property
     def sounds(self) -> bool:
         """Its first block is there."""
         return self.sounds_since is not None
+
+    @property
+    def failed(self) -> bool:
+        """It ends after what was sealed."""
+        return self._failure is not None
 
     @property
     def begun(self) -> bool:
@@ -249,7 +272,16 @@ class Stream:
     @property
     def starts(self) -> float:
         """Monotonic seconds at which its listener hears, or should hear, the first sample."""
-        return self._playing_since or self.sounds_since or self.first_due
+        if self.request.whole or self.request.idle:
+            return self.first_due
+        since = self._playing_since or self.sounds_since or self.first_due
+        # Who doesn't take what is there has enough to hear.
+        return max(since, time.monotonic() - self._joiner.position / SAMPLE_RATE) if self._taking else since
+
+    @property
+    def dry_at(self) -> float:
+        """Monotonic seconds at which its listener has heard all that was made."""
+        return self.starts + (self.samples_given + self.samples_ready) / SAMPLE_RATE
 
     def progress(self) -> None:
         """A block was sealed, or a segment ended."""
@@ -273,6 +305,7 @@ class Stream:
                     self._tell_words(head)
                     for samples in joined:
                         yield self._heard(samples)
+                        self._came_back()
                 self._host.took(block)
             elif head and head.state is State.DONE:
                 self._tell_words(head, ended=True)
@@ -285,6 +318,7 @@ class Stream:
             elif self.all_planned and not self.planned:
                 for samples in self._joiner.finish():
                     yield self._heard(samples)
+                    self._came_back()
                 return
             else:
                 await self._changed.wait()
@@ -292,7 +326,14 @@ class Stream:
 
     def _heard(self, samples: Pcm) -> Pcm:
         self._playing_since = self._playing_since or time.monotonic()
+        self._taking = True
         return samples
+
+    def _came_back(self) -> None:
+        """Its listener wants more. If it let us wait, its clock stood still."""
+        self._taking = False
+        assert self._playing_since is not None
+        self._playing_since = max(self._playing_since, time.monotonic() - self._joiner.position / SAMPLE_RATE)
 
     def _mind_gap(self) -> None:
         """Move the listener's clock, if it ran ahead of what there was to hear."""

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 PREFIX = "kokoro-live-metrics-"
 
-ROOM = 4 << 20
+ROOM = 5 << 20
 """Bytes: the files of a supervisor, two fronts and three workers."""
 
 _FRESH = 60.0

@@ -70,7 +70,7 @@ class WorkerSettings:
         },
     )
     window: float = field(
-        default=0.4,
+        default=0.6,
         metadata={
             "help": "Seconds of sound in the largest window. Smaller ones let others in sooner; larger ones cost less."
         },

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from frontend.cache.disk import DiskCache
 from frontend.cache.entry import CachedSegment
 from frontend.cache.memory import MemoryCache
+
+
+MAX_UNWRITTEN = 64
+"""Segments that wait for a slow disk; more are kept in memory only."""
 
 
 class SegmentCache:
@@ -20,6 +24,7 @@ class SegmentCache:
         self._memory = MemoryCache(max_bytes)
         self._disk = disk
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="cache") if disk else None
+        self._unwritten = 0
         self.hits = 0
         self.misses = 0
 
@@ -39,8 +44,12 @@ class SegmentCache:
     def keep(self, key: bytes, segment: CachedSegment) -> None:
         """Remember a segment that was made whole."""
         self._memory.put(key, segment)
-        if self._disk and self._thread:
-            self._thread.submit(self._disk.put, key, segment)
+        if self._disk and self._thread and self._unwritten < MAX_UNWRITTEN:
+            self._unwritten += 1
+            self._thread.submit(self._disk.put, key, segment).add_done_callback(self._written)
+
+    def _written(self, _: Future[None]) -> None:
+        self._unwritten -= 1
 
     @property
     def bytes(self) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
+
+from frontend.status.report import Status as Status
 
 
 class ErrorDetail(msgspec.Struct):
@@ -88,36 +90,6 @@ class NotReady(msgspec.Struct):
 
     ready: Literal[False]
     reason: str
-
-
-class SpeakingEngine(msgspec.Struct):
-    """What speaks."""
-
-    name: Literal["kokoro", "espeak-ng"]
-    provider: Annotated[str, Meta(description="onnxruntime's execution provider, or `native`.")]
-    model: str
-    sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
-
-
-class StreamStatus(msgspec.Struct):
-    """A request being answered; never its text."""
-
-    request_id: str
-    engine: str
-    seconds_sent: float
-
-
-class Status(msgspec.Struct):
-    """The server. What was not measured is absent; more fields may come."""
-
-    ready: bool
-    active_streams: int
-    streams: list[StreamStatus]
-    queue_depth: Annotated[int, Meta(description="Segments that no worker has yet.")]
-    restarts: Annotated[dict[str, int], Meta(description="Restarts so far, by role of the process.")]
-    provider_failures: Annotated[dict[str, str], Meta(description="Execution providers given up, and why.")]
-    reason: str | UnsetType = UNSET
-    engine: SpeakingEngine | UnsetType = UNSET
 
 
 class TimedWord(msgspec.Struct):

@@ -7,6 +7,10 @@ from frontend.planning.profile import Profile, guess
 from shm.messages import EngineInfo
 
 
+_FOLLOWED = 4
+"""Segments after which plans may follow what was measured: looking takes half a millisecond."""
+
+
 class Account:
     """One engine's."""
 
@@ -15,6 +19,7 @@ class Account:
         adapts: plans follow what is measured.
         """
         self._adapts = adapts
+        self._observed = 0
         self.label = f"{engine.name} {engine.model} {engine.provider}"
         self.costs = CostModel(engine.first_block)
         self.profile: Profile = guess(engine.first_block)
@@ -27,7 +32,8 @@ class Account:
         """See `CostModel.observe`."""
         self.costs.observe(tokens, speed, samples, seconds, prosody_seconds, load)
         self.measured = True
-        if self._adapts:
+        self._observed += 1
+        if self._adapts and self._observed % _FOLLOWED == 0:
             self.profile = self.costs.stored(self.profile)
 
 

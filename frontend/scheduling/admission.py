@@ -24,6 +24,10 @@ FIRST_AUDIO_TARGET = 0.3
 SENTENCE = 20.0
 """Seconds of audio up to which a request may be one of a row; a longer one is no reason to let the next wait."""
 
+LARGEST_SHARE = 0.5
+"""Of the machine that one stream can keep newcomers from. On a machine that is hardly faster than speech, or slower, a
+long text takes all of it as long as it lasts; a short one beside it costs it a gap, and is worth that."""
+
 _IDLE = 86_400.0
 """Seconds until something is due for which nobody waits."""
 
@@ -53,9 +57,13 @@ class Admission:
         else:
             stream.first_due = max(stream.arrival + FIRST_AUDIO_TARGET, self._heard_before(stream))
         account = self._ledger.of(stream.engine)
-        if account.measured and not request.idle:
-            others = [self._demand(other) for other in self._streams.values() if other.admitted]
-            wait = wait_for_room(now, others, self._wish(stream, first, now), stream.engine.concurrency)
+        stream.promised = stream.first_due
+        # A gap is better than a stream that is cut after its cached beginning.
+        if account.measured and not (request.idle or stream.sounds):
+            wish = self._wish(stream, first, now)
+            stream.promised = wish.dry_at
+            others = [self._demand(other, now) for other in self._streams.values() if other.admitted]
+            wait = wait_for_room(now, others, wish, stream.engine.concurrency)
             if wait:
                 raise Overloaded(f"What is being spoken leaves no room for this in the next {wait:.1f} seconds.", wait)
         stream.admitted = True
@@ -68,7 +76,7 @@ class Admission:
         """When those of the same client that came in a row before it, and aren't heard yet, will have been heard."""
         return max(
             (
-                other.first_due + seconds
+                other.promised + seconds
                 for other in self._streams.values()
                 if other.admitted
                 and other.number < stream.number
@@ -92,12 +100,13 @@ class Admission:
         due = max(stream.first_due, now + 2 * own + FIRST_AUDIO_TARGET)
         return Demand(due, self._audio_left(stream, first), costs.real_time_factor(lanes), block)
 
-    def _demand(self, stream: Stream) -> Demand:
+    def _demand(self, stream: Stream, now: float) -> Demand:
         costs, lanes = self._ledger.of(stream.engine).costs, stream.engine.concurrency
         missing = next((segment for segment in stream.planned if segment.state is not State.DONE), None)
         block = stream.engine.first_block or (missing.length - missing.sealed) / SAMPLE_RATE if missing else 0.0
-        dry = stream.starts + (stream.samples_given + stream.samples_ready) / SAMPLE_RATE
-        return Demand(dry, self._audio_left(stream), costs.real_time_factor(lanes), block)
+        work = min(costs.real_time_factor(lanes), LARGEST_SHARE * lanes)
+        # Who has run dry already is late by as much as it lasts: its clock will be moved.
+        return Demand(max(stream.dry_at, now), self._audio_left(stream), work, block)
 
     def _audio_left(self, stream: Stream, first: Segment | None = None) -> float:
         """Seconds that are still to be made. Text that wasn't read yet counts a token a character."""

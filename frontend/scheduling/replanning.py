@@ -16,8 +16,14 @@ from frontend.stream import Stream
 from frontend.text.segment import Notation, Segment, Unit
 
 
-def plan_again(stream: Stream, now: float, account: Account, limits: Limits) -> Sequence[Segment] | None:
-    """Other segments for those of the stream that no worker has had; None if they are right as they are.
+AT_ONCE = 2
+"""Segments that are cut anew at a time: more would take the event loop's time when it is dearest."""
+
+
+def plan_again(
+    stream: Stream, now: float, account: Account, limits: Limits
+) -> tuple[Sequence[PlannedSegment], Sequence[Segment]] | None:
+    """Segments of the stream that no worker has had, and others in their place; None if they are right as they are.
 
     Args:
         now: monotonic seconds.
@@ -32,7 +38,7 @@ def plan_again(stream: Stream, now: float, account: Account, limits: Limits) -> 
     slack = stream.deadline(due) - now
     if account.costs.first_audio(due.segment.tokens, speed, lanes) <= slack:
         return None
-    rest = unbegun(stream)
+    rest = unbegun(stream)[:AT_ONCE]
     units: list[Unit] = [unit for segment in rest for unit in segment.segment.units]
     if not units or rest[0] is not due:
         return None
@@ -43,9 +49,14 @@ def plan_again(stream: Stream, now: float, account: Account, limits: Limits) -> 
     )
     notation = Notation.of(stream.engine)
     segments = replan(units, max(slack, 0.0), crowded, stream.request.speed, notation, limits)
-    return None if [s.script for s in segments] == [s.segment.script for s in rest] else segments
+    return None if [s.script for s in segments] == [s.segment.script for s in rest] else (rest, segments)
 
 
 def unbegun(stream: Stream) -> list[PlannedSegment]:
     """The segments of which nothing was made by anybody: the end of those that are planned."""
-    return [segment for segment in stream.planned if segment.state is State.PLANNED and not segment.resumed]
+    found: list[PlannedSegment] = []
+    for segment in reversed(stream.planned):
+        if segment.state is not State.PLANNED or segment.resumed:
+            break
+        found.append(segment)
+    return found[::-1]

@@ -30,20 +30,30 @@ class Turns:
         """
         found: list[tuple[float, Stream, PlannedSegment]] = []
         for stream in self._streams.values():
+            if stream.failed:
+                continue
             there = sum(segment.state is State.DISPATCHED for segment in stream.planned)
             due = [segment for segment in stream.planned if segment.state is State.PLANNED]
             places = max((PER_STREAM if stream.sounds else 1) - there, 0)
             found += [(stream.deadline(segment), stream, segment) for segment in due[:places]]
         return sorted(found, key=lambda entry: entry[0])
 
-    def may_go(self, link: Link, stream: Stream, segment: PlannedSegment) -> bool:
-        """May that segment go to that generation now?"""
+    def any_suspects(self) -> bool:
+        """Whether there is a suspect at all; there seldom is."""
+        return any(segment.suspect for stream in self._streams.values() for segment in stream.planned)
+
+    def may_go(self, link: Link, stream: Stream, segment: PlannedSegment, suspects: bool) -> bool:
+        """May that segment go to that generation now?
+
+        Args:
+            suspects: as `any_suspects` has it.
+        """
         if segment is not stream.next_segment() or not _has_room(link, stream, segment):
             return False
         if stream.has_work_beside(link):
             # Should that generation die, its segment would need this ring, behind a later one that waits for it.
             return False
-        if self._suspect_at(link):
+        if suspects and self._suspect_at(link):
             # Which segment kills workers is found by giving them the suspects one at a time, alone.
             return segment.suspect and link.in_worker == 0
         # A newcomer goes at once: by its deadline the worker takes it up next. Who isn't listened to yet has time.

@@ -2,72 +2,161 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+import psutil
 from aiohttp import web
+from msgspec import UNSET
 
-from frontend.cache.segments import SegmentCache
+from frontend.metrics import Metrics
 from frontend.planned import State
 from frontend.planning.ledger import Account
+from frontend.selfcheck import SelfCheck
+from frontend.settings import FrontSettings
+from frontend.status.processes import processes
+from frontend.status.recommendations import recommendations
+from frontend.status.report import (
+    Cache,
+    LoadedFile,
+    Memory,
+    Provider,
+    SpeakingEngine,
+    Status,
+    StreamStatus,
+    Totals,
+)
+from frontend.status.snapshot import Snapshot
 from frontend.stream import Stream
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo, Situation
+from shm.messages import EngineInfo
+
+SETTINGS = (
+    "max_streams",
+    "max_connections",
+    "adapt_plans",
+    "cache_bytes",
+    "disk_cache_bytes",
+    "chunk_ms",
+    "prime_silence",
+    "requests_per_minute",
+    "hang_patience",
+    "drain_timeout",
+    "selfcheck_hours",
+)
+"""Those of the front that explain its figures, and are nobody's secret."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The dispatcher at one moment."""
+class StatusHandler:
+    """Puts the report together. Counts begin with the process that counts, but for `totals`."""
 
-    engine: EngineInfo | None
-    reason: str
-    """Why nothing speaks; empty when something does."""
-    situation: Situation
-    streams: Sequence[Stream]
-    queue_depth: int
-    quarantined: int
-    """Segments."""
-    costs: Mapping[str, Account]
-    """By engine."""
-    cache: SegmentCache
-
-
-class Status:
-    """The handler. What was not measured is absent; counts begin with the process that counts."""
-
-    def __init__(self, snapshot: Callable[[], Snapshot], pronounced: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        pronounced: Mapping[str, int],
+        metrics: Metrics,
+        settings: FrontSettings,
+        selfcheck: SelfCheck | None = None,
+    ) -> None:
         """`pronounced` counts words by how their phonemes were found (`frontend.text.word.Source`)."""
         self._snapshot = snapshot
         self._pronounced = pronounced
+        self._metrics = metrics
+        self._settings = settings
+        self._selfcheck = selfcheck
         self._started = time.monotonic()
 
     async def get(self, request: web.Request) -> web.Response:
+        return web.Response(body=msgspec.json.encode(self.report()), content_type="application/json")
+
+    def report(self) -> Status:
+        """Everything, with what follows from it."""
         now = self._snapshot()
-        return web.json_response(
-            {
-                "ready": now.engine is not None and not now.reason,
-                **({"reason": now.reason} if now.reason else {}),
-                **({"engine": _engine(now.engine)} if now.engine else {}),
-                "provider_failures": now.situation.provider_failures,
-                "worker": now.situation.worker_state,
-                "restarts": now.situation.restarts,
-                "active_streams": len(now.streams),
-                "streams": [_stream(stream) for stream in now.streams],
-                "queue_depth": now.queue_depth,
-                "quarantined_segments": now.quarantined,
-                "costs": {name: _costs(account) for name, account in now.costs.items() if account.measured},
-                "cache": _cache(now.cache),
-                "words_by_source": dict(self._pronounced),
-                "front_uptime_seconds": round(time.monotonic() - self._started, 3),
-            }
+        memory = psutil.virtual_memory()
+        found = Status(
+            ready=now.engine is not None and not now.reason,
+            reason=now.reason or UNSET,
+            engine=_engine(now.engine, now.situation.provider_failures) if now.engine else UNSET,
+            provider_failures=now.situation.provider_failures,
+            worker=now.situation.worker_state,
+            restarts=now.situation.restarts,
+            processes=processes(now.situation, os.getppid()),
+            active_streams=len(now.streams),
+            streams=[_stream(stream) for stream in now.streams],
+            queue_depth=now.queue_depth,
+            quarantined_segments=now.quarantined,
+            costs={name: _costs(account) for name, account in now.costs.items() if account.measured},
+            cache=self._cache(now),
+            words_by_source=dict(self._pronounced),
+            totals=self._totals(),
+            memory=Memory(memory.total, memory.available),
+            settings={name: getattr(self._settings, name) for name in SETTINGS},
+            drift=self._metrics.drift.report() or UNSET,
+            selfcheck=(self._selfcheck.report() if self._selfcheck else None) or UNSET,
+            errors=self._metrics.errors.latest(),
+            front_uptime_seconds=round(time.monotonic() - self._started, 3),
+        )
+        found.recommendations = recommendations(found)
+        return found
+
+    def _cache(self, now: Snapshot) -> Cache:
+        cache = now.cache
+        return Cache(
+            cache.segments,
+            cache.bytes,
+            cache.hits,
+            cache.misses,
+            self._settings.cache_bytes,
+            self._settings.disk_cache is not None,
+        )
+
+    def _totals(self) -> Totals:
+        totals = self._metrics.totals()
+        return Totals(
+            *(
+                round(totals.get(f"kokoro_live_{name}_total", 0.0))
+                for name in (
+                    "requests",
+                    "requests_refused",
+                    "stream_underruns",
+                    "streams_cut",
+                    "segments_resubmitted",
+                )
+            )
         )
 
 
-def _engine(engine: EngineInfo) -> dict[str, str]:
-    found = {"name": engine.name, "provider": engine.provider, "model": engine.model}
-    return found | ({"sha256": engine.model_sha256} if engine.model_sha256 else {})
+def _engine(engine: EngineInfo, refused: Mapping[str, str]) -> SpeakingEngine:
+    return SpeakingEngine(
+        name=engine.name,
+        provider=engine.provider,
+        model=engine.model,
+        lanes=engine.concurrency,
+        sha256=engine.model_sha256 or UNSET,
+        threads=engine.threads or UNSET,
+        first_block_seconds=engine.first_block or UNSET,
+        files=[LoadedFile(file.name, file.bytes, file.sha256 or UNSET) for file in engine.files],
+        providers=_chain(engine, refused),
+    )
+
+
+def _chain(engine: EngineInfo, refused: Mapping[str, str]) -> list[Provider]:
+    """Why each was taken or not."""
+    found: list[Provider] = []
+    taken = False
+    for name in engine.providers:
+        if name == engine.provider:
+            taken = True
+            before = "each one before it was refused" if found else "it is the first of the chain"
+            found.append(Provider(name, "taken", before))
+        elif name in refused:
+            found.append(Provider(name, "refused", refused[name]))
+        elif taken:
+            found.append(Provider(name, "not tried", "one before it works"))
+    return found
 
 
 def _costs(account: Account) -> dict[str, Any]:
@@ -75,19 +164,19 @@ def _costs(account: Account) -> dict[str, Any]:
     return account.costs.as_dict() | {"plans_are_made_for": account.profile.as_dict()}
 
 
-def _cache(cache: SegmentCache) -> dict[str, int]:
-    return {"segments": cache.segments, "bytes": cache.bytes, "hits": cache.hits, "misses": cache.misses}
-
-
-def _stream(stream: Stream) -> dict[str, Any]:
+def _stream(stream: Stream) -> StreamStatus:
     """Never its text."""
-    shown: dict[str, Any] = {
-        "request_id": stream.request.request_id,
-        "engine": stream.engine.name,
-        "seconds_sent": round(stream.samples_given / SAMPLE_RATE, 3),
-        "waiting_segments": sum(segment.state is State.PLANNED for segment in stream.planned),
-    }
+    now = time.monotonic()
+    shown = StreamStatus(
+        request_id=stream.request.request_id,
+        engine=stream.engine.name,
+        seconds_sent=round(stream.samples_given / SAMPLE_RATE, 3),
+        seconds_ready=round(stream.samples_ready / SAMPLE_RATE, 3),
+        waiting_segments=sum(segment.state is State.PLANNED for segment in stream.planned),
+    )
     if stream.begun:
         heard_until = stream.starts + (stream.samples_given + stream.samples_ready) / SAMPLE_RATE
-        shown["seconds_ahead"] = round(heard_until - time.monotonic(), 3)
+        shown.seconds_ahead = round(heard_until - now, 3)
+    if stream.admitted and (waiting := stream.next_segment()):
+        shown.due_in_seconds = round(stream.deadline(waiting) - now, 3)
     return shown

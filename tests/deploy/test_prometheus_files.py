@@ -14,6 +14,9 @@ import pytest
 import yaml
 
 from frontend.metrics import Metrics
+from frontend.readings import GAUGES
+from supervisor.metrics import SupervisorMetrics
+from worker.metrics import WorkerMetrics
 
 ROOT = Path(__file__).parents[2]
 ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yaml"
@@ -50,11 +53,12 @@ def test_alerts_are_raised_when_they_should_be_and_not_otherwise(tmp_path: Path)
 
 
 def known() -> dict[str, set[str]]:
-    """Every series that the front's metrics can have, with its labels."""
-    collectors = Metrics().registry._names_to_collectors
-    return {
-        name: {*metric._labelnames, *(["le"] if name.endswith("_bucket") else [])}
-        for name, metric in collectors.items()
+    """Every series that the processes' metrics can have, with its labels."""
+    registries = (Metrics().registry, WorkerMetrics().registry, SupervisorMetrics(None).registry)
+    counted = {name: metric for registry in registries for name, metric in registry._names_to_collectors.items()}
+    read = {f"kokoro_live_{name}": {*labels} for name, (_, labels) in GAUGES.items()}
+    return read | {
+        name: {*metric._labelnames, *(["le"] if name.endswith("_bucket") else [])} for name, metric in counted.items()
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import struct
 
@@ -12,7 +13,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from frontend.metrics import Metrics
-from frontend.speaker import Broken
+from frontend.speaker import Broken, Overloaded
+from frontend.text.g2p import G2P
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, raw_post, serving, speech
 
 Samples = dict[tuple[str, ...], float]
@@ -143,14 +145,58 @@ async def test_a_scraper_of_openmetrics_gets_openmetrics() -> None:
             assert (await response.text()).endswith("# EOF\n")
 
 
-def test_restarts_are_the_supervisors_count_and_resubmissions_add_up() -> None:
+def test_resubmissions_add_up() -> None:
     metrics = Metrics()
-    metrics.restarts({"front": 0, "worker": 2})
-    metrics.restarts({"front": 0, "worker": 2})
-    metrics.restarts({"front": 1, "worker": 3})
     metrics.segment_resubmitted()
     metrics.segment_resubmitted()
+    assert parse(metrics.exposition("")[0].decode())["segments_resubmitted_total",] == 2
+
+
+def test_what_is_watched_is_looked_at_whenever_a_request_ends_because_a_front_that_drains_is_not_scraped() -> None:
+    metrics = Metrics()
+    depth = 3
+    metrics.watch_queue(lambda: depth)
+    metrics.request_finished("/v1/audio/speech", 200, 1.0)
+    assert metrics.registry.get_sample_value("kokoro_live_queue_depth") == 3
+
+
+def test_words_without_a_lexicon_entry_are_counted_by_what_pronounced_them() -> None:
+    metrics = Metrics()
+    G2P(pronounced=metrics.pronounced).words("The zxqwv and the blorptang", "en-us")
     found = parse(metrics.exposition("")[0].decode())
-    assert found["process_restarts_total", "worker"] == 3
-    assert found["process_restarts_total", "front"] == 1
-    assert found["segments_resubmitted_total",] == 2
+    assert found["g2p_fallback_total", "espeak"] + found["g2p_fallback_total", "letters"] == 2
+
+
+async def test_a_refusal_is_counted_and_kept_among_the_errors_without_its_text() -> None:
+    speaker = FakeSpeaker(speech(10))
+    speaker.refusal = Overloaded("no room", 3.0)
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        headers = {"X-Request-Id": "the-one"}
+        body = {"input": "A secret.", "response_format": "pcm"}
+        async with client.post("/v1/audio/speech", json=body, headers=headers) as response:
+            assert response.status == 429
+        found = await scrape(client)
+    assert found["requests_refused_total",] == 1
+    (error,) = server.metrics.errors.latest()
+    assert (error.request_id, error.kind) == ("the-one", "overloaded")
+
+
+async def test_a_cut_stream_is_among_the_errors_and_a_wrong_request_is_not() -> None:
+    async with (
+        serving(FakeSpeaker(speech(100), Broken("gone"))) as server,
+        aiohttp.ClientSession(server.url) as client,
+    ):
+        assert (await speak(client, text=""))[0] == 400
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await speak(client)
+        await scrape(client)
+    assert [error.kind for error in server.metrics.errors.latest()] == ["cut: synthesis_failed"]
+
+
+async def test_a_requests_line_in_the_log_has_its_stages_and_never_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with serving(FakeSpeaker(speech(5000))) as server, aiohttp.ClientSession(server.url) as client:
+        await speak(client, text="Open sesame.")
+    (line,) = [r.getMessage() for r in caplog.records if r.name == "frontend.app"]
+    assert re.fullmatch(r"POST /v1/audio/speech 200 [\d.]+ s first_audio=[\d.]+ [0-9a-f]{32}", line)
+    assert "sesame" not in caplog.text

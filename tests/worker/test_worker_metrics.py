@@ -26,6 +26,10 @@ class Scripted:
         self.closed = 0
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        self.begun = self._begin()  # kept: else it would be closed for want of anybody who has it
+        return self.begun
+
+    def _begin(self) -> Generator[Block, None, None]:
         try:
             for number in range(self._blocks):
                 yield Block(number, np.ones(1, np.int16))

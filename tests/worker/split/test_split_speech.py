@@ -42,8 +42,8 @@ def test_what_it_says_of_itself(engine, tmp_path):
 
 def test_blocks_begin_small_and_grow(engine):
     sizes = [len(block.samples) for block in blocks_of(engine)]
-    assert sizes[:5] == [7_200, 7_200, 9_600, 9_600, 9_600]
-    assert set(sizes[5:-1]) == {9_600}
+    assert sizes[:5] == [7_200, 7_200, 9_600, 12_000, 14_400]
+    assert set(sizes[5:-1]) == {14_400}
 
 
 def test_the_same_job_gives_the_same_samples(engine, tmp_path):

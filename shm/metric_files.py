@@ -1,0 +1,147 @@
+"""Counts that outlive the process that counts: one folder, one set of memory-mapped files for each *slot* of a role.
+
+prometheus-client's multiprocess mode, with `front-0`, `worker-0`, `worker-1` in place of pids. A slot is held by a lock
+that the kernel gives back whenever and however its holder ends; the next process of that role takes the same files
+and counts on. So the number of files is bounded by how many processes of a role live at once, and a counter never
+goes back, whoever is killed.
+
+A value is 16 bytes stored by one copy, and an entry counts only when the file's length of use says so, which is written
+last: whoever is killed in the middle leaves nothing half. All pages are written when a file is made, because a mapped
+page for which there is no room on the disk would be SIGBUS later (`tests/shm/test_metric_files.py` fills the files).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+from prometheus_client import Metric, values
+from prometheus_client.multiprocess import MultiProcessCollector
+
+log = logging.getLogger(__name__)
+
+FILES = {"counter": 1 << 18, "histogram": 1 << 19, "gauge_livesum": 1 << 14, "gauge_livemax": 1 << 14}
+"""Bytes by kind; what is counted here fits several times over."""
+
+MAX_SLOTS = 32
+"""Processes of one role that live at the same time."""
+
+_UNREADABLE = (OSError, ValueError, RuntimeError, LookupError, struct.error)
+
+
+class MetricFiles:
+    """This process's files, and what all processes have in theirs. Metrics made from now on are kept in them."""
+
+    def __init__(self, folder: Path, role: str) -> None:
+        """Take a slot. To be called before the process's first metric.
+
+        Args:
+            role: front, worker or supervisor.
+
+        Raises:
+            OSError: the folder can't be written, or is full. Metrics are then kept in memory.
+        """
+        self._folder = folder
+        self._skipped: set[str] = set()
+        try:
+            self.slot = self._take(role)
+            for kind, size in FILES.items():
+                _reserve(folder / f"{kind}_{self.slot}.db", size)
+        except OSError:
+            values.ValueClass = values.MutexValue
+            raise
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)  # where the library looks for it
+        values.ValueClass = values.MultiProcessValue(lambda: self.slot)  # type: ignore[no-untyped-call]
+
+    def _take(self, role: str) -> str:
+        for number in range(MAX_SLOTS):
+            slot = f"{role}-{number}"
+            fd = os.open(self._folder / f"{slot}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(fd)
+                continue
+            # The descriptor is never closed, and not inherited: it is open as long as this process lives.
+            for gauges in self._folder.glob(f"gauge_*_{slot}.db"):
+                gauges.unlink(missing_ok=True)
+            return slot
+        raise OSError(f"{MAX_SLOTS} processes of the role {role} live already")
+
+    def collect(self) -> Iterable[Metric]:
+        """All processes' metrics: counters of the dead too, gauges of the living only.
+
+        A file that can't be read is left out, with a line in the log the first time.
+        """
+        files = [str(file) for file in sorted(self._folder.glob("*.db")) if self._counts(file)]
+        try:
+            return _merged(files)
+        except _UNREADABLE:
+            return _merged([file for file in files if self._readable(file)])
+
+    def _counts(self, file: Path) -> bool:
+        try:
+            being_made = not file.stat().st_size
+        except FileNotFoundError:
+            return False  # a slot's next holder begins without the gauges of the one before
+        return not being_made and (not file.name.startswith("gauge") or self._alive(file.stem.rpartition("_")[2]))
+
+    def _readable(self, file: str) -> bool:
+        try:
+            _merged([file])
+        except _UNREADABLE as error:
+            if file not in self._skipped:
+                self._skipped.add(file)
+                log.error("left out of /metrics: %s can't be read: %s", file, error)
+            return False
+        return True
+
+    def _alive(self, slot: str) -> bool:
+        """Somebody holds the slot. A newcomer that asks in the same moment may take the next one."""
+        with contextlib.suppress(FileNotFoundError):
+            fd = os.open(self._folder / f"{slot}.lock", os.O_RDWR)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            finally:
+                os.close(fd)
+        return False
+
+
+def _merged(files: list[str]) -> Iterable[Metric]:
+    merged: Iterable[Metric] = MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
+    return merged
+
+
+def _reserve(file: Path, size: int) -> None:
+    """See that the file has that many bytes on the disk."""
+    fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        have = os.fstat(fd).st_size
+        while have < size:
+            have += os.pwrite(fd, bytes(size - have), have)
+    finally:
+        os.close(fd)
+
+
+def metric_files(folder: Path | None, role: str) -> MetricFiles | None:
+    """The files in the folder; None, with one line in the log, if there are none to be had."""
+    if folder is None:
+        return None
+    try:
+        return MetricFiles(folder, role)
+    except OSError as error:
+        log.error(
+            "the %s's metrics are kept in memory, lost when it ends, and absent where another process is asked: "
+            "%s can't be used: %s",
+            role,
+            folder,
+            error.strerror or error,
+        )
+        return None

@@ -1,0 +1,292 @@
+"""Metrics of a real server: what all its processes count, as a client counted it, whoever is killed meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.system.listening import Listener
+from tests.system.oracle import miniature_arguments, sentences
+from tests.system.server import DEADLINE, Server, server
+
+Samples = dict[tuple[str, ...], float]
+
+SPEECH = "/v1/audio/speech"
+
+
+def scrape(of: Server) -> Samples:
+    status, text = of.get("/metrics")
+    assert status == 200
+    return {
+        (sample.name.removeprefix("kokoro_live_"), *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Server]:
+    """A server whose model takes a moment for each segment."""
+    with server(*miniature_arguments(tmp_path, cost=2)) as started:
+        yield started
+
+
+def replaced(of: Server, role: str) -> None:
+    """Kill the role's process, and wait until the next one serves."""
+    start = len(of.log)
+    of.child(role).kill()
+    of.logs(rf"started {role}" if role == "front" else r"worker\[\d+\] is ready", start)
+
+
+def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_between(slow: Server) -> None:
+    counted: Counter[str] = Counter()
+    heard = 0
+    for number, victim in enumerate(("worker", "front", "front", "worker")):
+        for request in range(2):
+            heard += len(slow.hear(input=f"Words of number {number} and {request}.", response_format="pcm"))
+            counted["200"] += 1
+        with contextlib.closing(slow.connect()) as connection:
+            connection.request("POST", SPEECH, json.dumps({"input": ""}), {"Content-Type": "application/json"})
+            counted[str(connection.getresponse().status)] += 1
+        replaced(slow, victim)
+    found = scrape(slow)
+    assert {status: found["requests_total", SPEECH, status] for status in counted} == counted
+    assert found["request_duration_seconds_count", SPEECH] == sum(counted.values())
+    assert found["time_to_first_audio_seconds_count",] == counted["200"]
+    assert found["audio_seconds_total",] == pytest.approx(heard / 48_000)
+    assert found["cache_misses_total",] == found["worker_blocks_total",] == found["real_time_factor_count",]
+    assert found["worker_engine_seconds_total",] > 0
+    assert found["process_restarts_total", "front"] == 2
+    assert found["process_restarts_total", "worker"] == 2
+    assert (found["active_streams",], found["queue_depth",]) == (0, 0)
+
+
+def test_a_stream_whose_front_was_killed_is_no_longer_active(slow: Server) -> None:
+    listener = Listener(slow, sentences(12))
+    assert scrape(slow)["active_streams",] == 1
+    slow.child("front").kill()
+    assert listener.was_cut()
+    assert scrape(slow)["active_streams",] == 0
+
+
+def test_roles_have_their_figures_and_no_process_has_a_label_of_its_own(slow: Server) -> None:
+    slow.hear(input="Hello.", response_format="pcm")
+    slow.logs(r"started worker\[3\]")
+    _, text = slow.get("/metrics")
+    assert not re.search(r"pid=|\w+-0", text)
+    found = scrape(slow)
+    for role in ("front", "worker", "supervisor"):
+        assert found["process_resident_memory_bytes", role] > 5_000_000
+    assert (found["process_up", "front"], found["process_up", "worker"]) == (1, 1)
+    assert found["model_load_seconds",] > 0
+    assert found["cost_real_time_factor", "kokoro miniature.onnx CPUExecutionProvider"] > 0
+
+
+def test_scrapes_while_a_worker_is_killed_are_whole(slow: Server) -> None:
+    """A worker that is killed in the middle of counting breaks none of them, and no counter goes back."""
+    scrapes: list[Samples] = []
+    enough = threading.Event()
+
+    def watch() -> None:
+        while not enough.is_set():
+            scrapes.append(scrape(slow))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        for _ in range(3):
+            listener = Listener(slow, sentences(4))
+            slow.child("worker").kill()
+            assert listener.heard_all()
+            slow.get("/health")
+    finally:
+        enough.set()
+        watcher.join(DEADLINE)
+    totals = [{key: value for key, value in each.items() if key[0].endswith("_total")} for each in scrapes]
+    for before, after in pairwise(totals):
+        assert all(after[key] >= value for key, value in before.items())
+
+
+def test_status_answers_while_the_worker_is_being_restarted(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path), "--standby", "off") as started:
+        slow_start = len(started.log)
+        started.child("worker").kill()
+        started.logs("the worker died", slow_start)
+        seen = started.get("/status")[1]
+        started.logs(r"worker\[\d+\] is ready", slow_start)
+        after = started.get("/status")[1]
+    workers = [process for process in seen["processes"] if process["role"] == "worker"]
+    assert len(workers) == 1
+    (worker,) = [process for process in after["processes"] if process["role"] == "worker"]
+    assert (worker["restarts"], worker["last_exit"]) == (1, "SIGKILL")
+    assert after["restarts"] == {"front": 0, "worker": 1}
+    assert "restarts" in {each["code"] for each in after["recommendations"]}
+
+
+def test_status_names_the_processes_that_there_are(slow: Server) -> None:
+    slow.logs(r"started worker\[3\]")
+    found = slow.get("/status")[1]
+    shown = {process["pid"] for process in found["processes"]}
+    assert shown <= {process.pid for process in slow.family()} and slow.process.pid in shown
+    assert {process["role"] for process in found["processes"]} == {"supervisor", "front", "worker", "standby"}
+    assert all(process["resident_memory_bytes"] > 1_000_000 for process in found["processes"])
+    model, voices = found["engine"]["files"]
+    assert (model["name"], model["sha256"]) == ("miniature.onnx", found["engine"]["sha256"])
+    assert model["bytes"] > 0 and voices["bytes"] > 0
+    assert found["engine"]["threads"] >= 1
+
+
+def test_two_servers_count_for_themselves(tmp_path: Path) -> None:
+    with (
+        server("--engine", "espeak", environment={"XDG_CACHE_HOME": str(tmp_path)}) as one,
+        server("--engine", "espeak", environment={"XDG_CACHE_HOME": str(tmp_path)}) as other,
+    ):
+        one.hear(input="Hello.", response_format="pcm")
+        assert scrape(one)["requests_total", SPEECH, "200"] == 1
+        assert ("requests_total", SPEECH, "200") not in scrape(other)
+        assert one.stop() == 0
+        assert scrape(other)["process_up", "front"] == 1
+
+
+def test_without_a_usable_folder_there_is_one_line_and_all_else_works(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with server("--engine", "espeak", "--metrics-dir", str(tmp_path / "file" / "below")) as started:
+        started.hear(input="Hello.", response_format="pcm")
+        found = scrape(started)
+        assert found["requests_total", SPEECH, "200"] == 1
+        assert "worker_blocks_total" not in {name for name, *_ in found}, "that is in another process's memory"
+        assert len([line for line in started.log if "metrics are kept" in line]) == 1
+
+
+def test_a_worker_that_finds_the_folder_gone_says_so_and_works(tmp_path: Path) -> None:
+    folder = tmp_path / "metrics"
+    with server("--engine", "espeak", "--metrics-dir", str(folder)) as started:
+        started.hear(input="Hello.", response_format="pcm")
+        shutil.rmtree(folder)
+        start = len(started.log)
+        for standby in started.children("standby"):
+            standby.kill()
+        started.child("worker").kill()
+        started.logs("the worker's metrics are kept in memory", start)
+        started.hear(input="Hello again.", response_format="pcm")
+        assert started.get("/metrics")[0] == 200
+
+
+def test_the_log_has_a_line_for_each_request_with_its_stages(slow: Server) -> None:
+    slow.hear(input="An unheard of secret.", response_format="pcm")
+    line = slow.logs(rf"POST {SPEECH} 200 .*")[0]
+    places = re.findall(r" (\w+)=([\d.]+)", line)
+    assert [name for name, _ in places] == ["job", "planned", "dispatched", "first_block", "first_audio"]
+    times = [float(value) for _, value in places[1:]]
+    assert times == sorted(times)
+    assert not any("secret" in logged for logged in slow.log)
+
+
+def test_a_self_check_runs_when_nobody_listens_and_is_remembered(tmp_path: Path) -> None:
+    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    with server(*miniature_arguments(tmp_path), "--selfcheck-hours", "1", environment=state) as started:
+        started.logs("self-check: real-time factor")
+        found = started.get("/status")[1]["selfcheck"]
+        assert found["checks"] == 1 and found["real_time_factor"] > 0 and "ratio" not in found
+        assert scrape(started)["selfcheck_real_time_factor",] == pytest.approx(found["real_time_factor"], abs=1e-3)
+    with server(*miniature_arguments(tmp_path), "--selfcheck-hours", "1", environment=state) as again:
+        assert again.get("/status")[1]["selfcheck"] == found
+
+
+# -- Prometheus itself
+
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="promtool is missing: install the Debian package prometheus"
+)
+needs_prometheus = pytest.mark.skipif(
+    shutil.which("prometheus") is None, reason="prometheus is missing: install the Debian package prometheus"
+)
+
+
+@needs_promtool
+def test_promtool_finds_nothing_to_say(slow: Server) -> None:
+    slow.hear(input="Hello.", response_format="pcm")
+    text = slow.get("/metrics")[1]
+    done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+class Prometheus:
+    """A real one, that scrapes one server."""
+
+    def __init__(self, folder: Path, target: int) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        config = folder / "prometheus.yml"
+        config.write_text(
+            "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\n"
+            f"scrape_configs: [{{job_name: kokoro-live, static_configs: [{{targets: ['127.0.0.1:{target}']}}]}}]\n"
+        )
+        command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}"]
+        self.process = subprocess.Popen(
+            [*command, f"--web.listen-address=127.0.0.1:{self.port}"], stderr=subprocess.PIPE, text=True
+        )
+        self._reader = threading.Thread(target=self._read)
+        self._ready = threading.Event()
+        self._reader.start()
+        assert self._ready.wait(DEADLINE)
+
+    def _read(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            if "ready to receive web requests" in line:
+                self._ready.set()
+
+    def asked(self, query: str) -> list[dict[str, Any]]:
+        """The query's result, once it isn't empty."""
+        path = "/api/v1/query?" + urllib.parse.urlencode({"query": query})
+        found: list[dict[str, Any]] = []
+        give_up = time.monotonic() + DEADLINE
+        while not found and time.monotonic() < give_up:
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)) as client:
+                client.request("GET", path)
+                answer = json.loads(client.getresponse().read())
+            assert answer["status"] == "success", answer
+            found = answer["data"]["result"]
+        return found
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait(DEADLINE)
+        self._reader.join(DEADLINE)
+        assert self.process.stderr
+        self.process.stderr.close()
+
+
+@needs_prometheus
+def test_prometheus_scrapes_it(slow: Server, tmp_path: Path) -> None:
+    slow.hear(input="Hello.", response_format="pcm")
+    slow.hear(input="Hello, again.", response_format="pcm")
+    prometheus = Prometheus(tmp_path, slow.port)
+    try:
+        query = f'kokoro_live_requests_total{{endpoint="{SPEECH}",status="200"}}'
+        (found,) = prometheus.asked(f"{query} == 2")
+        assert found["metric"]["job"] == "kokoro-live"
+        (engine,) = prometheus.asked("kokoro_live_engine_info == 1")
+        assert engine["metric"]["model"] == "miniature.onnx"
+        (median,) = prometheus.asked("histogram_quantile(0.5, kokoro_live_time_to_first_audio_seconds_bucket)")
+        assert float(median["value"][1]) > 0
+        assert prometheus.asked('up{job="kokoro-live"} == 1')
+    finally:
+        prometheus.close()
