@@ -9,7 +9,6 @@ from frontend.cache.disk import DiskCache
 from frontend.cache.entry import CachedSegment
 from frontend.cache.memory import MemoryCache
 
-
 MAX_UNWRITTEN = 64
 """Segments that wait for a slow disk; more are kept in memory only."""
 

@@ -6,7 +6,6 @@ from frontend.planning.costs import CostModel
 from frontend.planning.profile import Profile, guess
 from shm.messages import EngineInfo
 
-
 _FOLLOWED = 4
 """Segments after which plans may follow what was measured: looking takes half a millisecond."""
 

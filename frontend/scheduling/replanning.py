@@ -15,7 +15,6 @@ from frontend.planning.planner import Limits, replan
 from frontend.stream import Stream
 from frontend.text.segment import Notation, Segment, Unit
 
-
 AT_ONCE = 2
 """Segments that are cut anew at a time: more would take the event loop's time when it is dearest."""
 

@@ -11,6 +11,7 @@ from frontend.dispatcher import Dispatcher, Reader
 from frontend.metrics import Metrics
 from frontend.settings import FrontSettings
 from frontend.speaker import SpeechRequest, SpeechStream
+from frontend.stream import Stream
 from shm.audio import Pcm
 from shm.messages import ControlMessage, Situation
 from tests.frontend.scripted_worker import ScriptedReader, ScriptedWorker, joined, samples_of
@@ -35,7 +36,7 @@ class Desk:
         self.workers.append(worker)
         return worker
 
-    def open(self, text: str, **fields: object) -> SpeechStream:
+    def open(self, text: str, **fields: object) -> Stream:
         request = SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", 1.0, **fields)  # type: ignore[arg-type]
         return self.dispatcher.open(request)
 
@@ -43,6 +44,10 @@ class Desk:
         self.dispatcher.close()
         for worker in self.workers:
             worker.die()
+
+    def counted(self, name: str) -> float | None:
+        """A counter's value."""
+        return self.metrics.registry.get_sample_value(f"kokoro_live_{name}")
 
     def told_of(self, kind: type) -> list[ControlMessage]:
         return [message for message in self.told if isinstance(message, kind)]
@@ -59,6 +64,13 @@ def listen(stream: SpeechStream) -> asyncio.Task[Pcm]:
         return np.concatenate(pieces)
 
     return asyncio.create_task(collect())
+
+
+async def planned(stream: Stream) -> Stream:
+    """Wait until its text was read to the end, or it was refused."""
+    async with asyncio.timeout(10):
+        await stream._planning
+    return stream
 
 
 async def heard(task: asyncio.Task[Pcm]) -> Pcm:

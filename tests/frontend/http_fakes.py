@@ -107,6 +107,15 @@ class FakeSpeaker:
         return self.streams[-1]
 
 
+class CachedSpeaker(FakeSpeaker):
+    """Has spoken everything before."""
+
+    def open(self, request: SpeechRequest) -> FakeStream:
+        stream = super().open(request)
+        stream.cached = True
+        return stream
+
+
 @dataclass(frozen=True)
 class Server:
     runner: web.AppRunner

@@ -13,7 +13,7 @@ from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, serving, spe
 SECRET = "the text of the client"
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/nothing", "/v1/audio/speech/", "/v2/models", "/%0a%0dx"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/nothing", "/v1/audio/speech/", "/v2/models", "/%0a%0dx"])
 async def test_an_unknown_route_is_404_in_shape(path: str) -> None:
     async with (
         serving(FakeSpeaker()) as server,

@@ -133,7 +133,7 @@ def test_a_package_that_is_too_old(tmp_path, monkeypatch):
     installed(tmp_path, monkeypatch, "aiohttp", "3.8.0")
     finding = installation.packages(circumstances())
     assert (finding.verdict, finding.found) == (Verdict.WRONG, "aiohttp is 3.8.0")
-    assert finding.cure == f"{sys.executable} -m pip install 'aiohttp>=3.13'"
+    assert finding.cure == f"{sys.executable} -m pip install 'aiohttp>=3.14'"
 
 
 def test_a_package_that_is_missing(monkeypatch):

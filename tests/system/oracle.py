@@ -15,12 +15,14 @@ from tests.miniature import expected, make_miniature, make_voices, tokens_of, vo
 
 NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 
+_PIPELINE = TextPipeline(G2P())
+
 
 def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
     """Every sample of a text, in order, from a server with `--no-adapt-plans`."""
     joiner = Joiner()
     joined: list[NDArray[np.int16]] = []
-    for segment in TextPipeline(G2P()).segments(text, "en-us", NOTATION, speed):
+    for segment in _PIPELINE.segments(text, "en-us", NOTATION, speed):
         pace = speed * segment.rate
         joined += joiner.push(expected(tokens_of(segment.script), pace))
         joiner.end(segment.cut, pace, segment.pause)
@@ -28,10 +30,20 @@ def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
 
 
 def miniature_arguments(folder: Path, cost: int = 0) -> tuple[str, ...]:
-    """Flags with which a server speaks with the miniature model, cut as `samples_of` cuts."""
+    """Flags with which a server speaks with the miniature model, cut as `samples_of` cuts; all of it is made."""
     model = make_miniature(folder / "miniature.onnx", cost=cost)
     voices = make_voices(folder / "voices.bin")
-    return ("--engine", "kokoro", "--model", str(model), "--voices", str(voices), "--no-adapt-plans")
+    return (
+        "--engine",
+        "kokoro",
+        "--model",
+        str(model),
+        "--voices",
+        str(voices),
+        "--no-adapt-plans",
+        "--cache-bytes",
+        "0",
+    )
 
 
 def sentences(count: int) -> str:
