@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.texts import ARTICLE_CHARACTERS
 from worker.settings import WorkerSettings
 
 
@@ -19,6 +20,8 @@ class Options:
     """Of each measurement; None: what the benchmark takes to be enough."""
     quick: bool = False
     """Short texts and few runs: it shows that everything works, and measures nothing worth quoting."""
+    article: int = ARTICLE_CHARACTERS
+    """Characters of the long text, where it isn't `quick`."""
     seed: int = 1
     """Of every order and arrival that is drawn."""
     say: Callable[[str], None] = field(default=print)

@@ -1,13 +1,13 @@
-"""Puts a report's targets and figures into README.md, between the two `<!-- performance -->` markers.
+"""Puts reports' targets into README.md, between two `<!-- performance -->` markers; all figures into another file.
 
-python -m benchmarks.readme_section [bench-results/bench.json] [--readme README.md]
+python -m benchmarks.readme_section [bench-results/bench.json ...] [--readme README.md] [--figures docs/performance.md]
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +23,25 @@ class NoMarkers(ValueError):
     """The file has no place for the section."""
 
 
-def section(data: Mapping[str, Any]) -> str:
-    """Markdown of a report that `benchmarks.report.read` gave.
+def section(runs: Sequence[Mapping[str, Any]], *, whole: bool = False) -> str:
+    """Markdown of reports that `benchmarks.report.read` gave: their targets, or with `whole` all their figures.
 
     Raises:
-        ValueError: it is of a quick run, whose figures are worth nothing.
+        ValueError: one is of a quick run, whose figures are worth nothing.
     """
-    if data["quick"]:
+    if any(data["quick"] for data in runs):
         raise ValueError("a quick run measures nothing that belongs into a README: run it without --quick")
-    machine = ", ".join(f"{name} {data['machine'][name]}" for name in _TOLD if name in data["machine"])
-    parts = [f"`{data['command']}` on {machine}."]
-    for report in data["reports"]:
-        parts.append(f"### {report['name']}\n\nSpoken by {report['engine']}.")
-        parts += [Table(**table).as_markdown() for table in report["tables"]]
-        rows = [(v["target"], v["found"], "met" if v["met"] else "missed") for v in report["verdicts"]]
-        parts.append(Table("Targets", ("target", "measured", ""), rows).as_markdown())
-        parts += report["notes"]
+    parts = []
+    for data in runs:
+        machine = ", ".join(f"{name} {data['machine'][name]}" for name in _TOLD if name in data["machine"])
+        parts.append(f"`{data['command']}` on {machine}.")
+        for report in data["reports"]:
+            parts.append(f"### {report['name']}\n\nSpoken by {report['engine']}.")
+            if whole:
+                parts += [Table(**table).as_markdown() for table in report["tables"]]
+            rows = [(v["target"], v["found"], "met" if v["met"] else "missed") for v in report["verdicts"]]
+            parts.append(Table("Targets", ("target", "measured", ""), rows).as_markdown())
+            parts += report["notes"] if whole else ()
     return "\n\n".join(parts)
 
 
@@ -56,15 +59,20 @@ def inserted(readme: str, text: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("report", type=Path, nargs="?", default=Path("bench-results/bench.json"))
+    parser.add_argument("reports", type=Path, nargs="*", default=[Path("bench-results/bench.json")])
     parser.add_argument("--readme", type=Path, default=Path("README.md"))
+    parser.add_argument("--figures", type=Path, help="A file for all the figures.")
     arguments = parser.parse_args()
     try:
-        text = inserted(arguments.readme.read_text(), section(read(arguments.report)))
+        runs = [read(report) for report in arguments.reports]
+        text = inserted(arguments.readme.read_text(), section(runs))
+        figures = f"# Performance\n\nWhat `kokoro-live bench` measured.\n\n{section(runs, whole=True)}\n"
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
     arguments.readme.write_text(text)
+    if arguments.figures:
+        arguments.figures.write_text(figures)
     return 0
 
 

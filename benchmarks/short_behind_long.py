@@ -42,7 +42,7 @@ def run(options: Options) -> Report:
         CannotStart, ConnectionError, EngineUnavailable: something to be measured doesn't work.
     """
     alone = Alone(options.settings)
-    long = article(QUICK_ARTICLE) if options.quick else article()
+    long = article(QUICK_ARTICLE if options.quick else options.article)
     with kokoro_live(options.settings) as ours:
         for _ in range(options.count(10, quick=1)):
             listen(ours.port, PHRASE, alone.voice, headers=FRESH).assert_complete()

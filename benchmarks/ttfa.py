@@ -61,7 +61,7 @@ def run(options: Options) -> Report:
         if options.competes:
             assert options.settings.model and options.settings.voices
             theirs = stack.enter_context(kokoro_onnx_server(options.settings.model, options.settings.voices))
-        chosen = texts(QUICK_ARTICLE) if options.quick else texts()
+        chosen = texts(QUICK_ARTICLE if options.quick else options.article)
         _settle(ours, alone, chosen["sentence"], options)
         for name, text in chosen.items():
             runs = options.count(RUNS[name], quick=1)

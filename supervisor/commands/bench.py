@@ -27,6 +27,13 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
     help="The folder for bench.json, bench.md and, with matplotlib, pictures.",
 )
 @click.option("--quick", is_flag=True, help="Short texts, few runs: shows that it works, and measures nothing.")
+@click.option(
+    "--article",
+    type=click.IntRange(min=200),
+    default=10_000,
+    show_default=True,
+    help="Characters of the long text; on 2 cores Kokoro reads 10,000 for five minutes, and so does each competitor.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of every order and arrival that is drawn.")
 @click.option("--verdict/--no-verdict", default=True, help="Exit with 1 when a target is missed.")
 @settings_options(WorkerSettings)
@@ -38,6 +45,7 @@ def bench(
     runs: int | None,
     out: Path,
     quick: bool,
+    article: int,
     seed: int,
     verdict: bool,
     **values: Any,
@@ -56,7 +64,7 @@ def bench(
     # By name: the measured comparisons may use all folders, and none of these may need them.
     suite = importlib.import_module("benchmarks.suite")
     cannot_start = importlib.import_module("benchmarks.subjects").CannotStart
-    options = importlib.import_module("benchmarks.options").Options(settings, runs, quick, seed, _say)
+    options = importlib.import_module("benchmarks.options").Options(settings, runs, quick, article, seed, _say)
     command = " ".join(["kokoro-live", "bench", *_words(context)])
     try:
         reports = suite.run(_NAMES if which == "all" else [which], options, command, out)

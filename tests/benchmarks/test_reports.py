@@ -69,7 +69,7 @@ def test_something_else_is_no_report(tmp_path: Path) -> None:
 def test_the_readme_section_takes_the_place_of_the_last_one(tmp_path: Path) -> None:
     """What is around the markers stays; the section names the command and the machine; twice is the same as once."""
     write([REPORT], MACHINE, "kokoro-live bench ttfa", False, tmp_path)
-    made = section(read(tmp_path / "bench.json"))
+    made = section([read(tmp_path / "bench.json")])
     readme = f"# Title\n\n{MARKER}\nold\n{MARKER}\n\nThe end.\n"
     found = inserted(readme, made)
     assert found.startswith("# Title\n") and found.endswith("The end.\n")
@@ -94,4 +94,4 @@ def test_a_quick_run_comes_into_no_readme(tmp_path: Path) -> None:
     (path, *_) = write([REPORT], MACHINE, "kokoro-live bench --quick", True, tmp_path)
     assert json.loads(path.read_text())["quick"] is True
     with pytest.raises(ValueError, match="--quick"):
-        section(read(path))
+        section([read(path)])
