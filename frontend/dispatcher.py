@@ -20,6 +20,7 @@ from frontend.planned import PlannedSegment, SealedBlock, State
 from frontend.planning.ledger import Account, Ledger
 from frontend.planning.planner import Limits
 from frontend.planning.profile import Profile
+from frontend.planning.stored import read_profiles
 from frontend.quarantine import Quarantine
 from frontend.records import Records
 from frontend.scheduling.admission import Admission
@@ -80,7 +81,9 @@ class Dispatcher:
         self._current: Link | None = None
         self._streams: dict[int, Stream] = {}
         self._turns = Turns(self._streams, self._link_for)
-        self._ledger = Ledger(settings.adapt_plans)
+        self._ledger = Ledger(
+            settings.adapt_plans, read_profiles(settings.cost_profiles) if settings.cost_profiles else {}
+        )
         self._admission = Admission(self._streams, self._ledger)
         self._cache = cache
         self._records = Records(self._streams, self._ledger, cache, metrics, self._ended, self.wake)

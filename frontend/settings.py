@@ -8,6 +8,7 @@ from pathlib import Path
 from frontend.access.hosts import Hosts
 from frontend.access.keys import BadKey, checked
 from frontend.access.origins import Origins
+from frontend.planning.stored import read_profiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,10 @@ class FrontSettings:
     adapt_plans: bool = field(
         default=True,
         metadata={"help": "Cut texts by what the engine is measured to cost; without it the same cuts on any day."},
+    )
+    cost_profiles: Path | None = field(
+        default=None,
+        metadata={"help": "A JSON file of engines' costs, as /status shows them, that plans begin with."},
     )
     cache_bytes: int = field(
         default=256 * 1024 * 1024,
@@ -168,6 +173,8 @@ class FrontSettings:
             raise ValueError(f"api_keys: {error}") from error
         Hosts(self.allowed_hosts)
         Origins(self.cors_origins)
+        if self.cost_profiles:
+            read_profiles(self.cost_profiles)
         for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, not {getattr(self, name):g}")
