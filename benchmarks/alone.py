@@ -20,10 +20,10 @@ from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
 from frontend.voice_spec import default_voice
 from worker.engine import Engine, Utterance
+from worker.machine import cores
 from worker.select import choose
 from worker.session import NUMPY_TYPES, open_session
 from worker.settings import WorkerSettings
-from worker.split.stage import cores
 from worker.voices import VoiceBank
 
 

@@ -4,7 +4,7 @@
 
 For each voice, over sentences that its statistics were not gathered from:
 
-* `snr`, `lsd`: signal to noise ratio and log-spectral distance (dB) of windows against the whole;
+* `snr`, `lsd`, `mel`: signal to noise ratio, log-spectral and log-mel distance (dB) of windows against the whole;
 * `noise lsd`: the same distance between two whole runs that differ in the seed of their noise alone: the yardstick;
 * `seams`: the largest difference, in steps of 16 bits, between small windows and one that covers the segment, both with
   the voice's frozen statistics;
@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 import psutil
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from shm.audio import SAMPLE_RATE, Pcm
 from worker.engine import Utterance
+from worker.fidelity import log_mel_distance, log_spectral_distance, snr
 from worker.kokoro import SAMPLE_SENTENCES, KokoroEngine
 from worker.settings import WorkerSettings
 
@@ -46,30 +46,6 @@ SENTENCES = (
     "du ju nˈO hˌW fˈɑɹ ɪt ɪz fɹʌm hˈɪɹ tə ðə sˈi?",
 )
 """In Kokoro's phonemes: other sentences than those from which statistics are gathered, long and short."""
-
-FRAME, HOP = 1024, 256
-FLOOR_DB = -80.0
-"""Below the loudest part of a spectrum nothing is compared."""
-
-
-def snr(reference: Pcm, other: Pcm) -> float:
-    """In dB."""
-    signal, error = reference.astype(float), reference.astype(float) - other
-    return float(10 * np.log10((signal**2).sum() / max((error**2).sum(), 1e-9)))
-
-
-def log_spectral_distance(reference: Pcm, other: Pcm) -> float:
-    """In dB: the mean over time of the spectra's root mean square difference over frequency."""
-    one, two = (20 * np.log10(np.maximum(spectrum(samples), 1e-9)) for samples in (reference, other))
-    floor = one.max() + FLOOR_DB
-    difference = np.maximum(one, floor) - np.maximum(two, floor)
-    return float(np.sqrt((difference**2).mean(axis=1)).mean())
-
-
-def spectrum(samples: Pcm) -> NDArray[np.float64]:
-    frames = np.lib.stride_tricks.sliding_window_view(samples.astype(float), FRAME)[::HOP]
-    magnitudes: NDArray[np.float64] = np.abs(np.fft.rfft(frames * np.hanning(FRAME)))
-    return magnitudes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,6 +85,7 @@ def measured(
                 "seconds": seconds,
                 "snr": snr(exact.samples, windowed.samples),
                 "lsd": log_spectral_distance(exact.samples, windowed.samples),
+                "mel": log_mel_distance(exact.samples, windowed.samples),
                 "noise lsd": log_spectral_distance(exact.samples, other_noise.samples),
                 "seams": float(np.abs(windowed.samples.astype(int) - single.samples).max()),
                 "first": windowed.first,

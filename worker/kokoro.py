@@ -16,11 +16,11 @@ from onnxruntime import get_available_providers
 from shm.messages import EngineInfo, ModelFile, Voice
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
+from worker.machine import cores
 from worker.providers import chain
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, discard, prepare
 from worker.split.speech import FIRST_BLOCK, SplitSpeech
-from worker.split.stage import cores
 from worker.split.statistics import voice_key
 from worker.voices import VoiceBank
 from worker.whole import WholeSpeech

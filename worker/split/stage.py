@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
+from worker.machine import cores
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 
@@ -82,10 +82,3 @@ class Stage:
         """Give its sessions' memory back; they are opened again when they are needed."""
         with self._lock:
             self._sessions.clear()
-
-
-def cores() -> int:
-    """Those that this process may use, where the system says so."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

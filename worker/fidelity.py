@@ -1,0 +1,65 @@
+"""How far one rendering of a script is from another: waveform, spectrum, and spectrum as the ear resolves it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shm.audio import SAMPLE_RATE, Pcm
+
+FRAME, HOP = 1024, 256
+FLOOR_DB = -80.0
+"""Below the loudest part of a spectrum nothing is compared."""
+
+MELS = 80
+"""Bands, as Kokoro was trained with (`config.json`: n_mels)."""
+
+
+def snr(reference: Pcm, other: Pcm) -> float:
+    """Signal to noise ratio in dB of two renderings of the same length, [n]."""
+    signal, error = reference.astype(float), reference.astype(float) - other
+    return float(10 * np.log10(max((signal**2).sum(), 1e-9) / max((error**2).sum(), 1e-9)))
+
+
+def log_spectral_distance(reference: Pcm, other: Pcm) -> float:
+    """In dB: the mean over time of the spectra's root mean square difference over frequency."""
+    return _distance(_spectrum(reference), _spectrum(other))
+
+
+def log_mel_distance(reference: Pcm, other: Pcm) -> float:
+    """The same over 80 mel bands, which doesn't count what the ear can't tell apart at high frequencies."""
+    bands = _mel_bands()
+    return _distance(_spectrum(reference) @ bands, _spectrum(other) @ bands)
+
+
+def _distance(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
+    decibels = [20 * np.log10(np.maximum(spectrum, 1e-9)) for spectrum in (one, two)]
+    floor = decibels[0].max() + FLOOR_DB
+    difference = np.maximum(decibels[0], floor) - np.maximum(decibels[1], floor)
+    return float(np.sqrt((difference**2).mean(axis=1)).mean())
+
+
+def _spectrum(samples: Pcm) -> NDArray[np.float64]:
+    """Magnitudes, [frames, FRAME / 2 + 1]; a rendering shorter than a frame is one, with silence behind it."""
+    padded = np.pad(samples.astype(float), (0, max(0, FRAME - len(samples))))
+    frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME)[::HOP]
+    magnitudes: NDArray[np.float64] = np.abs(np.fft.rfft(frames * np.hanning(FRAME)))
+    return magnitudes
+
+
+@cache
+def _mel_bands() -> NDArray[np.float64]:
+    """Triangles of equal width in mel (O'Shaughnessy's formula), each of sum 1: [FRAME / 2 + 1, MELS]."""
+    frequencies = np.fft.rfftfreq(FRAME, 1 / SAMPLE_RATE)
+    mels = 2595 * np.log10(1 + frequencies / 700)
+    centres = np.linspace(0, mels[-1], MELS + 2)
+    rising = (mels[:, None] - centres[:-2]) / np.diff(centres)[:-1]
+    falling = (centres[2:] - mels[:, None]) / np.diff(centres)[1:]
+    bands: NDArray[np.float64] = np.maximum(0, np.minimum(rising, falling))
+    # A low band may be narrower than the distance of two frequencies: it takes the nearest one.
+    for band in np.flatnonzero(bands.sum(axis=0) == 0):
+        bands[np.abs(mels - centres[band + 1]).argmin(), band] = 1.0
+    normalised: NDArray[np.float64] = bands / bands.sum(axis=0)
+    return normalised

@@ -1,0 +1,39 @@
+"""Which machine this is, as far as what is measured on it depends on that."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+
+def processor() -> str:
+    """Its name, as the system tells it."""
+    if sys.platform == "darwin":
+        asked = subprocess.run(
+            ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, check=False
+        )
+        if asked.stdout.strip():
+            return asked.stdout.strip()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass  # only Linux has it
+    return platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """Those that this process may use, where the system says so."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def machine_name() -> str:
+    """Processor, cores and system with its version: another of any of them makes old measurements void."""
+    system = platform.mac_ver()[0] if sys.platform == "darwin" else platform.release()
+    return f"{processor()}; {cores()} cores; {platform.system()} {system} {platform.machine()}"
