@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime
 from kokoro_onnx import Kokoro
 from kokoro_onnx.config import MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
-from onnxruntime import get_available_providers
 
 from shm.messages import EngineInfo, ModelFile, Voice
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine import cores
-from worker.providers import chain
+from worker.providers.chain import assignment, chain
+from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, discard, prepare
-from worker.split.speech import FIRST_BLOCK, SplitSpeech
+from worker.split.speech import SplitSpeech
 from worker.split.statistics import voice_key
 from worker.voices import VoiceBank
 from worker.whole import WholeSpeech
@@ -62,7 +63,6 @@ class KokoroEngine:
             self._kokoro = Kokoro.from_session(self._speech.session, archive)
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
         self.concurrency = settings.concurrency or cores()
-        windowed = isinstance(self._speech, SplitSpeech) and self._speech.windowed
         self.info = EngineInfo(
             name="kokoro",
             provider=self._speech.provider,
@@ -74,10 +74,10 @@ class KokoroEngine:
             voices=self._voices.names,
             voices_sha256=self._voices.sha256,
             concurrency=self.concurrency,
-            first_block=FIRST_BLOCK if windowed else 0.0,
+            first_block=self._speech.first_block,
             marks=self._speech.marks,
             files=_files(model, voices),
-            providers=chain(settings, get_available_providers()),
+            providers=chain(settings, onnxruntime.get_available_providers()),
             threads=self._speech.session.get_session_options().intra_op_num_threads,
         )
 
@@ -143,13 +143,14 @@ def _speech(model: Path, settings: WorkerSettings, without: Collection[str]) -> 
         EngineUnavailable: the model can't be loaded, or not as it was demanded.
         ProviderUnavailable: the execution provider doesn't work.
     """
+    placed = assignment(settings, onnxruntime.get_available_providers(), without)
     try:
-        return _split(model, settings, without)
+        return _split(model, settings, placed)
     except Unprepared as error:
         reason = str(error)
     if settings.vocoder == "windowed":
         raise EngineUnavailable(f"{model} can't be vocoded in windows: {reason}. Leave --vocoder out to run it whole")
-    whole = WholeSpeech(model, settings, without)
+    whole = WholeSpeech(model, settings, placed.whole)
     log.warning(
         "%s RUNS WHOLE, SO SOUND BEGINS LATER: it can't be vocoded in windows, because %s. The published models can",
         model.name,
@@ -158,7 +159,7 @@ def _speech(model: Path, settings: WorkerSettings, without: Collection[str]) -> 
     return whole
 
 
-def _split(model: Path, settings: WorkerSettings, without: Collection[str]) -> SplitSpeech:
+def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSpeech:
     """
     Raises:
         Unprepared: it can't be done.
@@ -168,7 +169,7 @@ def _split(model: Path, settings: WorkerSettings, without: Collection[str]) -> S
         raise Unprepared("the file is missing")
     prepared = prepare(model, settings.cache_dir)
     try:
-        return SplitSpeech(prepared, settings, without)
+        return SplitSpeech(prepared, settings, placed)
     except ProviderUnavailable:
         raise
     except EngineUnavailable as error:

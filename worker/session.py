@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
 from worker.engine import Cancelled, EngineError, EngineUnavailable, ProviderUnavailable
-from worker.providers import CPU, first_left
+from worker.providers.records import CPU, StageRecord
 from worker.settings import WorkerSettings
 
 STYLE_SIZE = 256
@@ -27,6 +26,8 @@ NUMPY_TYPES: dict[str, Any] = {
 }
 """By the names that a session gives to its inputs' types."""
 
+ON_CPU = StageRecord()
+
 _OPTIMIZATION = {
     "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
     "extended": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
@@ -37,25 +38,13 @@ _INTEGERS = ("tensor(int64)", "tensor(int32)")
 _FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
 
 
-def chosen_provider(settings: WorkerSettings, without: Collection[str] = ()) -> str:
-    """The first execution provider of the chain that isn't in `without`.
-
-    Raises:
-        ProviderUnavailable: onnxruntime doesn't have it.
-    """
-    return first_left(settings, ort.get_available_providers(), without)
-
-
-def open_session(
-    model: Path, settings: WorkerSettings, without: Collection[str] = (), *, provider: str = "", threads: int = 0
-) -> Any:
+def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON_CPU, *, threads: int = 0) -> Any:
     """An `onnxruntime.InferenceSession`, any number of whose runs may go on at the same time.
 
     Args:
         model: the file.
         settings: what isn't said otherwise.
-        without: execution providers of the settings' chain that aren't to be tried.
-        provider: an execution provider to use instead of the chain's.
+        record: the execution provider, with its options.
         threads: for each run, instead of the settings' (there 0 means one).
 
     Raises:
@@ -71,9 +60,10 @@ def open_session(
     options.enable_mem_pattern = settings.memory_pattern
     options.enable_cpu_mem_arena = settings.memory_arena
     options.add_session_config_entry("session.intra_op.allow_spinning", str(int(settings.spinning)))
-    provider = provider or chosen_provider(settings, without)
+    provider = record.provider
+    chain = [(provider, dict(record.options)), *([] if provider == CPU else [(CPU, {})])]
     try:
-        session = ort.InferenceSession(str(model), options, providers=list(dict.fromkeys((provider, CPU))))
+        session = ort.InferenceSession(str(model), options, providers=chain)
     except Exception as error:  # onnxruntime's errors have no base class of their own
         if provider != CPU:
             raise ProviderUnavailable(provider, _line(error)) from error

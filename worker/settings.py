@@ -43,9 +43,23 @@ class WorkerSettings:
         default=None,
         metadata={"help": "A JSON table of your own model files in place of the published ones."},
     )
-    provider: Literal["auto", "coreml", "cuda", "cpu"] = field(
+    provider: Literal["auto", "coreml", "cuda", "tensorrt", "openvino", "cpu"] = field(
         default="auto",
         metadata={"help": "What runs the model. Each falls back on the CPU, with a message; auto: the best there is."},
+    )
+    provider_options: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Options of that execution provider, as onnxruntime names them: KEY=VALUE, with commas between.",
+            "separator": ",",
+        },
+    )
+    compile_timeout: float = field(
+        default=600.0,
+        metadata={
+            "help": "Seconds in which an execution provider must have compiled the model and shown that it is right "
+            "and faster, while the CPU speaks; after that it is left alone."
+        },
     )
     worker_max_rss: int = field(
         default=0,
@@ -68,6 +82,13 @@ class WorkerSettings:
             "help": "Whose statistics the 5 % of the vocoder before its generator takes, in windows. segment: the "
             "segment's own, closer to a whole run; voice: the voice's averages, which starts long segments sooner."
         },
+    )
+    first_window: float = field(
+        default=0.3,
+        metadata={"help": "Seconds of sound in a segment's first window, and in its second."},
+    )
+    window_growth: float = field(
+        default=1.3, metadata={"help": "How much longer each window is than the one before it, up to --window."}
     )
     window: float = field(
         default=0.6,
@@ -112,6 +133,12 @@ class WorkerSettings:
             raise ValueError(f"threads must be 0 (as many as fit) or more, not {self.threads}")
         if not 0.3 <= self.window <= 30:
             raise ValueError(f"window must be 0.3 to 30 seconds, not {self.window}")
+        if not 0.15 <= self.first_window <= 5:
+            raise ValueError(f"first_window must be 0.15 to 5 seconds, not {self.first_window}")
+        if not 1 <= self.window_growth <= 4:
+            raise ValueError(f"window_growth must be 1 to 4, not {self.window_growth}")
+        if self.compile_timeout <= 0:
+            raise ValueError(f"compile_timeout must be more than 0 seconds, not {self.compile_timeout:g}")
         if self.concurrency < 0:
             raise ValueError(f"concurrency must be 0 (one per core) or more, not {self.concurrency}")
         for name in ("worker_max_rss", "worker_max_requests"):

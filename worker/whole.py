@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from shm.messages import Mark
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
-from worker.session import NUMPY_TYPES, check_signature, chosen_provider, open_session, run_session
+from worker.providers.records import StageRecord
+from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.marks import marks_of
 
@@ -21,18 +22,19 @@ class WholeSpeech:
     """One session for all threads; each run has one, unless the settings say otherwise. A second session, with more,
     would have weights of its own."""
 
-    def __init__(self, model: Path, settings: WorkerSettings, without: Collection[str]) -> None:
+    def __init__(self, model: Path, settings: WorkerSettings, record: StageRecord) -> None:
         """
         Raises:
             EngineUnavailable: the file is missing, damaged or of the wrong kind. The message names it and the cure.
             ProviderUnavailable: the execution provider doesn't work here.
         """
-        self.provider = chosen_provider(settings, without)
-        self.session = open_session(model, settings, without)
+        self.provider = record.provider
+        self.session = open_session(model, settings, record)
         check_signature(self.session, model)
         names = [output.name for output in self.session.get_outputs()]
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
         self.marks = self._durations is not None
+        self.first_block = 0.0
 
     def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
         """One block: all of the segment from `from_sample` on. `inputs` are tokens, style and speed.

@@ -11,7 +11,8 @@ import pytest
 from tests.miniature import make_miniature, make_voices
 from worker.engine import EngineUnavailable, ProviderUnavailable, Utterance
 from worker.kokoro import KokoroEngine
-from worker.providers import CPU, chain, first_left
+from worker.providers.chain import chain, first_left
+from worker.providers.records import CPU, StageRecord
 from worker.select import choose
 from worker.session import open_session
 from worker.settings import WorkerSettings
@@ -83,9 +84,9 @@ def test_a_provider_that_cannot_load_the_model_is_told_from_a_bad_model(
 
     pretend_cuda(monkeypatch, refuse)
     with pytest.raises(ProviderUnavailable, match="driver too old"):
-        open_session(model[0], WorkerSettings(provider="cuda"))
+        open_session(model[0], WorkerSettings(), StageRecord(CUDA))
     with pytest.raises(EngineUnavailable, match="corrupt") as error:
-        open_session(model[0], WorkerSettings(provider="cuda"), without=(CUDA,))
+        open_session(model[0], WorkerSettings())
     assert not isinstance(error.value, ProviderUnavailable)
 
 
@@ -95,7 +96,7 @@ def test_a_session_that_quietly_went_over_to_the_cpu_is_found_out(
     real = onnxruntime.InferenceSession
     pretend_cuda(monkeypatch, lambda path, options, providers: real(path, options, providers=[CPU]))
     with pytest.raises(ProviderUnavailable, match="went over"):
-        open_session(model[0], WorkerSettings(provider="cuda"))
+        open_session(model[0], WorkerSettings(), StageRecord(CUDA))
 
 
 def test_an_accelerator_that_fails_in_a_run_is_no_segments_fault(

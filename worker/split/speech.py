@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Generator, Sequence
-from functools import partial
+from collections.abc import Generator, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 from shm.audio import SAMPLE_RATE, Pcm
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
-from worker.providers import CPU
-from worker.session import chosen_provider
+from worker.providers.records import Assignment, StageRecord
 from worker.settings import WorkerSettings
 from worker.split.marks import marks_of
 from worker.split.prepared import Prepared
@@ -23,11 +21,7 @@ from worker.split.segment import GENERATOR_CONTEXT, Prosody, WindowedSegment, wh
 from worker.split.source import Source
 from worker.split.stage import Crew, Stage
 from worker.split.statistics import Statistics, VoiceStatistics
-from worker.split.windows import FIRST, FRAME_SAMPLES, FRAMES_PER_SECOND, Window, windows
-
-FIRST_BLOCK = FIRST / FRAMES_PER_SECOND
-"""Seconds."""
-
+from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, Window, WindowShape, windows
 
 _Sound: TypeAlias = tuple[int, Pcm, bool]
 """Offset, samples, and whether they are the last."""
@@ -36,22 +30,24 @@ _Sound: TypeAlias = tuple[int, Pcm, bool]
 class SplitSpeech:
     """The stages of one model. Any number of threads may speak with it."""
 
-    def __init__(self, prepared: Prepared, settings: WorkerSettings, without: Collection[str]) -> None:
+    def __init__(self, prepared: Prepared, settings: WorkerSettings, assignment: Assignment) -> None:
         """Open what every segment needs.
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stages.
             ProviderUnavailable: the execution provider can't.
         """
-        self.provider = chosen_provider(settings, without)
-        stage = partial(self._stage, prepared, settings)
-        self._prosody = stage("prosody.onnx", self.provider)
-        # CoreML's modulo miscomputes the sine source, which is 1 % of the work: it stays where it is right.
-        self._source = stage("source.onnx", CPU)
-        self._front, self._generator = (stage(f"{name}.onnx", self.provider) for name in ("front", "generator"))
-        self._exact_front, self._exact_generator = (
-            stage(f"{name}-exact.onnx", self.provider) for name in ("front", "generator")
-        )
+        self.provider = assignment.provider
+
+        def stage(name: str, record: StageRecord) -> Stage:
+            return Stage(prepared.folder / name, settings, record)
+
+        self._prosody = stage("prosody.onnx", assignment.prosody)
+        self._source = stage("source.onnx", assignment.source)
+        self._front = stage("front.onnx", assignment.front)
+        self._generator = stage("generator.onnx", assignment.generator)
+        self._exact_front = stage("front-exact.onnx", assignment.front)
+        self._exact_generator = stage("generator-exact.onnx", assignment.generator)
         manifest = prepared.manifest
         self._noise = manifest.noise
         self._statistics = VoiceStatistics(
@@ -59,7 +55,7 @@ class SplitSpeech:
         )
         self.marks = True
         self.windowed = settings.vocoder != "whole"
-        self._longest = round(settings.window * FRAMES_PER_SECOND)
+        self._shape = WindowShape.of(settings)
         self._crew = Crew(settings)
         self._own_front = settings.statistics == "segment"
         vocoder = (
@@ -69,9 +65,10 @@ class SplitSpeech:
         for each, threads in product(vocoder, {self._crew.most, self._crew.least}):
             each.session(threads)
 
-    @staticmethod
-    def _stage(prepared: Prepared, settings: WorkerSettings, name: str, provider: str) -> Stage:
-        return Stage(prepared.folder / name, settings, provider)
+    @property
+    def first_block(self) -> float:
+        """Seconds of sound in a segment's first block; 0: it is one block."""
+        return self._shape.first / FRAMES_PER_SECOND if self.windowed else 0.0
 
     @property
     def session(self) -> Any:
@@ -104,7 +101,7 @@ class SplitSpeech:
             arrays = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
             text, f0, energy, durations = arrays
             prosody = Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
-            plan = list(windows(prosody.lead, prosody.frames, self._longest))
+            plan = list(windows(prosody.lead, prosody.frames, self._shape))
             segment = statistics and self._windowed(prosody, statistics, plan, utterance)
             if segment:
                 segment.begin(threads)
@@ -161,5 +158,5 @@ class SplitSpeech:
         yield 0, samples[prosody.lead * FRAME_SAMPLES :], True
 
     def _source_of(self, prosody: Prosody, utterance: Utterance) -> Source:
-        first = prosody.lead + FIRST + GENERATOR_CONTEXT
+        first = prosody.lead + self._shape.first + GENERATOR_CONTEXT
         return Source(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.cancellation)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
 from worker.machine import cores
+from worker.providers.records import StageRecord
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 
@@ -45,10 +46,10 @@ class Crew:
 class Stage:
     """Takes arrays in the order of the graph's inputs, gives those of its outputs. Any thread may run it."""
 
-    def __init__(self, file: Path, settings: WorkerSettings, provider: str) -> None:
+    def __init__(self, file: Path, settings: WorkerSettings, record: StageRecord) -> None:
         self._file = file
         self._settings = settings
-        self._provider = provider
+        self._record = record
         self._sessions: dict[int, Any] = {}
         self._lock = threading.Lock()
 
@@ -61,9 +62,7 @@ class Stage:
         """
         with self._lock:
             if threads not in self._sessions:
-                self._sessions[threads] = open_session(
-                    self._file, self._settings, provider=self._provider, threads=threads
-                )
+                self._sessions[threads] = open_session(self._file, self._settings, self._record, threads=threads)
             return self._sessions[threads]
 
     def run(self, arrays: Sequence[NDArray[Any]], threads: int, cancellation: Cancellation) -> list[NDArray[Any]]:

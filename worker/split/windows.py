@@ -7,17 +7,16 @@ from another cut's by rounding, and the same job must give the same samples, als
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from worker.settings import WorkerSettings
 
 FRAMES_PER_SECOND = 80
 FRAME_SAMPLES = 300
 
-FIRST = 24
-"""Frames (0.3 s) of the first window, which decides when the listener hears something."""
-
-GROWTH = (FIRST, FIRST, 32, 40)
-"""Frames of the windows at first; later ones are as long as the setting says. Each is made while those before it are
-heard, on one thread too: at 0.86, 0.86, 0.80 and 0.75 of real time, as measured."""
+GRAIN = 4
+"""Frames (50 ms) that a window's length is a multiple of, if it is neither the longest nor the last."""
 
 SHORTEST = 12
 """Frames: what would be left for a last window shorter than this goes into the one before."""
@@ -30,12 +29,35 @@ class Window(NamedTuple):
     end: int
 
 
-def windows(begin: int, end: int, longest: int) -> Iterator[Window]:
-    """Consecutive windows from `begin` to `end`, growing up to `longest` frames."""
-    step = 0
+@dataclass(frozen=True, slots=True)
+class WindowShape:
+    """How long a segment's windows are, one after another. Frames at 80 Hz."""
+
+    first: int
+    """Of the first window, which decides when the listener hears something, and of the second."""
+    growth: float
+    """Of each one after that, against the one before it: each is made while those before it are heard."""
+    longest: int
+
+    @classmethod
+    def of(cls, settings: WorkerSettings) -> WindowShape:
+        longest = round(settings.window * FRAMES_PER_SECOND)
+        return cls(min(round(settings.first_window * FRAMES_PER_SECOND), longest), settings.window_growth, longest)
+
+    def sizes(self) -> Iterator[int]:
+        """Without end."""
+        size = float(self.first)
+        yield self.first
+        while True:
+            yield self.longest if size >= self.longest else min(GRAIN * round(size / GRAIN), self.longest)
+            size *= self.growth
+
+
+def windows(begin: int, end: int, shape: WindowShape) -> Iterator[Window]:
+    """Consecutive windows from `begin` to `end`."""
+    sizes = shape.sizes()
     while begin < end:
-        size = min(GROWTH[step] if step < len(GROWTH) else longest, longest)
+        size = next(sizes)
         stop = end if end - begin < size + SHORTEST else begin + size
         yield Window(begin, stop)
         begin = stop
-        step += 1

@@ -9,7 +9,7 @@ from tests.split_model import make_split_model, make_split_voices
 from worker.cancellation import Cancellation
 from worker.engine import Block, Utterance
 from worker.kokoro import KokoroEngine
-from worker.providers import CPU
+from worker.providers.records import CPU, StageRecord
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.segment import Prosody, WindowedSegment, whole_segment
@@ -58,7 +58,7 @@ class Parts:
         self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
 
     def stage(self, name: str) -> Stage:
-        return Stage(self.prepared.folder / name, WorkerSettings(), CPU)
+        return Stage(self.prepared.folder / name, WorkerSettings(), StageRecord())
 
     def run(self, name: str, *arrays):
         return self.stage(name).run(arrays, 1, NOBODY)

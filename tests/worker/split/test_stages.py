@@ -8,7 +8,7 @@ from tests.worker.split.splitting import Parts, run_model
 from worker import checksum_cache
 from worker.pcm import to_pcm
 from worker.split.noise import draw_all
-from worker.split.windows import Window, windows
+from worker.split.windows import Window, WindowShape, windows
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_windows_join_without_a_seam(tmp_path, longest, begin):
     prosody = parts.prosody(tokens=60)
     _, statistics = parts.whole(parts.prosody(tokens=40))
     whole = vocode(parts, prosody, statistics, [Window(0, prosody.frames)])[begin * 300 :]
-    plan = list(windows(begin, prosody.frames, longest))
+    plan = list(windows(begin, prosody.frames, WindowShape(24, 1.3, longest)))
     assert len(plan) > 3
     made = vocode(parts, prosody, statistics, plan)
     assert np.abs(made - whole).max() < 1e-6 * np.abs(whole).max()
@@ -68,7 +68,7 @@ def test_a_window_is_the_same_whatever_was_made_before_it(tmp_path):
     parts = Parts(tmp_path)
     prosody = parts.prosody(tokens=60)
     _, statistics = parts.whole(prosody)
-    plan = list(windows(0, prosody.frames, 48))
+    plan = list(windows(0, prosody.frames, WindowShape(24, 1.3, 48)))
     in_order = vocode(parts, prosody, statistics, plan)
     for window in plan:
         alone = parts.windowed(prosody, statistics, plan).samples(window, 1)
