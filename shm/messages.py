@@ -39,6 +39,16 @@ class ModelFile(msgspec.Struct, frozen=True):
     """Empty where it wasn't taken."""
 
 
+class Priority(msgspec.Struct, frozen=True):
+    """How the system schedules a process, as read back from it."""
+
+    nice: int
+    processors: tuple[int, ...] = ()
+    """Those that it may use; empty where the system doesn't tie processes to processors."""
+    qos: str = ""
+    """macOS's quality of service class of its main thread; empty elsewhere."""
+
+
 class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What speaks: sent by a worker that is ready, shown in `/ready`, `X-Engine` and the model lists."""
 
@@ -68,6 +78,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The execution providers that could run it here, in the order in which they are tried; `provider` is one."""
     threads: int = 0
     """Of one run that is alone, as the library says; 0 from an engine that has no such setting."""
+    priority: Priority | None = None
+    """Of the worker's process; None from an engine that runs in another one."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):

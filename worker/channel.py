@@ -28,6 +28,10 @@ class ChannelHost(Protocol):
         """Nothing can be made any more: end this process."""
         ...
 
+    def enter_lane(self) -> None:
+        """Called once by each thread that will infer."""
+        ...
+
     def stream_ended(self) -> None: ...
 
 
@@ -50,7 +54,11 @@ class Channel:
         self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
         self._start(self._read_jobs, "jobs")
         for lane in range(engine.concurrency):
-            self._start(self._bench.run_lane, f"lane-{lane}")
+            self._start(self._run_lane, f"lane-{lane}")
+
+    def _run_lane(self) -> None:
+        self._host.enter_lane()
+        self._bench.run_lane()
 
     def quit(self) -> None:
         """Tell the front that this worker ends without any segment being to blame."""

@@ -9,6 +9,7 @@ import threading
 import time
 from typing import NoReturn
 
+import msgspec
 import psutil
 from setproctitle import setproctitle
 
@@ -19,6 +20,7 @@ from shm.messages import BootFailure, Connect, ControlMessage, Drain, Load, Prov
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.metrics import MeteredEngine, WorkerMetrics
+from worker.priority import place_process, place_thread, read_back
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
 
@@ -31,8 +33,15 @@ def run(control_end: socket.socket, lifeline: int, generation: int, settings: Wo
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
     dump_stacks_on_request()
+    control = ControlSocket(control_end)
+    try:
+        place_process(settings)
+        place_thread(settings)
+    except EngineUnavailable as error:
+        control.send(BootFailure("engine", clipped(str(error))))
+        _end(1)
     import_engines(settings)
-    Worker(generation, ControlSocket(control_end), settings, WorkerMetrics()).serve()
+    Worker(generation, control, settings, WorkerMetrics()).serve()
 
 
 class Worker:
@@ -91,7 +100,7 @@ class Worker:
             seconds = time.monotonic() - started
             self._metrics.loaded(seconds)
             self._engine = MeteredEngine(engine, self._metrics)
-            self._control.send(Ready(engine.info, seconds))
+            self._control.send(Ready(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
         """See `ChannelHost`. Several lanes may see it at once: the first one ends the process."""
@@ -100,6 +109,10 @@ class Worker:
                 channel.quit()
             self._control.send(ProviderFailure(error.provider, clipped(str(error))))
             _end(1)
+
+    def enter_lane(self) -> None:
+        """See `ChannelHost`."""
+        place_thread(self._settings)
 
     def stream_ended(self) -> None:
         """Ask for a successor when it is time for one; streams go on here until it is there."""

@@ -9,6 +9,7 @@ from typing import Literal
 import platformdirs
 
 from worker.model_dir import default_model_dir
+from worker.processors import processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,18 @@ class WorkerSettings:
             "help": "Seconds in which an execution provider must have compiled the model and shown that it is right "
             "and faster, while the CPU speaks; after that it is left alone."
         },
+    )
+    worker_cpus: str = field(
+        default="",
+        metadata={"help": "Which processors a worker may use, like 0-3,6; empty: all that the server may. Linux only."},
+    )
+    worker_nice: int = field(
+        default=0,
+        metadata={"help": "How much a worker yields to other programs: 0 to 19; below 0 needs privileges."},
+    )
+    worker_qos: Literal["", "user-interactive", "user-initiated", "default", "utility", "background"] = field(
+        default="",
+        metadata={"help": "The quality of service class of a worker's threads, which decides its cores. macOS only."},
     )
     worker_max_rss: int = field(
         default=0,
@@ -129,6 +142,10 @@ class WorkerSettings:
     )
 
     def __post_init__(self) -> None:
+        if not -20 <= self.worker_nice <= 19:
+            raise ValueError(f"worker_nice must be -20 to 19, not {self.worker_nice}")
+        if self.worker_cpus:
+            processors(self.worker_cpus)
         if self.threads < 0:
             raise ValueError(f"threads must be 0 (as many as fit) or more, not {self.threads}")
         if not 0.3 <= self.window <= 30:

@@ -24,6 +24,7 @@ from frontend.status.report import (
     LoadedFile,
     Memory,
     Provider,
+    Scheduling,
     SpeakingEngine,
     Status,
     StreamStatus,
@@ -32,7 +33,7 @@ from frontend.status.report import (
 from frontend.status.snapshot import Snapshot
 from frontend.stream import Stream
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.messages import EngineInfo, Priority
 
 SETTINGS = (
     "max_streams",
@@ -138,9 +139,14 @@ def _engine(engine: EngineInfo, refused: Mapping[str, str]) -> SpeakingEngine:
         sha256=engine.model_sha256 or UNSET,
         threads=engine.threads or UNSET,
         first_block_seconds=engine.first_block or UNSET,
+        scheduling=_scheduling(engine.priority) if engine.priority else UNSET,
         files=[LoadedFile(file.name, file.bytes, file.sha256 or UNSET) for file in engine.files],
         providers=_chain(engine, refused),
     )
+
+
+def _scheduling(priority: Priority) -> Scheduling:
+    return Scheduling(priority.nice, list(priority.processors) or UNSET, priority.qos or UNSET)
 
 
 def _chain(engine: EngineInfo, refused: Mapping[str, str]) -> list[Provider]:

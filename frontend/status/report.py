@@ -27,6 +27,16 @@ class Provider(msgspec.Struct):
     reason: str
 
 
+class Scheduling(msgspec.Struct):
+    """How the system schedules the worker, as read back there."""
+
+    nice: int
+    processors: Annotated[list[int], Meta(description="Those that it may use, where the system ties any.")] | (
+        UnsetType
+    ) = UNSET
+    qos: Annotated[str, Meta(description="macOS's quality of service class.")] | UnsetType = UNSET
+
+
 class SpeakingEngine(msgspec.Struct):
     """What speaks."""
 
@@ -39,6 +49,7 @@ class SpeakingEngine(msgspec.Struct):
     first_block_seconds: Annotated[float, Meta(description="Of audio, where it is made in windows.")] | UnsetType = (
         UNSET
     )
+    scheduling: Scheduling | UnsetType = UNSET
     files: list[LoadedFile] = []
     providers: Annotated[list[Provider], Meta(description="In the order in which they are tried.")] = []
 
