@@ -72,6 +72,8 @@ class _Stream:
 
     ring: RingWriter
     segments: deque[_Segment] = field(default_factory=deque)
+    sounds: bool = False
+    """A block of it was made here, or a segment has ended without one."""
 
 
 class Workbench:
@@ -99,6 +101,7 @@ class Workbench:
         """Forgotten ones too."""
         self._changed = threading.Condition()
         self._closed = False
+        self._vocodes_in_windows = engine.info.first_block > 0
 
     def handle(self, message: JobMessage) -> None:
         """Take in what the front says. Never waits for an engine."""
@@ -149,12 +152,12 @@ class Workbench:
         return None
 
     def _workable(self) -> Iterator[_Segment]:
-        return (
-            segment
-            for stream in self._streams.values()
-            for segment in stream.segments
-            if segment not in self._in_lanes and not segment.ended and not segment.unwritten
-        )
+        for stream in self._streams.values():
+            for segment in stream.segments:
+                if segment not in self._in_lanes and not segment.ended and not segment.unwritten:
+                    yield segment
+                if self._vocodes_in_windows and not stream.sounds:
+                    break  # the segments behind it would take cores from its first block
 
     def _announce(self) -> None:
         """Something has changed: lanes that wait look again, and those at what nobody wants are freed if there are
@@ -203,6 +206,7 @@ class Workbench:
         if segment.forgotten:
             self._put_away(segment)
             return
+        self._streams[segment.job.job].sounds = True
         if block is None:
             segment.ended = True
             segment.failure = failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Generator
 
+import msgspec
 import numpy as np
 
 from shm.audio import SAMPLE_BYTES, Pcm
@@ -12,7 +13,7 @@ from shm.memory import reserve
 from shm.messages import Began, Commit, CommitMessage, EngineInfo, Job
 from shm.ring import Arena, RingReader
 from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
-from worker.workbench import Workbench
+from worker.workbench import Workbench, _Segment
 
 RING = 1000
 """Samples."""
@@ -60,8 +61,10 @@ def samples_of(script: str, count: int) -> Pcm:
 class Desk:
     """A bench whose one lane takes a step when it is told to, and what the front received."""
 
-    def __init__(self, rings: int = 3) -> None:
+    def __init__(self, rings: int = 3, first_block: float = 0.0) -> None:
+        """`first_block`: of an engine that vocodes in windows."""
         self.engine = ScriptedEngine()
+        self.engine.info = msgspec.structs.replace(self.engine.info, first_block=first_block)
         self.sent: list[CommitMessage] = []
         self.arena = Arena(reserve(rings * RING * SAMPLE_BYTES), rings, RING)
         self.begun: list[tuple[int, int]] = []
@@ -96,8 +99,16 @@ class Desk:
 
     def step(self) -> None:
         """One lane's one block; there must be one to make."""
+        self.finish(self.take_up())
+
+    def take_up(self) -> _Segment:
+        """One lane begins a block; there must be one to make."""
         segment = self.bench._next()
         assert segment is not None
+        return segment
+
+    def finish(self, segment: _Segment) -> None:
+        """The lane that took it up has made the block."""
         self.bench._take_in(segment, *self.bench._advance(segment))
 
     def steps(self) -> None:

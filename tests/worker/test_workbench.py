@@ -41,6 +41,34 @@ def test_the_block_with_the_nearest_deadline_is_made_next() -> None:
     assert desk.engine.made == ["9x100-long", "9x100-long", "1x100-newcomer"]
 
 
+def test_the_first_block_of_a_stream_shares_the_cores_with_none_of_its_later_segments() -> None:
+    desk = Desk(first_block=0.3)
+    for segment in range(3):
+        desk.job(0, segment, f"3x100-{segment}", deadline=segment)
+    first = desk.take_up()
+    assert list(desk.bench._workable()) == []
+    desk.job(1, 0, "3x100-newcomer", deadline=9)
+    assert desk.take_up().job.script == "3x100-newcomer"
+    desk.finish(first)
+    assert [segment.job.segment for segment in desk.bench._workable()] == [0, 1, 2]
+
+
+def test_a_first_segment_without_a_sound_does_not_keep_the_next_one_waiting() -> None:
+    desk = Desk(first_block=0.3)
+    desk.job(0, 0, "1x100", from_sample=100)
+    desk.job(0, 1, "1x100-next")
+    desk.steps()
+    assert [(m.segment, m.samples) for m in desk.sent if isinstance(m, Done)] == [(0, 100), (1, 100)]
+
+
+def test_where_a_segment_is_one_block_the_next_one_is_made_beside_it() -> None:
+    desk = Desk()
+    desk.job(0, 0, "1x100")
+    desk.job(0, 1, "1x100-next", deadline=1)
+    desk.take_up()
+    assert desk.take_up().job.segment == 1
+
+
 def test_a_full_ring_stalls_its_own_stream_only_and_a_release_lets_it_go_on() -> None:
     desk = Desk()
     desk.job(0, 0, "15x100", deadline=0.0)
