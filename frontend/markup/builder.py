@@ -7,8 +7,9 @@ import unicodedata
 from frontend.markup.marked import Annotation, Marked, Pause, Pronunciation, Rate, SentenceEnd
 from frontend.text.sanitize import sanitize
 
-_GUARD = "|"
-"""Around a stretch while it is sanitised, so that spaces at its edges stay. Composes with no mark."""
+_GUARD = "!"
+"""Around a stretch while it is sanitised, so that spaces at its edges stay. Composes with no mark, and ends no terminal
+code that a stretch may break off in."""
 
 _STAYS_WITH_FORMER = frozenset(".,;:!?…)]}”’»%。，、；：！？）」』】।॥؟،؛")
 """A pause right before such a sign leaves no space before it."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import kokoro_onnx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frontend.markup.error import MarkupError
@@ -109,8 +109,10 @@ _PIECES = st.sampled_from(
 )
 
 
+@example("abc\x1b[", KOKORO)
 @settings(max_examples=400, deadline=None)
 @given(st.lists(_PIECES | st.text(max_size=4), max_size=20).map("".join), st.sampled_from([KOKORO, ESPEAK]))
+@example("abc\x1b[", KOKORO)
 def test_any_text_is_read_or_refused_and_nothing_outside_tags_is_lost(text: str, notation: Notation) -> None:
     try:
         marked = parsed(text, notation)
