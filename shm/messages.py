@@ -49,6 +49,35 @@ class Priority(msgspec.Struct, frozen=True):
     """macOS's quality of service class of its main thread; empty elsewhere."""
 
 
+class StageInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What one stage of a model runs on; a model that isn't cut is one stage, `whole`."""
+
+    name: str
+    provider: str
+    options: dict[str, str] = {}
+    """The provider's own, as it was given them."""
+    window: int = 0
+    """Frames at 80 Hz of the only length that it takes; 0: it takes any."""
+    nodes: dict[str, int] | None = None
+    """Nodes by the execution provider that ran them, as read back from a profile; None where that wasn't done."""
+
+
+class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trial of an execution provider has found. None: it didn't come to measure that."""
+
+    provider: str
+    when: float
+    """Seconds since 1970."""
+    right: bool
+    faster: bool
+    reason: str
+    snr: float | None = None
+    """dB, of its sound against the CPU's."""
+    ratio: float | None = None
+    """How many times faster than the CPU it is."""
+    compile_seconds: float | None = None
+
+
 class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What speaks: sent by a worker that is ready, shown in `/ready`, `X-Engine` and the model lists."""
 
@@ -80,6 +109,12 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Of one run that is alone, as the library says; 0 from an engine that has no such setting."""
     priority: Priority | None = None
     """Of the worker's process; None from an engine that runs in another one."""
+    stages: tuple[StageInfo, ...] = ()
+    """In the order in which they run; nothing from an engine without a model."""
+    trials: tuple[TrialInfo, ...] = ()
+    """Of the providers of the chain, as far as they were tried here before."""
+    untried: tuple[str, ...] = ()
+    """Execution providers that could run it here, and of which nobody knows yet whether they are right and faster."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
@@ -233,6 +268,13 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
     """Execution providers that were found not to work."""
     standby: bool = False
     """It isn't needed yet."""
+    slot: int = 0
+    """Which of the workers it is, from 0. Said again to one that has loaded when it is to be another, or has
+    another part of the cores."""
+    slots: int = 1
+    """How many workers share the machine."""
+    accelerated: bool = False
+    """The first of them runs on an accelerator: it leaves the cores to the others."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
@@ -274,6 +316,8 @@ class Connect(msgspec.Struct, frozen=True, tag="connect"):
     rings: int
     ring_samples: int
     engine: EngineInfo | None = None
+    slot: int = 0
+    """Which of the workers: a later generation in the same slot takes the place of an earlier one."""
 
 
 class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
@@ -304,7 +348,8 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """One process, or one role that has none at the moment, as the supervisor sees it."""
 
     role: str
-    """front, worker, standby, fetcher; `worker` and `front` also for those that finish their streams (`draining`)."""
+    """front, worker, standby, fetcher, trial; `worker` and `front` also for those that finish their streams
+    (`draining`)."""
     state: str
     """A `supervisor.service.State`; `draining`; of a standby `imported` or `loaded`."""
     generation: int | None = None
@@ -320,12 +365,17 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """How the role's last process to die ended: `SIGKILL`, `status 1`; empty if none has died."""
     last_exit_at: float | None = None
     """Monotonic seconds."""
+    slot: int | None = None
+    """Which of several workers, from 0; None where there is one."""
+    provider: str = ""
+    """What a worker's engine runs on; empty while none is loaded."""
 
 
 class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """Supervisor -> front: why nothing can speak, or in what state what does is (`/ready`, 503s, `/metrics`)."""
 
     worker_state: str
+    """Of several workers, that of the one which stands best."""
     reason: str
     restarts: dict[str, int]
     """Restarts so far by process role: front, worker."""

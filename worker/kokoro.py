@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from kokoro_onnx import Kokoro
 from kokoro_onnx.config import MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
-from shm.messages import EngineInfo, ModelFile, Voice
+from shm.messages import EngineInfo, ModelFile, StageInfo, TrialInfo, Voice
+from worker.acceleration.placing import Placing, place
+from worker.acceleration.verdict import Verdict
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine import cores
-from worker.providers.chain import assignment, chain
+from worker.providers.chain import Choice
+from worker.providers.options import BadOption
 from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, discard, prepare
@@ -50,15 +52,26 @@ class KokoroEngine:
     which would change what a plan's segments are joined from, and can't be stopped in the middle of a run.
     """
 
-    def __init__(self, model: Path, voices: Path, settings: WorkerSettings, without: Collection[str] = ()) -> None:
-        """Load the model and all voices; no execution provider of `without` is tried.
+    def __init__(
+        self,
+        model: Path,
+        voices: Path,
+        settings: WorkerSettings,
+        without: Collection[str] = (),
+        assigned: Assignment | None = None,
+    ) -> None:
+        """Load the model and all voices; no execution provider of `without` is tried. `assigned`: what the stages run
+        on, in place of what the settings and the verdicts of trials say.
 
         Raises:
+            BadOption: an option of the execution provider isn't one.
             EngineUnavailable: a file is missing, damaged or of the wrong kind. The message names it and the cure.
             ProviderUnavailable: the execution provider doesn't work here.
         """
         self._voices = VoiceBank.open(voices)
-        self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, without)
+        placing = place(model, settings, without) if assigned is None else Placing(Choice(assigned), ())
+        placed = placing.choice.assignment
+        self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, placed)
         with self._voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(self._speech.session, archive)
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
@@ -77,7 +90,10 @@ class KokoroEngine:
             first_block=self._speech.first_block,
             marks=self._speech.marks,
             files=_files(model, voices),
-            providers=chain(settings, onnxruntime.get_available_providers()),
+            providers=placing.chain,
+            stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), placing.verdicts)),
+            trials=tuple(_trial(provider, verdict) for provider, verdict in placing.verdicts.items()),
+            untried=placing.choice.untried,
             threads=self._speech.session.get_session_options().intra_op_num_threads,
         )
 
@@ -136,14 +152,36 @@ def _files(model: Path, voices: Path) -> tuple[ModelFile, ...]:
     return ModelFile(model.name, model.stat().st_size, cached_sha256_of(model)), ModelFile(voices.name, size, sha256)
 
 
-def _speech(model: Path, settings: WorkerSettings, without: Collection[str]) -> SplitSpeech | WholeSpeech:
+def _stages(model: Path, placed: Assignment, cut: bool, verdicts: Mapping[str, Verdict]) -> Iterator[StageInfo]:
+    """With the nodes that the winning trial saw run; a stage on the CPU was asked for nowhere else."""
+    for name, record in placed.stages() if cut else [("whole", placed.whole)]:
+        verdict = verdicts.get(record.provider)
+        nodes = verdict.nodes_of(name if cut else model.stem, record.window) if verdict else None
+        yield StageInfo(
+            name=name, provider=record.provider, options=dict(record.options), window=record.window, nodes=nodes
+        )
+
+
+def _trial(provider: str, verdict: Verdict) -> TrialInfo:
+    return TrialInfo(
+        provider=provider,
+        when=verdict.when,
+        right=verdict.right,
+        faster=verdict.faster,
+        reason=verdict.reason,
+        snr=verdict.snr,
+        ratio=verdict.ratio,
+        compile_seconds=verdict.compile_seconds,
+    )
+
+
+def _speech(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSpeech | WholeSpeech:
     """The split model, from the cache or split now, or else the whole one, with a warning.
 
     Raises:
         EngineUnavailable: the model can't be loaded, or not as it was demanded.
-        ProviderUnavailable: the execution provider doesn't work.
+        BadOption, ProviderUnavailable: the execution provider doesn't work so.
     """
-    placed = assignment(settings, onnxruntime.get_available_providers(), without)
     try:
         return _split(model, settings, placed)
     except Unprepared as error:
@@ -163,14 +201,14 @@ def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSp
     """
     Raises:
         Unprepared: it can't be done.
-        ProviderUnavailable: the execution provider doesn't work.
+        BadOption, ProviderUnavailable: the execution provider doesn't work so.
     """
     if not model.is_file():
         raise Unprepared("the file is missing")
     prepared = prepare(model, settings.cache_dir)
     try:
         return SplitSpeech(prepared, settings, placed)
-    except ProviderUnavailable:
+    except (BadOption, ProviderUnavailable):
         raise
     except EngineUnavailable as error:
         discard(prepared)

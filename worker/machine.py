@@ -33,7 +33,10 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def machine_name() -> str:
-    """Processor, cores and system with its version: another of any of them makes old measurements void."""
+def machine_name(number: int = 0) -> str:
+    """Processor, cores and system with its version: another of any of them makes old measurements void.
+
+    `number`: of cores, where those that this process may use aren't meant.
+    """
     system = platform.mac_ver()[0] if sys.platform == "darwin" else platform.release()
-    return f"{processor()}; {cores()} cores; {platform.system()} {system} {platform.machine()}"
+    return f"{processor()}; {number or cores()} cores; {platform.system()} {system} {platform.machine()}"

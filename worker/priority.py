@@ -6,6 +6,7 @@ What was asked for is read back from the system, never repeated from the setting
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -47,11 +48,13 @@ def place_process(settings: WorkerSettings) -> None:
                 f"{', '.join(map(str, sorted(usable)))}"
             )
         for thread in _threads():
-            os.sched_setaffinity(thread, wanted)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.sched_setaffinity(thread, wanted)
     if settings.worker_nice:
         try:
             for thread in _threads():
-                os.setpriority(os.PRIO_PROCESS, thread, settings.worker_nice)
+                with contextlib.suppress(ProcessLookupError):
+                    os.setpriority(os.PRIO_PROCESS, thread, settings.worker_nice)
         except PermissionError as error:
             raise EngineUnavailable(
                 f"worker_nice can't be {settings.worker_nice}: only a privileged process (on Linux CAP_SYS_NICE, or a "

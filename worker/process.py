@@ -20,6 +20,7 @@ from shm.messages import BootFailure, Connect, ControlMessage, Drain, Load, Prov
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.metrics import MeteredEngine, WorkerMetrics
+from worker.placement import Place
 from worker.priority import place_process, place_thread, read_back
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
@@ -55,6 +56,7 @@ class Worker:
         self._settings = settings
         self._metrics = metrics
         self._engine: Engine | None = None
+        self._place = Place()
         self._channels: list[Channel] = []
         self._ended_streams = 0
         self._asked_for_successor = False
@@ -71,10 +73,10 @@ class Worker:
 
     def _follow(self, message: ControlMessage, fds: list[int]) -> None:
         match message:
-            case Load(without, standby):
-                if not standby:
+            case Load():
+                if not message.standby:
                     self._take_title()
-                self._load(without)
+                self._load(message)
             case Connect():
                 assert self._engine is not None
                 self._take_title()
@@ -86,10 +88,14 @@ class Worker:
     def _take_title(self) -> None:
         setproctitle(f"kokoro-live: worker[{self._generation}]")
 
-    def _load(self, without: tuple[str, ...]) -> None:
+    def _load(self, load: Load) -> None:
+        """Load the engine; one that has loaded only moves to its slot's cores."""
         started = time.monotonic()
+        settings = self._place.take(self._settings, load)
+        if self._engine is not None:
+            return
         try:
-            engine = choose(self._settings, without)
+            engine = choose(settings, load.without)
             engine.warm_up()
         except ProviderUnavailable as error:
             self.provider_failed(error)

@@ -9,26 +9,11 @@ from pathlib import Path
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.model_files import KNOWN, KnownFile, load_manifest, verify
+from worker.model_search import find_model, find_voices
+from worker.providers.options import BadOption
 from worker.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
-
-MODEL_NAMES = (
-    "kokoro-v1.0.onnx",
-    "model.onnx",
-    "kokoro-v1.0.fp16.onnx",
-    "model_fp16.onnx",
-    "kokoro-v1.0.int8.onnx",
-    "model_quantized.onnx",
-    "model_uint8.onnx",
-    "model_q8f16.onnx",
-    "model_uint8f16.onnx",
-    "model_q4.onnx",
-    "model_q4f16.onnx",
-)
-"""The published models (kokoro-onnx's releases, onnx-community's repository), the best first."""
-
-VOICES_NAMES = ("voices-v1.0.bin", "voices.bin")
 
 
 def import_engines(settings: WorkerSettings) -> None:
@@ -45,13 +30,14 @@ def choose(settings: WorkerSettings, without: tuple[str, ...] = ()) -> Engine:
 
     Raises:
         EngineUnavailable: what was asked for can't speak. The message names the file and the cure.
+        BadOption: `provider_options` aren't the provider's; espeak-ng is no answer to that.
         ProviderUnavailable: the execution provider doesn't work; the next one may.
     """
     if settings.engine == "espeak":
         return _espeak()
     try:
         return _kokoro(settings, without)
-    except ProviderUnavailable:
+    except (ProviderUnavailable, BadOption):
         raise
     except EngineUnavailable as error:
         if settings.engine == "kokoro" or settings.model is not None:
@@ -70,48 +56,24 @@ def _espeak() -> Engine:
     return EspeakEngine()
 
 
-def _kokoro(settings: WorkerSettings, without: tuple[str, ...]) -> Engine:
+def kokoro_files(settings: WorkerSettings) -> tuple[Path, Path]:
+    """The model and its voices.
+
+    Raises:
+        EngineUnavailable: one of them isn't there, or isn't what its name says.
+    """
     # Files that the user names are taken as they are; those found here must be what their names say.
     known = load_manifest(settings.manifest) if settings.manifest else KNOWN
-    model = settings.model or _checked(_find_model(settings.model_dir), known)
-    voices = settings.voices or _checked(_find_voices(settings.model_dir), known)
+    model = settings.model or _checked(find_model(settings.model_dir), known)
+    voices = settings.voices or _checked(find_voices(settings.model_dir), known)
+    return model, voices
+
+
+def _kokoro(settings: WorkerSettings, without: tuple[str, ...]) -> Engine:
+    model, voices = kokoro_files(settings)
     from worker.kokoro import KokoroEngine  # onnxruntime costs 0.2 s and 60 MB, which espeak-ng doesn't need
 
     return KokoroEngine(model, voices, settings, without)
-
-
-def _find_model(directory: Path) -> Path:
-    """The best published model in the directory or its `onnx` folder (onnx-community's layout), or else any other.
-
-    Raises:
-        EngineUnavailable: there is none.
-    """
-    folders = (directory, directory / "onnx")
-    published = (folder / name for name in MODEL_NAMES for folder in folders)
-    others = (file for folder in folders for file in sorted(folder.glob("*.onnx")))
-    for file in (*published, *others):
-        if file.is_file():
-            return file
-    raise EngineUnavailable(
-        f"there is no Kokoro model in {directory}: run `kokoro-live models fetch`, or name one with --model"
-    )
-
-
-def _find_voices(directory: Path) -> Path:
-    """An archive of voices, or else a `voices` folder of single ones.
-
-    Raises:
-        EngineUnavailable: there is neither.
-    """
-    archives = [*(directory / name for name in VOICES_NAMES), *sorted(directory.glob("voices*.bin"))]
-    for path in archives:
-        if path.is_file():
-            return path
-    if (directory / "voices").is_dir():
-        return directory / "voices"
-    raise EngineUnavailable(
-        f"there are no Kokoro voices in {directory}: run `kokoro-live models fetch`, or name them with --voices"
-    )
 
 
 def _checked(file: Path, published: Mapping[str, KnownFile]) -> Path:

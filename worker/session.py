@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
 from worker.engine import Cancelled, EngineError, EngineUnavailable, ProviderUnavailable
+from worker.providers.options import BadOption
+from worker.providers.placement import current
 from worker.providers.records import CPU, StageRecord
 from worker.settings import WorkerSettings
 
@@ -49,6 +51,7 @@ def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON
 
     Raises:
         EngineUnavailable: the file is missing, truncated, or isn't a model that onnxruntime can load.
+        BadOption: the provider doesn't take one of its options.
         ProviderUnavailable: the provider isn't there, or can't take the model, and isn't the CPU.
     """
     if not model.is_file():
@@ -60,19 +63,52 @@ def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON
     options.enable_mem_pattern = settings.memory_pattern
     options.enable_cpu_mem_arena = settings.memory_arena
     options.add_session_config_entry("session.intra_op.allow_spinning", str(int(settings.spinning)))
-    provider = record.provider
-    chain = [(provider, dict(record.options)), *([] if provider == CPU else [(CPU, {})])]
+    profiles = current.get()
+    if profiles is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = profiles.prefix(model)
     try:
-        session = ort.InferenceSession(str(model), options, providers=chain)
+        session = session_on(record, str(model), options)
+    except (ProviderUnavailable, BadOption):
+        raise
     except Exception as error:  # onnxruntime's errors have no base class of their own
-        if provider != CPU:
-            raise ProviderUnavailable(provider, _line(error)) from error
         raise EngineUnavailable(
             f"{model} ({model.stat().st_size:,} bytes) is truncated, corrupt or not an ONNX model that onnxruntime "
             f"{ort.__version__} can load; fetch it again with `kokoro-live models fetch`. It says: {_line(error)}"
         ) from error
+    if profiles is not None:
+        profiles.opened(model, session)
+    return session
+
+
+def session_on(record: StageRecord, model: str | bytes, options: Any) -> Any:
+    """A session whose first provider is the record's and took the record's options.
+
+    onnxruntime's own way out of a provider's failure, a session on the CPU and a line on standard output, is off.
+
+    Raises:
+        BadOption: the provider doesn't take one of the options.
+        ProviderUnavailable: it isn't there, or can't take the model, and isn't the CPU.
+        Exception: what onnxruntime raises where the CPU can't load the model.
+    """
+    provider = record.provider
+    chain = [(provider, dict(record.options)), *([] if provider == CPU else [(CPU, {})])]
+    try:
+        session = ort.InferenceSession(model, options, providers=chain, enable_fallback=0)
+    except Exception as error:  # as above
+        if provider == CPU:
+            raise
+        said = _line(error)
+        if "option" in said.lower() and any(key in said for key, _ in record.options):
+            raise BadOption(f"{provider} doesn't take an option that it was given: {said}") from error
+        raise ProviderUnavailable(provider, said) from error
     if session.get_providers()[0] != provider:
         raise ProviderUnavailable(provider, "onnxruntime went over to another one when it loaded the model")
+    # Not all providers tell their options (CoreML's and OpenVINO's don't): what isn't told can't be compared.
+    told = session.get_provider_options().get(provider) or {}
+    for key, value in record.options:
+        if told and _plain(told.get(key)) != _plain(value):
+            raise BadOption(f"{provider} was given {key}={value}, and onnxruntime says that it has {told.get(key)}")
     return session
 
 
@@ -133,6 +169,11 @@ def _stranger(session: Any, model: Path, what: str) -> str:
         f"Kokoro takes tokens or input_ids (integers), style (floats, [1, {STYLE_SIZE}]) and speed, and gives audio "
         "(floats). Name a Kokoro model with --model, or run `kokoro-live models fetch`"
     )
+
+
+def _plain(value: object) -> str:
+    """An option's value as it is compared: providers write what is true as 1, true or True."""
+    return {"true": "1", "false": "0"}.get(str(value).lower(), str(value))
 
 
 def _line(error: Exception) -> str:

@@ -61,6 +61,15 @@ def test_the_engine_counts_the_cores_that_are_left_to_it() -> None:
 
 
 @linux
+def test_a_thread_that_has_just_ended_is_no_error() -> None:
+    said = in_a_process_of_its_own(
+        "import worker.priority as p; real = p._threads; p._threads = lambda: [2**22 - 1, *real()]; "
+        "place_process(S(worker_cpus=str(min(os.sched_getaffinity(0))), worker_nice=19)); print(read_back().nice)"
+    )
+    assert said == "19"
+
+
+@linux
 def test_a_processor_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
     with pytest.raises(EngineUnavailable, match=rf"\(4095\); it may use .*{max(os.sched_getaffinity(0))}"):
         place_process(WorkerSettings(worker_cpus="4095"))

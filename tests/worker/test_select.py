@@ -90,6 +90,8 @@ def test_espeak_doesnt_pay_for_onnxruntime():
         (["model_q8f16.onnx", "model_fp16.onnx"], "model_fp16.onnx"),
         (["aa.onnx", "model_q8f16.onnx"], "model_q8f16.onnx"),
         (["zz.onnx", "aa.onnx"], "aa.onnx"),
+        (["mine.dynamic.onnx", "mine.onnx"], "mine.onnx"),
+        (["model.static-int8.onnx"], "model.static-int8.onnx"),
     ],
 )
 def test_the_best_published_model_is_taken(models, there, taken):

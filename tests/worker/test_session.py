@@ -5,11 +5,15 @@ import subprocess
 import sys
 
 import onnx
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
 from tests.miniature import make_miniature
-from worker.engine import EngineUnavailable
+from worker.engine import EngineUnavailable, ProviderUnavailable
+from worker.providers.options import BadOption
+from worker.providers.probe import see_accepted
+from worker.providers.records import CPU, StageRecord
 from worker.session import check_signature, open_session
 from worker.settings import WorkerSettings
 
@@ -121,6 +125,84 @@ def test_defaults_are_one_thread_that_rests(tmp_path):
 def test_settings_that_nothing_could_work_with(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         WorkerSettings(**wrong)
+
+
+AZURE = "AzureExecutionProvider"
+
+
+def test_onnxruntimes_own_way_to_the_cpu_is_off(tmp_path, capfd):
+    """It would print to standard output and go on without the provider, at load or in the middle of a stream."""
+    model = make_miniature(tmp_path / "m.onnx")
+    for record in (StageRecord(), StageRecord(AZURE)):
+        assert not open_session(model, SETTINGS, record)._enable_fallback
+    model.write_bytes(b"nonsense")
+    with pytest.raises(ProviderUnavailable, match=AZURE):
+        open_session(model, SETTINGS, StageRecord(AZURE))
+    assert capfd.readouterr().out == ""
+
+
+def pretend_reported(monkeypatch, options):
+    """A session of a provider that says which options it has."""
+    monkeypatch.setattr(onnxruntime.InferenceSession, "get_provider_options", lambda self: {AZURE: options, CPU: {}})
+
+
+@pytest.mark.parametrize("given", ["1", "true", "True"])
+def test_options_are_read_back_however_true_is_written(tmp_path, monkeypatch, given):
+    pretend_reported(monkeypatch, {"use_tf32": "1", "device_id": "0"})
+    open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, StageRecord(AZURE, (("use_tf32", given),)))
+
+
+@pytest.mark.parametrize("reported", [{"use_tf32": "0"}, {"device_id": "0"}])
+def test_an_option_that_did_not_arrive_is_an_error(tmp_path, monkeypatch, reported):
+    pretend_reported(monkeypatch, reported)
+    with pytest.raises(BadOption, match=r"was given use_tf32=1, and onnxruntime says that it has (0|None)"):
+        open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, StageRecord(AZURE, (("use_tf32", "1"),)))
+
+
+def test_a_provider_that_reports_no_options_cannot_be_asked(tmp_path):
+    record = StageRecord(AZURE, (("use_tf32", "1"),))
+    assert open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, record).get_provider_options()[AZURE] == {}
+
+
+def opening(monkeypatch, accepts, error):
+    """A provider that takes only what `accepts` says."""
+    real = onnxruntime.InferenceSession
+
+    def open_one(model, options, providers, **more):
+        if not accepts(providers[0][1]):
+            if error:
+                raise RuntimeError(error)
+            providers = [CPU]
+        return real(model, options, providers=providers, **more)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", open_one)
+
+
+@pytest.mark.parametrize("error", ["Invalid OpenVINO EP option: device", "Unknown option: device", "it broke", ""])
+def test_options_are_told_from_a_provider_that_does_not_work(monkeypatch, error):
+    """Some say which option it is; some fail, or leave everything to the CPU, and work without it."""
+    record = StageRecord(AZURE, (("device", "GPU"),))
+    see_accepted(record)
+    opening(monkeypatch, lambda options: "device" not in options, error)
+    with pytest.raises(BadOption, match="device"):
+        see_accepted(record)
+    see_accepted(StageRecord(AZURE, (("another", "1"),)))
+
+
+def test_an_option_that_is_named_in_the_error_is_at_fault_at_load_too(tmp_path, monkeypatch):
+    model, record = make_miniature(tmp_path / "m.onnx"), StageRecord(AZURE, (("device", "GPU"),))
+    opening(monkeypatch, lambda options: "device" not in options, "Unknown option: device")
+    with pytest.raises(BadOption, match="doesn't take an option that it was given: Unknown option: device"):
+        open_session(model, SETTINGS, record)
+    monkeypatch.undo()
+    opening(monkeypatch, lambda options: "device" not in options, "no option but to give up")
+    with pytest.raises(ProviderUnavailable, match="no option but to give up"):
+        open_session(model, SETTINGS, record)
+
+
+def test_a_provider_that_does_not_work_at_all_is_not_its_options_fault(monkeypatch):
+    opening(monkeypatch, lambda _: False, "driver too old")
+    see_accepted(StageRecord(AZURE, (("device", "GPU"),)))
 
 
 def test_onnxruntime_reports_to_nobody(tmp_path):

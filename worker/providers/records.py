@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 CPU = "CPUExecutionProvider"
+
+NAMES = {
+    "coreml": "CoreMLExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+    "tensorrt": "TensorrtExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+    "cpu": CPU,
+}
+"""onnxruntime's names, by those of the setting `provider`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +43,8 @@ class Assignment:
     def provider(self) -> str:
         """Whose the generator is, which is nine tenths of the work."""
         return self.generator.provider
+
+    def stages(self) -> Iterator[tuple[str, StageRecord]]:
+        """Those of a model that was cut, by name, in the order in which they run."""
+        for name in ("prosody", "source", "front", "generator"):
+            yield name, getattr(self, name)

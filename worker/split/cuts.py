@@ -145,16 +145,16 @@ def _curve(graph: Graph, convolution: Any) -> str:
     node = graph.maker(tensor)
     if node is None or node.op_type != "Unsqueeze":
         raise CannotSplit("no Unsqueeze comes before the convolution of F0 or energy")
-    return str(node.input[0])
+    return _source(graph, node.input[0])
 
 
 def _aligned_text(graph: Graph, curves: list[Any]) -> str:
     """The first part of the first concatenation of text, F0 and energy."""
     for node in graph.of_type("Concat"):
         if len(node.input) == 3 and all(
-            graph.depends(part, curve.output) for part, curve in zip(node.input[1:], curves, strict=True)
+            any(graph.depends(part, curve.output) for part in node.input[1:]) for curve in curves
         ):
-            return str(node.input[0])
+            return _source(graph, node.input[0])
     raise CannotSplit("text, F0 and energy are nowhere joined")
 
 

@@ -42,7 +42,10 @@ class Graph:
 
     @property
     def opset(self) -> int:
-        return max(int(opset.version) for opset in self.model.opset_import if opset.domain in ("", "ai.onnx"))
+        """0 if the model doesn't say, as an empty file."""
+        return max(
+            (int(opset.version) for opset in self.model.opset_import if opset.domain in ("", "ai.onnx")), default=0
+        )
 
     def of_type(self, *operators: str) -> Iterator[Any]:
         return (node for node in self.nodes if node.op_type in operators)
@@ -58,6 +61,10 @@ class Graph:
 
     def takers(self, tensor: str) -> list[Any]:
         return [self.nodes[place] for place in self._takers[tensor]]
+
+    def taken_by(self, place: int) -> list[str]:
+        """What a node takes, with what the graphs inside it take from outside."""
+        return _taken(self.nodes[place])
 
     def element_type(self, tensor: str) -> int:
         """As `onnx.TensorProto` numbers them; float where the model doesn't say."""

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +17,11 @@ import msgspec
 from worker.checksum import sha256_of
 from worker.checksum_cache import cached_sha256_of
 from worker.split.noise import Noise
+from worker.split.rewrites import DEFAULT, Rewrite
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 """Of the stages' files: one more whenever this code would make others of the same model."""
 
 _MANIFEST = "manifest.json"
@@ -50,7 +51,7 @@ class Prepared(msgspec.Struct, frozen=True):
     manifest: Manifest
 
 
-def prepare(model: Path, cache: Path) -> Prepared:
+def prepare(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -> Prepared:
     """The model's stages, from the cache or made now: about 3 s and 1.2 GB of memory for the 325 MB model.
 
     Several processes may come at once: one makes them, the others wait for it.
@@ -59,11 +60,12 @@ def prepare(model: Path, cache: Path) -> Prepared:
         Unprepared: the model isn't built like Kokoro, can't be read, or the cache can't be written.
     """
     try:
-        folder = cache / "split" / f"{cached_sha256_of(model)[:32]}-{FORMAT}"
+        name = "-".join([cached_sha256_of(model)[:32], str(FORMAT), *sorted(rewrites)])
+        folder = cache / "split" / name
         manifest = _sound(folder)
         if manifest is None:
-            with _alone(folder.parent):
-                manifest = _sound(folder) or _make(model, folder)
+            with alone(folder.parent):
+                manifest = _sound(folder) or _make(model, folder, rewrites)
     except OSError as error:
         raise Unprepared(f"the cache {cache} can't be used: {error}") from error
     if manifest.unsplittable:
@@ -73,7 +75,7 @@ def prepare(model: Path, cache: Path) -> Prepared:
 
 def discard(prepared: Prepared) -> None:
     """Throw away stages that turned out not to work, though their files are as they were written."""
-    with _alone(prepared.folder.parent):
+    with alone(prepared.folder.parent):
         _put_away(prepared.folder)
 
 
@@ -94,14 +96,14 @@ def _sound(folder: Path) -> Manifest | None:
     return manifest
 
 
-def _make(model: Path, folder: Path) -> Manifest:
+def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
     """Into a folder of another name, which then takes the place of what was there. Nobody else is making."""
     for left in folder.parent.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_UNFINISHED))
     started = time.monotonic()
     try:
-        manifest = _split(model, made)
+        manifest = _split(model, made, rewrites)
         (made / _MANIFEST).write_bytes(msgspec.json.encode(manifest))
         _put_away(folder)
         made.rename(folder)
@@ -111,13 +113,13 @@ def _make(model: Path, folder: Path) -> Manifest:
     return manifest
 
 
-def _split(model: Path, folder: Path) -> Manifest:
+def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
     # The onnx package costs 0.2 s and 30 MB, which only a new model needs.
     from worker.split.graph import CannotSplit, load_graph
     from worker.split.stage_files import write_stages
 
     try:
-        noise, front, generator = write_stages(load_graph(model), folder)
+        noise, front, generator = write_stages(load_graph(model), folder, rewrites)
     except CannotSplit as error:
         for file in folder.iterdir():
             file.unlink()
@@ -135,8 +137,8 @@ def _put_away(folder: Path) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the cache's lock, which the system takes back from a process that dies."""
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the lock of the cache in that folder, which the system takes back from a process that dies."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

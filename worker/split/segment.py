@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
+from worker.split.fitted_stage import FittedStage
 from worker.split.marks import lead_of
 from worker.split.source import Source
 from worker.split.stage import Stage
@@ -68,23 +69,26 @@ class WindowedSegment:
         source: Source,
         statistics: Statistics,
         plan: Sequence[Window],
-        front: Stage,
-        generator: Stage,
+        front: FittedStage,
+        generator: FittedStage,
         cancellation: Cancellation,
         exact_front: bool = False,
     ) -> None:
-        """`front` is the stage that tells its statistics if `exact_front`, else the one that takes them."""
+        """`front` is the stage that tells its statistics if `exact_front`, else the one that takes them. What is fixed
+        of its lengths is in frames at 40 Hz, of the generator's in frames at 80 Hz, context included."""
         self._prosody = prosody
         self._source = source
         self._statistics = statistics
-        self._front = partial(front.run, cancellation=cancellation)
-        self._generator = partial(generator.run, cancellation=cancellation)
-        begin = max(0, plan[0].begin - GENERATOR_CONTEXT)
-        ends = [_even(min(window.end + GENERATOR_CONTEXT, prosody.frames)) for window in plan]
-        self._cells = [Window(*pair) for pair in zip([begin - begin % 2, *ends], ends, strict=False)]
+        self._front = front
+        self._generator = generator
+        self._cancellation = cancellation
+        begin = 0 if exact_front else max(0, plan[0].begin - GENERATOR_CONTEXT)
+        self._made = Window(begin - begin % 2, prosody.frames)
+        ends = accumulate((_even(self._fitted(window)[0].end) for window in plan), max)
+        self._cells = [Window(*pair) for pair in pairwise([self._made.begin, *dict.fromkeys(ends)])]
         self._exact_front = exact_front
         if exact_front:
-            self._cells = [Window(0, prosody.frames)]
+            self._cells = [self._made]
         self._features: dict[Window, Array] = {}
 
     def samples(self, window: Window, threads: int) -> NDArray[np.floating[Any]]:
@@ -93,12 +97,14 @@ class WindowedSegment:
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
-        given = _widened(window, GENERATOR_CONTEXT, self._prosody.frames)
-        kept = _widened(window, SECOND_STAGE_CONTEXT, self._prosody.frames)
+        given, stage = self._fitted(window)
+        kept = given if stage else _widened(window, SECOND_STAGE_CONTEXT, self._prosody.frames)
         harmonics = self._source.harmonics(*given, threads)
-        crop = np.array([kept.begin - given.begin, given.end - kept.end])
-        arrays = [self._features_of(given, threads), harmonics, self._prosody.style, *self._statistics[2:], crop]
-        [audio] = self._generator(arrays, threads)
+        arrays = [self._features_of(given, threads), harmonics, self._prosody.style, *self._statistics[2:]]
+        if stage is None:
+            stage = self._generator.any_length
+            arrays.append(np.array([kept.begin - given.begin, given.end - kept.end]))
+        [audio] = stage.run(arrays, threads, self._cancellation)
         return audio.ravel()[_samples(window.begin - kept.begin) : _samples(window.end - kept.begin)]
 
     def begin(self, threads: int) -> None:
@@ -109,6 +115,10 @@ class WindowedSegment:
         """
         if self._exact_front:
             self._features_of(self._cells[0], threads)
+
+    def _fitted(self, window: Window) -> tuple[Window, Stage | None]:
+        """What the generator is given for a window, and which of fixed length takes it."""
+        return self._generator.fitted(_widened(window, GENERATOR_CONTEXT, self._prosody.frames), self._made)
 
     def _features_of(self, wanted: Window, threads: int) -> Array:
         cells = [cell for cell in self._cells if cell.begin < wanted.end and cell.end > wanted.begin]
@@ -121,7 +131,9 @@ class WindowedSegment:
 
     def _make(self, cell: Window, threads: int) -> Array:
         prosody = self._prosody
-        given = _widened(Window(cell.begin // 2, cell.end // 2), FRONT_CONTEXT, prosody.text.shape[-1])
+        frames = prosody.text.shape[-1]
+        given = _widened(Window(cell.begin // 2, cell.end // 2), FRONT_CONTEXT, frames)
+        given, stage = self._front.fitted(given, Window(0, frames))
         curves = slice(2 * given.begin, 2 * given.end)
         arrays = [
             prosody.text[..., given.begin : given.end],
@@ -130,7 +142,7 @@ class WindowedSegment:
             prosody.style,
             *(() if self._exact_front else self._statistics[:2]),
         ]
-        features, *_ = self._front(arrays, threads)
+        features, *_ = (stage or self._front.any_length).run(arrays, threads, self._cancellation)
         return features[..., cell.begin - curves.start : cell.end - curves.start]
 
 

@@ -15,6 +15,8 @@ from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
 from worker.providers.records import Assignment, StageRecord
 from worker.settings import WorkerSettings
+from worker.split.fitted_stage import FittedStage
+from worker.split.fixed_stages import fixed_fronts, fixed_generators
 from worker.split.marks import marks_of
 from worker.split.prepared import Prepared
 from worker.split.segment import GENERATOR_CONTEXT, Prosody, WindowedSegment, whole_segment
@@ -40,14 +42,9 @@ class SplitSpeech:
         self.provider = assignment.provider
 
         def stage(name: str, record: StageRecord) -> Stage:
-            return Stage(prepared.folder / name, settings, record)
+            # What was compiled for one length leaves all others to the CPU.
+            return Stage(prepared.folder / name, settings, StageRecord() if record.window else record)
 
-        self._prosody = stage("prosody.onnx", assignment.prosody)
-        self._source = stage("source.onnx", assignment.source)
-        self._front = stage("front.onnx", assignment.front)
-        self._generator = stage("generator.onnx", assignment.generator)
-        self._exact_front = stage("front-exact.onnx", assignment.front)
-        self._exact_generator = stage("generator-exact.onnx", assignment.generator)
         manifest = prepared.manifest
         self._noise = manifest.noise
         self._statistics = VoiceStatistics(
@@ -58,12 +55,21 @@ class SplitSpeech:
         self._shape = WindowShape.of(settings)
         self._crew = Crew(settings)
         self._own_front = settings.statistics == "segment"
-        vocoder = (
-            self._front if self.windowed and not self._own_front else self._exact_front,
-            self._generator if self.windowed else self._exact_generator,
-        )
-        for each, threads in product(vocoder, {self._crew.most, self._crew.least}):
-            each.session(threads)
+        self._prosody = stage("prosody.onnx", assignment.prosody)
+        self._source = stage("source.onnx", assignment.source)
+        self._exact_front = stage("front-exact.onnx", assignment.front)
+        self._exact_generator = stage("generator-exact.onnx", assignment.generator)
+        front = FittedStage(self._exact_front)
+        generator = FittedStage(self._exact_generator)
+        if self.windowed and not self._own_front:
+            fixed = fixed_fronts(prepared, settings, assignment.front)
+            front = FittedStage(stage("front.onnx", assignment.front), fixed)
+        if self.windowed:
+            fixed = fixed_generators(prepared, settings, assignment.generator)
+            generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
+        self._front, self._generator = front, generator
+        for each, threads in product((front, generator), {self._crew.most, self._crew.least}):
+            each.open(threads)
 
     @property
     def first_block(self) -> float:
@@ -81,9 +87,9 @@ class SplitSpeech:
 
     def forget_exact(self) -> None:
         """Give back the memory of the stages that only an unknown voice needs."""
-        if not self._own_front:
-            self._exact_front.close()
-        self._exact_generator.close()
+        for exact, windowed in ((self._exact_front, self._front), (self._exact_generator, self._generator)):
+            if windowed.any_length is not exact:
+                exact.close()
 
     def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
         """The utterance's blocks; `inputs` are the model's: tokens, style, speed.
@@ -126,7 +132,7 @@ class SplitSpeech:
             self._source_of(prosody, utterance),
             statistics,
             plan,
-            self._exact_front if self._own_front else self._front,
+            self._front,
             self._generator,
             utterance.cancellation,
             exact_front=self._own_front,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
 from worker.machine import cores
-from worker.providers.records import StageRecord
+from worker.providers.records import CPU, StageRecord
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 
@@ -54,12 +54,13 @@ class Stage:
         self._lock = threading.Lock()
 
     def session(self, threads: int) -> Any:
-        """Opened when it is first asked for.
+        """Opened when it is first asked for. Threads are the CPU's: an accelerator's stage has one session.
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stage.
             ProviderUnavailable: the execution provider can't.
         """
+        threads = threads if self._record.provider == CPU else 1
         with self._lock:
             if threads not in self._sessions:
                 self._sessions[threads] = open_session(self._file, self._settings, self._record, threads=threads)

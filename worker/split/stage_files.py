@@ -6,6 +6,7 @@ thread counts and even processes share them.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,9 +16,13 @@ from onnx.external_data_helper import set_external_data
 
 from worker.split.cuts import Cuts, find_cuts
 from worker.split.graph import Graph
+from worker.split.nodes import Nodes
 from worker.split.noise import Noise
 from worker.split.noise_inputs import noise_of, random_operations
+from worker.split.planar import make_planar
 from worker.split.rewrite import CROP, STATISTICS, Additions, crop_context, give_statistics, norms, tell_statistics
+from worker.split.rewrites import DEFAULT, Rewrite
+from worker.split.snake import rewrite_snakes
 
 PROSODY, SOURCE = "prosody.onnx", "source.onnx"
 FRONT, GENERATOR = "front.onnx", "generator.onnx"
@@ -31,9 +36,14 @@ _INLINE = 1024
 """Bytes below which a weight stays in its stage's own file: shapes and indices, which the loader wants to see."""
 _ALIGNMENT = 4096
 
+_VOCODER = (FRONT, EXACT_FRONT, GENERATOR, EXACT_GENERATOR)
+_REWRITES = {Rewrite.SNAKE: rewrite_snakes, Rewrite.PLANAR: make_planar}
 
-def write_stages(graph: Graph, folder: Path) -> tuple[tuple[Noise, ...], int, int]:
-    """Write `STAGES` and `WEIGHTS`.
+
+def write_stages(
+    graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEFAULT
+) -> tuple[tuple[Noise, ...], int, int]:
+    """Write `STAGES` and `WEIGHTS`. Without `rewrites` the stages together are the model to the bit.
 
     Returns:
         The source's noise, and the channels of the front's and of the generator's norms.
@@ -47,7 +57,7 @@ def write_stages(graph: Graph, folder: Path) -> tuple[tuple[Noise, ...], int, in
     generator, _ = graph.needed([cuts.audio], [cuts.features, cuts.harmonics, cuts.style])
     sizes = [sum(channels for _, channels in norms(graph, places)) for places in (front, generator)]
     with (folder / WEIGHTS).open("wb") as weights:
-        writer = _Writer(graph, folder, weights)
+        writer = _Writer(graph, folder, weights, rewrites)
         inputs = [cuts.tokens, cuts.style, cuts.speed]
         writer.write(PROSODY, inputs, [*prosody, cuts.durations], properties=True)
         noise = _write_source(graph, writer, cuts)
@@ -88,14 +98,16 @@ def _statistics(channels: int) -> list[Any]:
 class _Writer:
     """Writes parts of one graph into one folder."""
 
-    def __init__(self, graph: Graph, folder: Path, weights: BinaryIO) -> None:
+    def __init__(self, graph: Graph, folder: Path, weights: BinaryIO, rewrites: Collection[Rewrite]) -> None:
         self._graph = graph
         self._folder = folder
         self._weights = weights
+        self._rewrites = rewrites
         self._external: dict[str, Any] = {}
 
     def write(self, name: str, *args: Any, **kwargs: Any) -> None:
-        (self._folder / name).write_bytes(self.model(*args, **kwargs).SerializeToString())
+        rewrites = self._rewrites if name in _VOCODER else ()
+        (self._folder / name).write_bytes(self.model(*args, **kwargs, rewrites=rewrites).SerializeToString())
 
     def model(
         self,
@@ -108,6 +120,7 @@ class _Writer:
         more_outputs: list[Any] | None = None,
         properties: bool = False,
         inline: bool = False,
+        rewrites: Collection[Rewrite] = (),
     ) -> Any:
         """The part that makes `outputs` from `inputs`, with other nodes at the places of `instead`.
 
@@ -117,13 +130,19 @@ class _Writer:
         places, names = graph.needed(outputs, inputs)
         nodes = [node for place in places for node in instead.get(place, [graph.nodes[place]])]
         nodes = [*nodes, *more.nodes] if more_outputs else [*more.nodes, *nodes]
+        rewritten = Nodes(nodes, [*outputs, *(value.name for value in more_outputs or [])], graph, "rewritten")
+        for rewrite in sorted(rewrites):
+            _REWRITES[rewrite](rewritten)
+        rewritten.drop_unused()
+        names = (names & rewritten.taken()) | set(outputs)
         kept = [graph.initializers[name] for name in sorted(names & graph.initializers.keys())]
+        initializers = kept if inline else [_shaped(self._outside(tensor), rewritten.reshaped) for tensor in kept]
         part = helper.make_graph(
-            nodes,
+            list(rewritten),
             "kokoro-live",
             [graph.value(name) for name in inputs] + (more_inputs or []),
             [graph.value(name) for name in outputs] + (more_outputs or []),
-            [*(kept if inline else map(self._outside, kept)), *more.constants],
+            [*initializers, *more.constants, *rewritten.constants],
         )
         model = helper.make_model(part, opset_imports=graph.model.opset_import, functions=graph.model.functions)
         model.ir_version = graph.model.ir_version
@@ -150,3 +169,14 @@ class _Writer:
         outside.ClearField("raw_data")
         self._weights.write(values)
         return outside
+
+
+def _shaped(tensor: Any, shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    """The tensor, in the dimensions that it is to have; its values are in the same order in both."""
+    if tensor.name not in shapes:
+        return tensor
+    shaped = onnx.TensorProto()
+    shaped.CopyFrom(tensor)
+    shaped.ClearField("dims")
+    shaped.dims.extend(shapes[tensor.name])
+    return shaped

@@ -8,10 +8,13 @@ import onnxruntime as ort
 from tests.split_model import make_split_model, make_split_voices
 from worker.cancellation import Cancellation
 from worker.engine import Block, Utterance
+from worker.fidelity import snr
 from worker.kokoro import KokoroEngine
-from worker.providers.records import CPU, StageRecord
+from worker.providers.records import CPU, Assignment, StageRecord
 from worker.settings import WorkerSettings
+from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
+from worker.split.rewrites import DEFAULT
 from worker.split.segment import Prosody, WindowedSegment, whole_segment
 from worker.split.source import Source
 from worker.split.stage import Stage
@@ -23,10 +26,10 @@ HEART = (("af_heart", 1.0),)
 NOBODY = Cancellation()
 
 
-def make_engine(folder: Path, model=None, **settings) -> KokoroEngine:
+def make_engine(folder: Path, model=None, assigned: Assignment | None = None, **settings) -> KokoroEngine:
     made = make_split_model(folder / "small.onnx", **(model or {}))
     voices = make_split_voices(folder / "voices.bin")
-    return KokoroEngine(made, voices, WorkerSettings(cache_dir=folder / "cache", **settings))
+    return KokoroEngine(made, voices, WorkerSettings(cache_dir=folder / "cache", **settings), assigned=assigned)
 
 
 def utterance(script=SCRIPT * 4, voice=HEART, **more) -> Utterance:
@@ -52,9 +55,9 @@ def joined(blocks: list[Block]):
 class Parts:
     """A model's stages by name, run with one thread, and inputs for them."""
 
-    def __init__(self, folder: Path, **model) -> None:
+    def __init__(self, folder: Path, rewrites=DEFAULT, **model) -> None:
         self.model = make_split_model(folder / "small.onnx", **model)
-        self.prepared: Prepared = prepare(self.model, folder / "cache")
+        self.prepared: Prepared = prepare(self.model, folder / "cache", rewrites)
         self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
 
     def stage(self, name: str) -> Stage:
@@ -80,8 +83,13 @@ class Parts:
         return whole_segment(prosody, self.source(prosody), *exact, 1, NOBODY)
 
     def windowed(self, prosody: Prosody, statistics: Statistics, plan: list[Window]) -> WindowedSegment:
-        stages = self.stage("front.onnx"), self.stage("generator.onnx")
+        stages = FittedStage(self.stage("front.onnx")), FittedStage(self.stage("generator.onnx"))
         return WindowedSegment(prosody, self.source(prosody), statistics, plan, *stages, NOBODY)
+
+
+def decibels(expected, made) -> float:
+    """Signal to noise ratio of sound between -1 and 1, in whatever shape."""
+    return snr(32_768 * expected.ravel(), 32_768 * made.ravel())
 
 
 def run_model(model: Path, **inputs):

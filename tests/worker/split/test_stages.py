@@ -18,7 +18,7 @@ def own_checksums(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["tokens", "input_ids"])
 def test_stages_together_are_the_whole_to_the_bit(tmp_path, name):
-    parts = Parts(tmp_path, tokens_name=name)
+    parts = Parts(tmp_path, rewrites=(), tokens_name=name)
     prosody = parts.prosody()
     made, _ = parts.whole(prosody)
     reference = make_split_model(

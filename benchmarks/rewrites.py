@@ -1,0 +1,108 @@
+"""What each rewrite of the vocoder's graph gives: a window of the generator with none, with each alone, with all.
+
+    python -m benchmarks.rewrites --model MODEL [--threads 1]... [--frames 64] [--runs 15]
+
+The variants take turns, so what else the machine does meets all alike; `ratio` is the median of each turn's time
+against that of the graph as it is, `processor` the same of processor time, which others on the machine disturb less;
+`SNR` is how far the sound is from it, in dB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.machine import machine
+from worker.cancellation import Cancellation
+from worker.fidelity import snr
+from worker.providers.records import StageRecord
+from worker.settings import WorkerSettings
+from worker.split.prepared import Prepared, prepare
+from worker.split.rewrites import Rewrite
+from worker.split.segment import GENERATOR_CONTEXT, SECOND_STAGE_CONTEXT
+from worker.split.stage import Stage
+from worker.split.stage_files import GENERATOR
+from worker.split.trial_window import window_inputs
+
+VARIANTS = {"none": (), **{rewrite.value: (rewrite,) for rewrite in Rewrite}, "all": tuple(Rewrite)}
+
+
+def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
+    """Of a window in a segment's middle, whose context is cropped on both sides as the engine crops it."""
+    crop = GENERATOR_CONTEXT - SECOND_STAGE_CONTEXT
+    return [*window_inputs(prepared, "generator", frames).values(), np.array([crop, crop])]
+
+
+def sound(stage: Stage, arrays: list[NDArray[Any]], threads: int) -> NDArray[Any]:
+    """In steps of 16 bits, not rounded."""
+    return 32_768 * stage.run(arrays, threads, Cancellation())[0].ravel()
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds, one for each turn."""
+
+    elapsed: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+    """Of all threads."""
+
+
+def measured(stages: Mapping[str, Stage], arrays: list[NDArray[Any]], threads: int, runs: int) -> dict[str, Times]:
+    """By variant."""
+    times = {name: Times() for name in stages}
+    for _ in range(runs):
+        for name, stage in stages.items():
+            started, busy = time.perf_counter(), time.process_time()
+            stage.run(arrays, threads, Cancellation())
+            times[name].elapsed.append(time.perf_counter() - started)
+            times[name].processor.append(time.process_time() - busy)
+    return times
+
+
+def ratio(mine: list[float], plain: list[float]) -> str:
+    return f"{statistics.median(a / b for a, b in zip(mine, plain, strict=True)):.3f}"
+
+
+def show(console: Console, threads: int, times: Mapping[str, Times], sounds: Mapping[str, Any]) -> None:
+    columns = ("rewrites", "ms", "least ms", "ratio", "processor", "SNR dB")
+    table = Table(*columns, title=f"{threads} thread{'s' * (threads > 1)}")
+    plain = times["none"]
+    for name, mine in times.items():
+        seconds = [f"{1e3 * each(mine.elapsed):.0f}" for each in (statistics.median, min)]
+        ratios = [ratio(mine.elapsed, plain.elapsed), ratio(mine.processor, plain.processor)]
+        table.add_row(name, *seconds, *ratios, "" if name == "none" else f"{snr(sounds['none'], sounds[name]):.0f}")
+    console.print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--threads", type=int, action="append", help="may be given several times; else 1")
+    parser.add_argument("--frames", type=int, default=64, help="of the window at 80 Hz, context included")
+    parser.add_argument("--runs", type=int, default=15)
+    arguments = parser.parse_args()
+    console = Console()
+    console.print(", ".join(f"{name}: {value}" for name, value in machine().items()))
+    with tempfile.TemporaryDirectory() as folder:
+        variants = {name: prepare(arguments.model, Path(folder), rewrites) for name, rewrites in VARIANTS.items()}
+        arrays = inputs(variants["none"], arguments.frames)
+        for threads in arguments.threads or [1]:
+            settings = WorkerSettings(threads=threads)
+            stages = {name: Stage(made.folder / GENERATOR, settings, StageRecord()) for name, made in variants.items()}
+            sounds = {name: sound(stage, arrays, threads) for name, stage in stages.items()}
+            show(console, threads, measured(stages, arrays, threads, arguments.runs), sounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""Few sentences, and checksums that nobody else sees."""
+
+import pytest
+
+from tests.worker.quantization.making import SCRIPTS, Made
+from worker import checksum_cache
+from worker.quantization import make, quality
+
+
+@pytest.fixture(autouse=True)
+def short(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(make, "calibration", lambda: SCRIPTS)
+    monkeypatch.setattr(quality, "evaluation", lambda: SCRIPTS)
+
+
+@pytest.fixture
+def made(tmp_path):
+    return Made(tmp_path)

@@ -1,0 +1,99 @@
+"""How a variant is judged: prosody by durations and pitch, sound on the same prosody with the same noise."""
+
+import onnx
+import pytest
+
+from worker.quantization.kinds import Kind
+from worker.quantization.quality import Quality, compare, spread_out
+
+GOOD = Quality(20.0, 1.0, 0.5, 0.8, 0.97, 0.01)
+
+
+def compared(made, other, **more):
+    return compare(made.model, other, made.voices, made.settings, **more)
+
+
+def changed(made, operator, change):
+    """The model with `change` applied to the first node of a kind, and its weights by name."""
+    model = onnx.load(made.model)
+    weights = {tensor.name: tensor for tensor in model.graph.initializer}
+    change(next(node for node in model.graph.node if node.op_type == operator), weights)
+    onnx.save(model, made.folder / "changed.onnx")
+    return made.folder / "changed.onnx"
+
+
+def scale(weights, name, factor):
+    weights[name].CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(weights[name]) * factor, name))
+
+
+def test_the_model_itself_is_no_distance_away(made):
+    quality = compared(made, made.model)
+    assert quality.log_mel_distance == quality.log_spectral_distance == quality.length_difference == 0
+    assert quality.duration_agreement == 1
+    assert quality.pitch_difference == 0
+    assert quality.spread > 0
+    assert quality.passes
+
+
+def test_other_durations_are_counted_and_do_not_hide_the_sound(made):
+    """Slower by a tenth: nothing agrees, but the sound of the same prosody does."""
+
+    def slower(node, weights):
+        scale(weights, node.input[1], 0.5)
+
+    other = changed(made, "LSTM", slower)
+    quality = compared(made, other)
+    assert quality.duration_agreement < 1
+    assert quality.length_difference > 0
+    assert quality.log_mel_distance == 0, "both vocode the same prosody"
+
+
+def test_another_vocoder_is_heard_and_has_the_same_durations(made):
+    last = onnx.load(made.model)
+    weights = {tensor.name: tensor for tensor in last.graph.initializer}
+    post = [node for node in last.graph.node if node.op_type == "Conv"][-1]
+    scale(weights, post.input[1], 1.5)
+    onnx.save(last, made.folder / "changed.onnx")
+    quality = compared(made, made.folder / "changed.onnx")
+    assert quality.duration_agreement == 1
+    assert quality.log_mel_distance > 0.01
+    assert quality.snr < 40
+
+
+def test_eight_bits_are_further_away_than_sixteen(made):
+    eight, sixteen = (compared(made, made.have(kind)) for kind in (Kind.STATIC_INT8, Kind.MIXED_FP16))
+    assert 0 < sixteen.log_mel_distance < eight.log_mel_distance < eight.spread
+
+
+def test_sentences_and_voices_can_be_named(made):
+    heard = []
+    compared(made, made.model, scripts=["jˈɛs.", "nˈO."], names=["am_adam"], progress=heard.append)
+    # Two sentences' prosody, and the sound of both.
+    assert len(heard) == 4
+    assert heard == sorted(heard) and heard[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "passes"),
+    [
+        ({}, True),
+        ({"log_mel_distance": 0.81}, False),
+        ({"duration_agreement": 0.9}, False),
+        ({"snr": 0.0}, True),
+    ],
+)
+def test_the_gate_is_spread_and_durations(change, passes):
+    import dataclasses
+
+    assert dataclasses.replace(GOOD, **change).passes is passes
+
+
+def test_it_survives_a_files_metadata():
+    assert Quality.from_properties(GOOD.as_properties()) == GOOD
+    assert Quality.from_properties({}) is None
+    assert Quality.from_properties(GOOD.as_properties() | {"kokoro_live.snr": "good"}) is None
+
+
+def test_names_are_taken_from_all_of_the_list():
+    assert spread_out(["af_a", "af_b", "am_a", "bf_a", "bm_a"], 3) == ["af_a", "am_a", "bm_a"]
+    assert spread_out(["one", "two"], 4) == ["one", "two"]

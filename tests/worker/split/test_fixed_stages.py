@@ -1,0 +1,59 @@
+"""An engine whose stages were compiled for windows of one length says the same as any other."""
+
+import numpy as np
+import pytest
+
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
+from worker import checksum_cache
+from worker.engine import ProviderUnavailable
+from worker.providers.records import Assignment, StageRecord
+from worker.split import static_windows
+from worker.split.prepared import Unprepared
+
+FIXED = StageRecord(window=75)
+ASSIGNMENTS = {
+    "segment": Assignment(generator=FIXED),
+    "voice": Assignment(front=StageRecord(window=88), generator=FIXED),
+}
+
+
+@pytest.fixture(autouse=True)
+def own_checksums(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+
+
+@pytest.mark.parametrize("statistics", ASSIGNMENTS)
+def test_it_says_the_same(tmp_path, statistics):
+    """To the last bit or the one before; from any sample on; and what is too short for any window, too."""
+    engine = make_engine(tmp_path, statistics=statistics)
+    engine.warm_up()
+    fixed = make_engine(tmp_path, assigned=ASSIGNMENTS[statistics], statistics=statistics)
+    for script in ("h", SCRIPT, SCRIPT * 4):
+        expected, made = (joined(blocks_of(each, script)).astype(int) for each in (engine, fixed))
+        assert len(made) == len(expected)
+        assert np.abs(made - expected).max() <= 1
+    for sample in (1, 7_200, 40_000, len(made) - 1):
+        assert np.array_equal(joined(blocks_of(fixed, from_sample=sample)), made[sample:])
+
+
+def test_the_first_window_has_a_length_of_its_own(tmp_path):
+    """Its 24 frames with 8 on each side; the longest has what the record says."""
+    make_engine(tmp_path, assigned=ASSIGNMENTS["segment"])
+    [folder] = (tmp_path / "cache" / "split").glob("*-*")
+    assert sorted(path.name for path in folder.glob("*-[0-9]*.onnx")) == ["generator-40.onnx", "generator-75.onnx"]
+
+
+def test_an_unknown_voice_and_whole_segments_run_on_the_cpu(tmp_path):
+    """What is compiled for a window isn't asked for a segment."""
+    accelerated = Assignment(generator=StageRecord("NoSuchProvider", window=75))
+    engine = make_engine(tmp_path, assigned=accelerated, vocoder="whole")
+    assert len(blocks_of(engine)) == 1
+
+
+def test_what_cant_be_of_one_length_gives_the_provider_up(tmp_path, monkeypatch):
+    def fail(*_):
+        raise Unprepared("the length isn't known")
+
+    monkeypatch.setattr(static_windows, "_make", fail)
+    with pytest.raises(ProviderUnavailable, match="the length isn't known"):
+        make_engine(tmp_path, assigned=ASSIGNMENTS["segment"])

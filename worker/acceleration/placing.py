@@ -1,0 +1,73 @@
+"""What runs a model here and now: the chain, with what trials have found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnxruntime
+
+from worker.acceleration.verdict import Key, Verdict, load
+from worker.checksum_cache import cached_sha256_of
+from worker.engine import EngineUnavailable
+from worker.providers.chain import Choice, candidate, chain, choose
+from worker.providers.options import options_of
+from worker.providers.probe import see_accepted
+from worker.providers.records import CPU, NAMES, Assignment
+from worker.settings import WorkerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """The choice, and what it was made from."""
+
+    choice: Choice
+    chain: tuple[str, ...]
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    """By provider."""
+
+
+def place(model: Path, settings: WorkerSettings, without: Collection[str] = ()) -> Placing:
+    """Choose. No provider of `without` is taken.
+
+    Raises:
+        BadOption: an option that was given isn't one, or isn't accepted.
+        EngineUnavailable: the model can't be read.
+        ProviderUnavailable: the provider that was asked for isn't there, or lost its trial.
+    """
+    available = onnxruntime.get_available_providers()
+    providers = chain(settings, available)
+    # Options are looked at first, and whatever else is wrong.
+    options_of(providers[0], settings.provider_options, settings.provider, onnxruntime.__version__)
+    candidates: dict[str, Assignment] = {}
+    verdicts: dict[str, Verdict] = {}
+    for provider in providers:
+        if provider == CPU or provider in without or provider not in available or not model.is_file():
+            continue
+        candidates[provider], key = candidate_of(provider, model, settings)
+        if settings.provider_options and NAMES[settings.provider] == provider:
+            see_accepted(next(record for _, record in candidates[provider].stages() if record.provider == provider))
+        verdict = load(settings.cache_dir, key)
+        if verdict and not verdict.had_less(settings.compile_timeout):
+            verdicts[provider] = verdict
+    if not model.is_file():
+        return Placing(Choice(Assignment()), providers)
+    return Placing(choose(settings, available, without, verdicts, candidates), providers, verdicts)
+
+
+def candidate_of(provider: str, model: Path, settings: WorkerSettings) -> tuple[Assignment, Key]:
+    """What the provider would run of that model, and under what its verdict is kept.
+
+    Raises:
+        BadOption: an option that was given isn't the provider's.
+        EngineUnavailable: the model can't be read.
+    """
+    try:
+        sha256 = cached_sha256_of(model)
+    except OSError as error:
+        raise EngineUnavailable(f"{model} can't be read: {error.strerror}") from error
+    short = next(name for name, long in NAMES.items() if long == provider)
+    compiled = settings.cache_dir / short / f"{sha256[:32]}-{onnxruntime.__version__}"
+    placed = candidate(provider, settings, compiled)
+    return placed, Key.of(provider, placed, settings, sha256)

@@ -1,0 +1,115 @@
+"""The trial of an execution provider, while another one speaks: two processes, of which one measures.
+
+The other waits for it, at most as long as `compile_timeout` says. It lives when the provider crashes or hangs, so it
+can say so in the verdict: a crash costs one trial, and not one at each start. A trial that is ended with its server
+leaves no verdict, and is made again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import multiprocess
+import psutil
+from setproctitle import setproctitle
+
+from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
+from worker.acceleration import measuring
+from worker.acceleration.judge import Measurements, judge
+from worker.acceleration.placing import candidate_of
+from worker.acceleration.verdict import Verdict, store
+from worker.engine import EngineUnavailable
+from worker.priority import place_process
+from worker.providers.records import NAMES
+from worker.select import kokoro_files
+from worker.settings import WorkerSettings
+
+log = logging.getLogger(__name__)
+
+IN_FAVOUR, FAILED, AGAINST = 0, 1, 3
+"""Exit statuses. In favour: the worker is to be replaced by one that runs on the provider."""
+
+NICENESS = 10
+"""Of both processes, so that the one that speaks has the processors first."""
+
+
+def run(
+    lifeline: int, settings: WorkerSettings, provider: str, measure: Callable[..., None] = measuring.run
+) -> NoReturn:
+    """Try that provider (as onnxruntime names it), keep the verdict, and exit with one of the statuses above."""
+    setproctitle("kokoro-live: trial")
+    die_with_supervisor(lifeline)
+    leave_ending_to_supervisor()
+    # The supervisor ends whoever takes longer than that, so the verdict has to be there before.
+    spent = time.time() - psutil.Process().create_time()
+    seconds = settings.compile_timeout - spent - min(5.0, 0.1 * settings.compile_timeout)
+    try:
+        place_process(settings)  # the CPU that it is compared with has the worker's processors
+        os.nice(NICENESS)
+        verdict = trial(settings, provider, seconds, measure)
+    except EngineUnavailable as error:
+        log.warning("%s could not be tried: %s", provider, error)
+        sys.exit(FAILED)
+    if verdict is None:
+        sys.exit(FAILED)
+    in_favour = verdict.favours(NAMES.get(settings.provider) == provider)
+    log.info("%s: %s", provider, verdict.reason)
+    sys.exit(IN_FAVOUR if in_favour else AGAINST)
+
+
+def trial(
+    settings: WorkerSettings, provider: str, seconds: float, measure: Callable[..., None] = measuring.run
+) -> Verdict | None:
+    """Have it measured and judge; None if the verdict can't be kept, because then nobody would find it.
+
+    Raises:
+        EngineUnavailable: there is no model to try it with, or the CPU can't speak with it.
+    """
+    files = kokoro_files(settings)
+    placed, key = candidate_of(provider, files[0], settings)
+    log.info("trying %s, for at most %.0f s", provider, seconds)
+    arguments = (files, settings, provider, placed)
+    verdict = judge(_measured(measure, seconds, settings.compile_timeout, provider, arguments))
+    return verdict if store(settings.cache_dir, key, verdict) else None
+
+
+def _measured(
+    measure: Callable[..., None], seconds: float, timeout: float, provider: str, arguments: tuple[Any, ...]
+) -> Measurements:
+    """
+    Raises:
+        EngineUnavailable: the CPU can't speak.
+    """
+    context = multiprocess.get_context("spawn")
+    lifeline_end, lifeline = context.Pipe(duplex=False)
+    answer, answer_end = context.Pipe(duplex=False)
+    process = context.Process(target=measure, args=(lifeline_end, answer_end, *arguments), name="trial")
+    process.start()
+    lifeline_end.close()
+    answer_end.close()
+    try:
+        if not answer.poll(max(0.0, seconds)):
+            failure = f"it wasn't ready within {max(0.0, seconds):.3g} s"
+            return Measurements(provider=provider, failure=failure, timeout=timeout)
+        said = answer.recv()
+        if isinstance(said, str):
+            raise EngineUnavailable(said)
+        assert isinstance(said, Measurements)
+        return said
+    except EOFError:
+        process.join()
+        if process.exitcode >= 0:  # what the provider raises is caught there: that was our own failure, or the CPU's
+            raise EngineUnavailable(f"the trial's process failed with status {process.exitcode}") from None
+        return Measurements(provider=provider, failure=f"its trial crashed ({signal.Signals(-process.exitcode).name})")
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        lifeline.close()
+        answer.close()

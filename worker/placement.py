@@ -1,0 +1,83 @@
+"""What part of the machine one of several workers has: the accelerator, or a share of the cores."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from shm.messages import Load
+from worker.machine import cores
+from worker.settings import WorkerSettings
+
+_TOPOLOGY = Path("/sys/devices/system/cpu")
+
+
+def divide(cpus: Sequence[int], slot: int, slots: int) -> tuple[int, ...]:
+    """Slot `slot`'s share of the processors: consecutive ones, as many as others have or one more.
+
+    With more slots than processors, several slots have the same one.
+    """
+    if slots > len(cpus):
+        return (cpus[slot % len(cpus)],)
+    first, last = (len(cpus) * edge // slots for edge in (slot, slot + 1))
+    return tuple(cpus[first:last])
+
+
+def within(settings: WorkerSettings, number: int) -> WorkerSettings:
+    """The settings of an engine that has `number` cores, where the system can't tie it to them.
+
+    One inference at a time, in all of their threads: more of them would take the cores of others.
+    """
+    return replace(settings, threads=settings.threads or number, concurrency=settings.concurrency or 1)
+
+
+def sharers(slot: int, slots: int, accelerated: bool) -> tuple[int, int]:
+    """Among how many the cores are divided, and which of them a slot is; (0, 1) for one that has them all.
+
+    Slot 0 on an accelerator needs next to none.
+    """
+    if not accelerated:
+        return slot, slots
+    return (slot - 1, slots - 1) if slot else (0, 1)
+
+
+class Place:
+    """This process's. It may be given another slot of the same kind later."""
+
+    def __init__(self) -> None:
+        self._cpus = _by_core(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None
+
+    def take(self, settings: WorkerSettings, load: Load) -> WorkerSettings:
+        """Move all threads of this process to their share; the settings of the engine that is to run there."""
+        if load.slots == 1:
+            return settings
+        share, shares = sharers(load.slot, load.slots, load.accelerated)
+        if load.slot:
+            settings = replace(settings, provider="cpu", provider_options=())
+        if self._cpus is None:
+            return settings if shares == 1 else within(settings, max(cores() // shares, 1))
+        _move(divide(self._cpus, share, shares))
+        return settings
+
+
+def _move(cpus: Sequence[int]) -> None:
+    """New threads are where the one is that starts them; libraries have started some already."""
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.sched_setaffinity(int(thread.name), cpus)
+
+
+def _by_core(cpus: Sequence[int] | set[int]) -> tuple[int, ...]:
+    """Hardware threads of one core side by side, so that no core is divided, where the system tells."""
+
+    def core(cpu: int) -> tuple[int, int]:
+        topology = _TOPOLOGY / f"cpu{cpu}" / "topology"
+        try:
+            return int((topology / "physical_package_id").read_text()), int((topology / "core_id").read_text())
+        except (OSError, ValueError):
+            return 0, cpu
+
+    return tuple(sorted(cpus, key=lambda cpu: (*core(cpu), cpu)))

@@ -1,0 +1,37 @@
+"""Are options accepted? Asked of onnxruntime at start, with a graph of one node, before anything is compiled."""
+
+from __future__ import annotations
+
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+from worker.engine import ProviderUnavailable
+from worker.providers.options import BadOption
+from worker.providers.records import StageRecord
+from worker.session import session_on
+
+
+def see_accepted(record: StageRecord) -> None:
+    """See that the record's provider takes the record's options. A provider that doesn't work without them either
+    isn't their fault, and is found out where it is used.
+
+    Raises:
+        BadOption: it works only without them.
+    """
+    try:
+        session_on(record, _one_node(), ort.SessionOptions())
+    except ProviderUnavailable as error:
+        try:
+            session_on(StageRecord(record.provider), _one_node(), ort.SessionOptions())
+        except ProviderUnavailable:
+            return
+        given = ", ".join(f"{key}={value}" for key, value in record.options)
+        raise BadOption(f"{record.provider} works without options, but not with {given}: {error}") from error
+
+
+def _one_node() -> bytes:
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "one", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    written: bytes = model.SerializeToString()
+    return written

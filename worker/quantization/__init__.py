@@ -1,0 +1,1 @@
+"""Smaller and faster variants of a Kokoro model: how they are made, what they cost, which are there."""

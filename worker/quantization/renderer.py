@@ -1,0 +1,83 @@
+"""A model's stages, run one by one: what each makes is seen, and can be given to another model's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from kokoro_onnx import Kokoro
+from numpy.typing import NDArray
+
+from shm.audio import Pcm
+from worker.cancellation import Cancellation
+from worker.machine import cores
+from worker.pcm import to_pcm
+from worker.session import NUMPY_TYPES, open_session, run_session
+from worker.settings import WorkerSettings
+from worker.split.noise import draw_all
+from worker.split.prepared import prepare
+from worker.split.segment import Prosody
+from worker.split.stage_files import EXACT_FRONT, EXACT_GENERATOR, PROSODY, SOURCE
+from worker.voices import VoiceBank
+
+_NOBODY = Cancellation()
+
+
+class Renderer:
+    """Speaks whole segments with their own statistics, with noise from a seed, on the CPU with all cores."""
+
+    def __init__(self, model: Path, voices: VoiceBank, settings: WorkerSettings, cache: Path) -> None:
+        """
+        Raises:
+            Unprepared: the model can't be split.
+            EngineUnavailable: onnxruntime can't load a stage.
+        """
+        prepared = prepare(model, cache)
+        self._voices = voices
+        self._noise = prepared.manifest.noise
+        self._prosody, self._source, self._front, self._generator = (
+            open_session(prepared.folder / name, settings, threads=settings.threads or cores())
+            for name in (PROSODY, SOURCE, EXACT_FRONT, EXACT_GENERATOR)
+        )
+        with voices.as_archive() as archive:
+            self._kokoro = Kokoro.from_session(self._prosody, archive)
+
+    def prosody(self, script: str, voice: str) -> Prosody:
+        """
+        Raises:
+            EngineError: the model can't speak this.
+        """
+        vocabulary = self._kokoro.tokenizer.vocab
+        tokens = [vocabulary[phoneme] for phoneme in script if phoneme in vocabulary]
+        style = self._voices.style(((voice, 1.0),), len(tokens))
+        inputs = [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(1.0)])]
+        text, f0, energy, durations = _run(self._prosody, inputs)
+        return Prosody(text, f0, energy, durations.ravel().astype(np.int64), style)
+
+    def generator_inputs(self, prosody: Prosody, seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Features, harmonics and style.
+
+        Raises:
+            EngineError: the model can't speak this.
+        """
+        features = _run(self._front, [prosody.text, prosody.f0, prosody.energy, prosody.style])[0]
+        [harmonics] = _run(self._source, [prosody.f0, *draw_all(self._noise, seed, prosody.frames)])
+        return features, harmonics, prosody.style
+
+    def sound(self, prosody: Prosody, seed: int) -> Pcm:
+        """Of a prosody that this model has made, or another.
+
+        Raises:
+            EngineError: the model can't speak this.
+        """
+        return to_pcm(_run(self._generator, self.generator_inputs(prosody, seed))[0].ravel())
+
+
+def _run(session: Any, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    feeds = {
+        given.name: np.ascontiguousarray(array, NUMPY_TYPES[given.type])
+        for given, array in zip(session.get_inputs(), arrays, strict=True)
+    }
+    return run_session(session, feeds, _NOBODY)

@@ -1,0 +1,47 @@
+"""The stages of fixed lengths that a record asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from worker.engine import ProviderUnavailable
+from worker.providers.records import StageRecord
+from worker.settings import WorkerSettings
+from worker.split.prepared import Prepared, Unprepared
+from worker.split.segment import GENERATOR_CONTEXT
+from worker.split.stage import Stage
+from worker.split.static_windows import static_front, static_generator
+from worker.split.windows import WindowShape
+
+_Make: TypeAlias = Callable[[Prepared, int], Path]
+
+
+def fixed_generators(prepared: Prepared, settings: WorkerSettings, record: StageRecord) -> dict[int, Stage]:
+    """By frames at 80 Hz: the record's length, and a shorter one that the first window fills, so that the sound begins
+    no later than on a stage of any length.
+
+    Raises:
+        ProviderUnavailable: they can't be made.
+    """
+    first = WindowShape.of(settings).first + 2 * GENERATOR_CONTEXT
+    lengths = {min(first, record.window), record.window} if record.window else set()
+    return {frames: _stage(static_generator, prepared, frames, settings, record) for frames in lengths}
+
+
+def fixed_fronts(prepared: Prepared, settings: WorkerSettings, record: StageRecord) -> dict[int, Stage]:
+    """By frames at 40 Hz: the record's length.
+
+    Raises:
+        ProviderUnavailable: it can't be made.
+    """
+    halves = {record.window // 2} if record.window else set()
+    return {frames: _stage(static_front, prepared, 2 * frames, settings, record) for frames in halves}
+
+
+def _stage(make: _Make, prepared: Prepared, frames: int, settings: WorkerSettings, record: StageRecord) -> Stage:
+    try:
+        return Stage(make(prepared, frames), settings, record)
+    except Unprepared as error:
+        raise ProviderUnavailable(record.provider, str(error)) from error

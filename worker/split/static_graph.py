@@ -1,0 +1,150 @@
+"""A stage for windows of one length: every shape known, nothing computed that depends on shapes alone.
+
+What follows from shapes and weights alone is found by running the stage once: whatever it was in that run, it is in
+all. The nodes that made it are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
+
+from worker.split.graph import CannotSplit, Graph
+from worker.split.nodes import Nodes
+from worker.split.static_operations import replace_operations
+from worker.split.synthesis import fold_synthesis
+
+Arrays = Mapping[str, NDArray[Any]]
+Shape = tuple[int, ...]
+
+_SMALL = 65_536
+"""Bytes up to which a weight is taken out of the file of weights: others are computed from it."""
+
+_OF_SHAPES = ("Shape", "Size")
+_FROM_SHAPES = (*_OF_SHAPES, "Gather", "ConstantOfShape", "Range", "NonZero", "If", "Loop", "Scan")
+_UNWANTED = ("Pad", "Resize", "BatchNormalization", "InstanceNormalization")
+_DYNAMIC = frozenset([*_FROM_SHAPES, *_UNWANTED])
+"""What a window of fixed length has no need of, or an accelerator doesn't take."""
+
+
+def static_model(file: Path, inputs: Arrays, fixed: Arrays, probe: Path) -> Any:
+    """The stage in `file` for inputs of those shapes; its large weights stay where they are.
+
+    Args:
+        file: the stage for windows of any length.
+        inputs: all but those of `fixed`, as they might be.
+        fixed: inputs that become constants.
+        probe: a file beside it that may be written meanwhile.
+
+    Raises:
+        CannotSplit: something in it isn't known before it runs.
+    """
+    model = onnx.load(file, load_external_data=False)
+    graph = model.graph
+    for tensor in graph.initializer:
+        if uses_external_data(tensor) and np.prod(tensor.dims, dtype=int) * 4 <= _SMALL:
+            load_external_data_for_tensor(tensor, str(file.parent))
+            tensor.ClearField("data_location")
+            del tensor.external_data[:]
+    kinds = {value.name: value.type.tensor_type.elem_type for value in graph.input}
+    del graph.input[:]
+    graph.input.extend(helper.make_tensor_value_info(name, kinds[name], inputs[name].shape) for name in inputs)
+    graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in fixed.items())
+    for value in graph.output:
+        value.type.tensor_type.ClearField("shape")
+    _settle(model, inputs, probe)
+    nodes = Nodes(graph.node, [value.name for value in graph.output], Graph(model), "static")
+    shapes = _shapes(model)
+    replace_operations(nodes, shapes)
+    fold_synthesis(nodes, graph.output[0].name, shapes)
+    nodes.drop_unused()
+    return _finished(model, nodes)
+
+
+def _settle(model: Any, inputs: Arrays, probe: Path) -> None:
+    """Turn into constants what one run shows to be constant, and leave out the nodes that made it."""
+    graph = Graph(model, onnx.shape_inference.infer_shapes(model).graph.value_info)
+    known = set(graph.initializers)
+    for place, node in enumerate(graph.nodes):
+        given = node.op_type in _OF_SHAPES or all(name in known for name in graph.taken_by(place))
+        # What is quantised stays so: dequantised, it would be as large as all the weights.
+        if given and node.op_type != "DequantizeLinear":
+            known.update(node.output)
+    moving = [node for node in graph.nodes if not known.issuperset(node.output)]
+    same = {name: _origin(graph, name) for node in moving for name in node.input if name in known}
+    wanted = sorted({name for name in same.values() if graph.maker(name) is not None})
+    values = dict(zip(wanted, _run(model, graph, wanted, inputs, probe), strict=True)) if wanted else {}
+    for node in moving:
+        for place, name in enumerate(node.input):
+            node.input[place] = same.get(name, name)
+    kept = [graph.initializers[name] for name in sorted(set(same.values()) & graph.initializers.keys())]
+    del model.graph.node[:], model.graph.initializer[:]
+    model.graph.node.extend(moving)
+    model.graph.initializer.extend(kept)
+    model.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in values.items())
+
+
+def _origin(graph: Graph, name: str) -> str:
+    while (node := graph.maker(name)) is not None and node.op_type == "Identity":
+        name = node.input[0]
+    return name
+
+
+def _run(model: Any, graph: Graph, wanted: list[str], inputs: Arrays, probe: Path) -> list[NDArray[Any]]:
+    asking = onnx.ModelProto()
+    asking.CopyFrom(model)
+    del asking.graph.output[:]
+    asking.graph.output.extend(helper.make_tensor_value_info(name, graph.element_type(name), None) for name in wanted)
+    probe.write_bytes(asking.SerializeToString())
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3  # it warns of each weight that isn't needed for this
+    try:
+        session = ort.InferenceSession(str(probe), options, providers=["CPUExecutionProvider"])
+    finally:
+        probe.unlink()
+    feeds = {
+        value.name: inputs[value.name].astype(helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+        for value in asking.graph.input
+    }
+    values: list[NDArray[Any]] = session.run(wanted, feeds)
+    return values
+
+
+def _shapes(model: Any) -> dict[str, Shape]:
+    """Of all tensors.
+
+    Raises:
+        CannotSplit: one isn't known.
+    """
+    inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in inferred.initializer}
+    for value in (*inferred.input, *inferred.value_info, *inferred.output):
+        shapes[value.name] = tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim)
+    names = {name for node in model.graph.node for name in (*node.input, *node.output) if name}
+    if missing := {name for name in names if name not in shapes or 0 in shapes[name]}:
+        raise CannotSplit(f"{len(missing)} shapes depend on more than a window's length, {min(missing)}'s among them")
+    return shapes
+
+
+def _finished(model: Any, nodes: Nodes) -> Any:
+    """With the rewritten nodes, and each tensor's shape written beside them."""
+    graph = model.graph
+    taken = nodes.taken()
+    kept = [tensor for tensor in (*graph.initializer, *nodes.constants) if tensor.name in taken]
+    del graph.node[:], graph.initializer[:], graph.value_info[:]
+    graph.node.extend(nodes)
+    graph.initializer.extend(kept)
+    if strange := {node.op_type for node in nodes} & _DYNAMIC:
+        raise CannotSplit(f"its windows can't be of one length, because of {', '.join(sorted(strange))}")
+    model.graph.CopyFrom(onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph)
+    _shapes(model)
+    return model

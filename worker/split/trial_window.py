@@ -1,0 +1,61 @@
+"""What a window of a stage is given when somebody speaks: for trying one out, and for learning its inputs' shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from kokoro_onnx.config import DEFAULT_VOCAB
+from numpy.typing import NDArray
+
+from worker.cancellation import Cancellation
+from worker.providers.records import StageRecord
+from worker.settings import WorkerSettings
+from worker.split.prepared import Prepared
+from worker.split.rewrite import STATISTICS
+from worker.split.segment import Prosody
+from worker.split.source import Source
+from worker.split.stage import Stage
+
+_STYLE_DEVIATION = 0.15
+"""Of the published voices' styles."""
+
+_LEAST_DURATION = 2
+"""Frames at 80 Hz of a phoneme."""
+
+
+def window_inputs(prepared: Prepared, stage: str, frames: int, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """The inputs of `stage`, "front" or "generator", with given statistics, for a window of so many frames at 80 Hz,
+    by name and in order: from random phonemes and a random style, made by the other stages on the CPU.
+
+    Raises:
+        EngineError, EngineUnavailable: the stages don't work.
+    """
+    random = np.random.default_rng(seed)
+    style = _STYLE_DEVIATION * random.standard_normal((1, 256), np.float32)
+    length = frames + frames % 2
+    phonemes = random.choice(sorted(DEFAULT_VOCAB.values()), length // _LEAST_DURATION)
+    tokens = np.array([[0, *phonemes, 0]])
+    text, f0, energy, durations = _run(prepared, "prosody", [tokens, style, np.ones(1)])[1]
+    prosody = Prosody(text, f0, energy, durations.ravel(), style)
+    begin = (prosody.frames - length) // 4 * 2
+    half, whole = slice(begin // 2, (begin + length) // 2), slice(begin, begin + length)
+    window = [text[..., half], f0[..., whole], energy[..., whole], style]
+    names, (features, *statistics) = _run(prepared, "front-exact", window)
+    if stage == "generator":
+        source = _stage(prepared, "source")
+        harmonics = Source(source, prepared.manifest.noise, seed, f0, prosody.frames, Cancellation())
+        window = [features[..., :frames], harmonics.harmonics(begin, begin + frames, 1), style]
+        names, (_, *statistics) = _run(prepared, "generator-exact", window)
+    return dict(zip([*names, *STATISTICS], [*window, *statistics], strict=True))
+
+
+def _stage(prepared: Prepared, name: str) -> Stage:
+    return Stage(prepared.folder / f"{name}.onnx", WorkerSettings(), StageRecord())
+
+
+def _run(prepared: Prepared, name: str, arrays: list[NDArray[Any]]) -> tuple[list[str], list[NDArray[Any]]]:
+    """A stage's inputs' names, and its outputs."""
+    stage = _stage(prepared, name)
+    names = [given.name for given in stage.session(1).get_inputs()]
+    return names, stage.run(arrays, 1, Cancellation())
