@@ -105,8 +105,10 @@ def flags_of(settings: WorkerSettings) -> Iterator[str]:
     for field in fields(settings):
         value: Any = getattr(settings, field.name)
         flag = field.name.replace("_", "-")
-        if field.name in _NOT_PASSED_ON or value is None:
+        if field.name in _NOT_PASSED_ON or value in (None, ()):
             continue
+        if isinstance(value, tuple):
+            value = ",".join(value)
         if isinstance(value, bool):
             yield f"--{flag}" if value else f"--no-{flag}"
         else:

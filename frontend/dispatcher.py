@@ -14,16 +14,18 @@ from typing import Protocol
 from frontend.cache.entry import CachedSegment
 from frontend.cache.segments import SegmentCache
 from frontend.fingerprint import fingerprint
-from frontend.link import Link
+from frontend.link import Lease, Link
+from frontend.links import Links, sound_alike
 from frontend.metrics import Metrics
 from frontend.planned import PlannedSegment, SealedBlock, State
 from frontend.planning.ledger import Account, Ledger
 from frontend.planning.planner import Limits
 from frontend.planning.profile import Profile
-from frontend.planning.stored import read_profiles
+from frontend.planning.stored import stored_profiles
 from frontend.quarantine import Quarantine
 from frontend.records import Records
 from frontend.scheduling.admission import Admission
+from frontend.scheduling.placement import Placement
 from frontend.scheduling.replanning import plan_again
 from frontend.scheduling.turns import Turns
 from frontend.settings import FrontSettings
@@ -76,35 +78,34 @@ class Dispatcher:
         self._metrics = metrics
         self._tell = tell
         self._settings = settings
-        self._links: dict[int, Link] = {}
+        self._links = Links()
         self._watchdogs: dict[int, Watchdog] = {}
-        self._current: Link | None = None
         self._streams: dict[int, Stream] = {}
         self._turns = Turns(self._streams, self._link_for)
-        self._ledger = Ledger(
-            settings.adapt_plans, read_profiles(settings.cost_profiles) if settings.cost_profiles else {}
+        self._ledger = Ledger(settings.adapt_plans, stored_profiles(settings.cost_profiles))
+        self._placement = Placement(self._streams, self._ledger)
+        self._admission = Admission(
+            self._streams, self._ledger, lambda engine: [link.engine for link in self._links.that_sound_like(engine)]
         )
-        self._admission = Admission(self._streams, self._ledger)
         self._cache = cache
         self._records = Records(self._streams, self._ledger, cache, metrics, self._ended, self.wake)
-        self._limits = Limits()
+        self._limits = Limits(min_first_tokens=settings.min_first_tokens)
         metrics.watch_cache(lambda: cache.bytes)
         self._idle = asyncio.Event()
         self._quarantine = Quarantine(settings.quarantine_seconds)
         self._numbers = itertools.count(1)
-        self._engine: EngineInfo | None = None
         self._situation = Situation("starting", "the worker is starting", {})
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
 
     @property
     def engine(self) -> EngineInfo | None:
         """Who speaks, or spoke a moment ago and is being restarted: requests that come meanwhile wait for it."""
-        return None if self._situation.worker_state == FATAL else self._engine
+        return None if self._situation.worker_state == FATAL else self._links.voice
 
     @property
     def reason(self) -> str:
         """See `Speaker.reason`."""
-        return "" if self._current else self._situation.reason
+        return "" if self._links.current else self._situation.reason
 
     @property
     def retry_after(self) -> float:
@@ -133,7 +134,7 @@ class Dispatcher:
         await self._idle.wait()
 
     def _mind_idleness(self) -> None:
-        if self._current and self.engine and not self._streams:
+        if self._links.current and self.engine and not self._streams:
             self._idle.set()
         else:
             self._idle.clear()
@@ -169,21 +170,21 @@ class Dispatcher:
     # -- what the supervisor says
 
     def connect(self, connect: Connect, fds: list[int]) -> None:
-        """A generation is ready: it gets everything that is dispatched from now on."""
+        """A generation is ready: it gets what is dispatched from now on, in place of the one before it in its slot."""
         link = Link(connect, fds, self._record, self._lost)
-        self._links[link.generation] = link
+        self._links.add(link)
         self._watchdogs[link.generation] = Watchdog(link, self._settings.hang_patience, self._heads)
-        self._current = link
-        self._engine = link.engine
         self.wake()
 
     def disconnect(self, message: Disconnect) -> None:
         """A generation gets nothing new (`draining`), or is dead."""
-        link = self._links.get(message.generation)
+        link = self._links.find(message.generation)
         if link is None:
             return
         if message.draining:
             link.draining = True
+            for stream in self._streams.values():
+                self._leave_if_draining(link, stream)
             self._retire_if_idle(link)
         else:
             link.lose("the supervisor reports its end")
@@ -191,7 +192,7 @@ class Dispatcher:
     def situation(self, situation: Situation) -> None:
         """Why nothing speaks, if nothing does."""
         self._situation = situation
-        if situation.worker_state == FATAL and self._current is None:
+        if situation.worker_state == FATAL and not self._links.current:
             for stream in list(self._streams.values()):
                 stream.fail(Unavailable(situation.reason, self.retry_after))
 
@@ -206,17 +207,18 @@ class Dispatcher:
         stream.progress()
         if (head := stream.head_at(link)) and head.touched is not None:
             head.touched = asyncio.get_running_loop().time()  # made ahead, it may have waited for its turn
-        if link.draining and self._link_for(stream) is not link and not stream.has_work_at(link):
-            link.forget(stream.number)
-            self._retire_if_idle(link)
+        self._leave_if_draining(link, stream)
+        self._retire_if_idle(link)
         self.wake()
+
+    def _leave_if_draining(self, link: Link, stream: Stream) -> None:
+        if link.draining and self._link_for(stream) is not link and not stream.has_work_at(link):
+            link.leave(stream.number)  # its ring isn't another's: not all of it may have been heard
 
     def _lost(self, link: Link, reason: str, to_blame: bool) -> None:
         log.warning("lost worker generation %d: %s", link.generation, reason)
-        del self._links[link.generation]
+        self._links.drop(link)
         self._watchdogs.pop(link.generation).stop()
-        if self._current is link:
-            self._current = None
         self._tell(Distrust(link.generation, clipped(reason)))
         for stream in list(self._streams.values()):
             for planned in stream.planned:
@@ -231,46 +233,63 @@ class Dispatcher:
     def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
         for stream in self._streams.values():
             if head := stream.head_at(link):
-                segment, load = head.segment, link.engine.concurrency
-                yield head, self._account(stream).costs.seconds(segment.tokens, stream.speed(segment), load)
+                segment, costs = head.segment, self._ledger.of(link.engine).costs
+                yield head, costs.seconds(segment.tokens, stream.speed(segment), link.engine.concurrency)
 
     # -- what goes to the workers
 
     def wake(self) -> None:
         """See `frontend.stream.Host.wake`: dispatch what can be, nearest deadline first."""
         self._mind_idleness()
-        for stream in self._streams.values() if self._settings.adapt_plans else ():
-            if change := plan_again(stream, time.monotonic(), self._account(stream), self._limits):
-                stream.take_plan(*change)
-                self._metrics.replanned()
-        suspects = self._turns.any_suspects()
-        for deadline, stream, segment in self._turns.waiting():
+        self._placement.look()
+        if self._settings.adapt_plans:
+            self._plan_again()
+        waiting = self._turns.waiting()
+        for _, stream, segment in waiting:
             if segment.key in self._quarantine:
                 stream.fail(Broken("a part of this text ends the engine's process; it is not tried again for a while"))
-            elif (link := self._link_for(stream)) and self._turns.may_go(link, stream, segment, suspects):
+        self._placement.trial = None
+        self._placement.trial = trial = self._turns.trial()
+        for deadline, stream, segment in waiting:
+            link = None if stream.failed else self._link_for(stream)
+            if link and self._turns.may_go(link, stream, segment, trial):
                 self._dispatch(link, stream, segment, deadline)
 
+    def _plan_again(self) -> None:
+        for stream in self._streams.values():
+            alike = self._links.that_sound_like(stream.engine) if stream.sounds and stream.next_segment() else ()
+            if not alike:
+                continue
+            engine = self._placement.choose(alike, stream).engine
+            account = self._ledger.of(engine)
+            if change := plan_again(stream, time.monotonic(), account, engine.concurrency, self._limits):
+                stream.take_plan(*change)
+                self._metrics.replanned()
+
     def _link_for(self, stream: Stream) -> Link | None:
-        """The newest generation that speaks as the stream began; its samples must not change their voice midway."""
-        if self._current and _sound_alike(self._current.engine, stream.engine):
-            return self._current
-        alike = next((link for link in self._links.values() if _sound_alike(link.engine, stream.engine)), None)
-        if alike is None and self._current:
-            reason = f"{stream.engine.name} has given way to {self._current.engine.name}"
+        """Where its next segment would go; None while nothing speaks as the stream began."""
+        if alike := self._links.that_sound_like(stream.engine):
+            return self._placement.choose(alike, stream)
+        voice = self._links.voice
+        if self._links.current and voice and not sound_alike(voice, stream.engine):
+            reason = f"{stream.engine.name} has given way to {voice.name}"
             stream.fail(Broken(reason) if stream.begun else Unavailable(reason, self.retry_after))
-        return alike
+        return None
 
     def _dispatch(self, link: Link, stream: Stream, planned: PlannedSegment, deadline: float) -> None:
         lease = link.lease(stream.number)
+        if lease and lease.last > planned.index:
+            lease = self._make_way(link, stream)
         if lease is None:
             return
         request = stream.request
         planned.dispatched(link, lease)
+        self._placement.look()
         request.stages.reach("dispatched")
         link.dispatch(
             Job(
                 generation=link.generation,
-                job=stream.number,
+                job=lease.job,
                 segment=planned.index,
                 ring=lease.ring,
                 script=planned.segment.script,
@@ -286,6 +305,17 @@ class Dispatcher:
         killpoint("dispatched")
         self._watchdogs[link.generation].sign_of_life()
         stream.mind_lookahead()
+
+    def _make_way(self, link: Link, stream: Stream) -> Lease | None:
+        """A ring for an earlier segment than the worker has of the stream already: those begin again behind it."""
+        unread = link.has_free_ring or not stream.take_out(link.leases[stream.number])
+        lease = link.renew(stream.number, next(self._numbers), unread)
+        for later in stream.planned if lease else ():
+            if later.state is State.DISPATCHED and later.link is link:
+                later.orphaned(to_blame=False)
+                link.in_worker -= 1
+                self._metrics.segment_resubmitted()
+        return lease
 
     def took(self, block: SealedBlock) -> None:
         """See `Host.took`."""
@@ -306,7 +336,7 @@ class Dispatcher:
         """See `Host.forget`."""
         if self._streams.pop(stream.number, None) is None:
             return
-        for link in list(self._links.values()):
+        for link in self._links.all:
             link.in_worker -= sum(p.link is link and p.state is State.DISPATCHED for p in stream.planned)
             link.forget(stream.number)
             self._retire_if_idle(link)
@@ -314,10 +344,8 @@ class Dispatcher:
 
     def _retire_if_idle(self, link: Link) -> None:
         if link.draining and not link.leases:
-            del self._links[link.generation]
+            self._links.drop(link)
             self._watchdogs.pop(link.generation).stop()
-            if self._current is link:
-                self._current = None
             link.close()
             self._tell(Idle(link.generation))
 
@@ -344,19 +372,8 @@ class Dispatcher:
         """End every stream and link."""
         for stream in list(self._streams.values()):
             stream.close()
-        for link in self._links.values():
+        for link in self._links.all:
             self._watchdogs[link.generation].stop()
             link.close()
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._cache.close()
-
-
-def _sound_alike(one: EngineInfo, other: EngineInfo) -> bool:
-    """The same model with the same voices, whatever runs it."""
-    return (one.name, one.model, one.model_sha256, one.voices, one.voices_sha256) == (
-        other.name,
-        other.model,
-        other.model_sha256,
-        other.voices,
-        other.voices_sha256,
-    )

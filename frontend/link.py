@@ -29,7 +29,9 @@ from shm.ring import Arena, RingReader
 class Lease:
     """A stream's ring in one generation's arena, and the credit in it."""
 
+    stream: int
     job: int
+    """The number under which the worker knows it."""
     ring: int
     reader: RingReader
     capacity: int
@@ -40,11 +42,18 @@ class Lease:
     """Of those, samples that the listener has taken."""
     promised: int = 0
     """Samples that dispatched segments are expected to need still."""
+    last: int = -1
+    """Index of the last segment that was dispatched into it: they lie in the ring in the order of the stream."""
 
     @property
     def room(self) -> int:
         """Samples that the next segment may need."""
         return self.capacity - (self.sealed - self.released) - self.promised
+
+    @property
+    def full(self) -> bool:
+        """The worker can write nothing more until the listener has taken some."""
+        return self.sealed - self.released >= self.capacity
 
     @property
     def empty(self) -> bool:
@@ -78,7 +87,12 @@ class Link:
         self.draining = False
         self.in_worker = 0
         """Segments dispatched and not ended."""
+        self.slot = connect.slot
         self.leases: dict[int, Lease] = {}
+        """By stream: those that segments are dispatched into."""
+        self._by_job: dict[int, Lease] = {}
+        self._put_aside: dict[int, list[int]] = {}
+        """By stream: rings in which only what was sealed is still wanted."""
         self._arena: Arena | None = Arena(memory, connect.rings, connect.ring_samples)
         os.close(memory)  # the mapping stays
         self._free = list(range(connect.rings))
@@ -92,16 +106,53 @@ class Link:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(commits, self.read)
 
-    def lease(self, job: int) -> Lease | None:
-        """The job's ring; None if all are taken."""
-        if found := self.leases.get(job):
-            return found
+    def lease(self, stream: int) -> Lease | None:
+        """The stream's ring; None if all are taken."""
+        return self.leases.get(stream) or self._take_ring(stream, stream)
+
+    def renew(self, stream: int, job: int, unread: bool) -> Lease | None:
+        """Another ring for the stream; what it has in the present one stays readable, and nothing more is written
+        there. None if all are taken.
+
+        Args:
+            job: a number that the worker hasn't heard yet.
+            unread: what was sealed in the present ring is still wanted there; else it may be the next one.
+        """
+        if unread and not self._free:
+            return None
+        self.leave(stream)
+        if not unread:
+            self._free.append(self._put_aside[stream].pop())
+        return self._take_ring(stream, job)
+
+    def leave(self, stream: int) -> None:
+        """Nothing more is written for the stream, and what it has in its ring stays readable until it is forgotten."""
+        if lease := self.leases.pop(stream, None):
+            del self._by_job[lease.job]
+            self._put_aside.setdefault(stream, []).append(lease.ring)
+            self._send(Forget(lease.job))
+
+    def has_ring(self, stream: int, index: int) -> bool:
+        """The stream has one that segment `index` may follow in, or could have another."""
+        lease = self.leases.get(stream)
+        return (lease is not None and lease.last < index) or self.has_free_ring
+
+    @property
+    def has_free_ring(self) -> bool:
+        return self._arena is not None and bool(self._free)
+
+    def _take_ring(self, stream: int, job: int) -> Lease | None:
         if self._arena is None or not self._free:
             return None
         ring = self._free.pop()
-        lease = Lease(job, ring, RingReader(self._arena.ring(ring)), self._arena.ring_samples)
-        self.leases[job] = lease
+        lease = Lease(stream, job, ring, RingReader(self._arena.ring(ring)), self._arena.ring_samples)
+        self.leases[stream] = self._by_job[job] = lease
         return lease
+
+    def stream_of(self, job: int) -> int | None:
+        """The stream that the worker knows by that number; None for one that was forgotten."""
+        lease = self._by_job.get(job)
+        return lease.stream if lease else None
 
     def dispatch(self, job: Job) -> None:
         self.in_worker += 1
@@ -110,14 +161,13 @@ class Link:
     def release(self, lease: Lease, position: int) -> None:
         """The listener took everything before `position`."""
         lease.released = position
-        if self.leases.get(lease.job) is lease:
+        if self._by_job.get(lease.job) is lease:
             self._send(Release(lease.job, position))
 
-    def forget(self, job: int) -> None:
-        """Take the job's ring back; the worker writes nothing for it once it has read this."""
-        if lease := self.leases.pop(job, None):
-            self._free.append(lease.ring)
-            self._send(Forget(job))
+    def forget(self, stream: int) -> None:
+        """Take the stream's rings back; the worker writes nothing for it once it has read this."""
+        self.leave(stream)
+        self._free += self._put_aside.pop(stream, [])
 
     def _send(self, message: JobMessage) -> None:
         if not self._open:
@@ -164,4 +214,5 @@ class Link:
             self._commits.close()
             self._jobs.close()
             self.leases.clear()
+            self._by_job.clear()
             self._arena = None  # lives on in the blocks that somebody holds

@@ -90,6 +90,7 @@ class PlannedSegment:
         self.lease = lease
         self.promised = max(self.estimate - self.sealed, 0)
         lease.promised += self.promised
+        lease.last = self.index
 
     @property
     def length(self) -> int:
@@ -115,6 +116,12 @@ class PlannedSegment:
         block.lease.sealed += samples
         self._settle(min(samples, self.promised))
 
+    def take_out(self, lease: Lease) -> None:
+        """Copy what is unread of it in that ring."""
+        for place, block in enumerate(self.blocks):
+            if block.lease is lease:
+                self.blocks[place] = SealedBlock(tuple(piece.copy() for piece in block.pieces))
+
     def ended(self, state: State) -> None:
         """The worker has nothing more of it: all of it was sealed (DONE), or the rest can't be made (FAILED)."""
         self.state = state
@@ -123,7 +130,7 @@ class PlannedSegment:
     def orphaned(self, to_blame: bool) -> None:
         """The generation that had it is gone: what is sealed stays, the rest is planned again."""
         self.state = State.PLANNED
-        self.link = self.lease = None
+        self.link = self.lease = self.marks_of = None
         self.promised = 0
         self.touched = None
         self.resumed = True

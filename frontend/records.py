@@ -48,7 +48,8 @@ class Records:
         if isinstance(message, Quit):
             link.lose("it ends on its own account", to_blame=False)
             return
-        stream = self._streams.get(message.job)
+        number = link.stream_of(message.job)
+        stream = None if number is None else self._streams.get(number)
         planned = stream.find(message.segment) if stream else None
         if stream is None or planned is None or planned.link is not link or planned.state is not State.DISPATCHED:
             return  # sent before the worker read that the job is forgotten
@@ -108,7 +109,7 @@ class Records:
                 done.prosody_seconds,
                 load,
             )
-            self._metrics.segment_made(stream.engine, stream.number, done.seconds, done.samples, load)
+            self._metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
         if planned.kept is not None:
             samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)
             self._cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))

@@ -8,6 +8,7 @@ from pathlib import Path
 from frontend.access.hosts import Hosts
 from frontend.access.keys import BadKey, checked
 from frontend.access.origins import Origins
+from frontend.planning.minimum import MIN_FIRST_TOKENS, SHORTEST_FIRST_TOKENS
 from frontend.planning.stored import read_profiles
 
 
@@ -77,6 +78,13 @@ class FrontSettings:
     cost_profiles: Path | None = field(
         default=None,
         metadata={"help": "A JSON file of engines' costs, as /status shows them, that plans begin with."},
+    )
+    min_first_tokens: int = field(
+        default=MIN_FIRST_TOKENS,
+        metadata={
+            "help": "Phonemes that a segment has at least, where that can be. Fewer start sooner, and sound wrong with "
+            "the published model, which learnt from whole sentences: not under 10."
+        },
     )
     cache_bytes: int = field(
         default=256 * 1024 * 1024,
@@ -163,6 +171,8 @@ class FrontSettings:
         for name in ("header_timeout", "body_timeout", "keepalive_timeout", "write_timeout"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be more than 0 seconds, not {getattr(self, name):g}")
+        if self.min_first_tokens < SHORTEST_FIRST_TOKENS:
+            raise ValueError(f"min_first_tokens must be at least {SHORTEST_FIRST_TOKENS}, not {self.min_first_tokens}")
         if self.max_bodies_bytes < self.max_body_bytes:
             raise ValueError(f"max_bodies_bytes must be at least max_body_bytes, not {self.max_bodies_bytes}")
         if self.requests_per_minute < 0:

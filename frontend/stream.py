@@ -12,7 +12,7 @@ from typing import Protocol
 from frontend.cache.entry import CachedSegment
 from frontend.errors import ApiError
 from frontend.joins import Joiner
-from frontend.link import Link
+from frontend.link import Lease, Link
 from frontend.planned import PlannedSegment, SealedBlock, State
 from frontend.speaker import SpeechError, SpeechRequest, Unspeakable
 from frontend.text.segment import Segment
@@ -248,6 +248,32 @@ class Stream:
     def has_work_beside(self, link: Link) -> bool:
         """Another generation still makes a segment of it."""
         return any(segment.state is State.DISPATCHED and segment.link is not link for segment in self.planned)
+
+    def is_finishing_before(self, link: Link) -> bool:
+        """A generation that the link has taken the place of still makes a segment of it."""
+        return any(
+            segment.link is not link and segment.link.slot == link.slot
+            for segment in self.planned
+            if segment.state is State.DISPATCHED and segment.link
+        )
+
+    def can_take_out(self, lease: Lease) -> bool:
+        """All that is unread in that ring waits here; the listener is at none of it."""
+        unread = sum(len(piece) for s in self.planned for b in s.blocks if b.lease is lease for piece in b.pieces)
+        return unread == lease.sealed - lease.released
+
+    def take_out(self, lease: Lease) -> bool:
+        """Have what is unread in that ring in memory of our own, so that the ring is free; False if it can't be."""
+        if not self.can_take_out(lease):
+            return False
+        for segment in self.planned:
+            segment.take_out(lease)
+        return True
+
+    def stuck_behind(self, wanted: PlannedSegment, link: Link) -> int:
+        """Later segments that that generation can't go on with before the wanted one was heard: their ring is full."""
+        there = (s for s in self.planned if s.state is State.DISPATCHED and s.link is link)
+        return sum(s.index > wanted.index and s.lease is not None and s.lease.full for s in there)
 
     def head_at(self, link: Link) -> PlannedSegment | None:
         """The first of its segments that that generation makes: the one whose blocks are written next."""

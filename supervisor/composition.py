@@ -9,6 +9,7 @@ from frontend.settings import FrontSettings
 from frontend.text.normalization.settings import Normalization
 from frontend.text.settings import TextSettings
 from supervisor.settings import SupervisorSettings
+from supervisor.tuning.settings import TuningSettings
 from worker.settings import WorkerSettings
 
 
@@ -17,6 +18,7 @@ class Settings:
     """What `kokoro-live serve` runs with."""
 
     supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
+    tuning: TuningSettings = field(default_factory=TuningSettings)
     front: FrontSettings = field(default_factory=FrontSettings)
     text: TextSettings = field(default_factory=TextSettings)
     normalization: Normalization = field(default_factory=Normalization)
@@ -37,5 +39,12 @@ class Settings:
         )
 
 
-KINDS: tuple[type[Any], ...] = (SupervisorSettings, FrontSettings, TextSettings, Normalization, WorkerSettings)
+KINDS: tuple[type[Any], ...] = (
+    SupervisorSettings,
+    TuningSettings,
+    FrontSettings,
+    TextSettings,
+    Normalization,
+    WorkerSettings,
+)
 """The dataclasses that the command line makes options of; no field name stands in two of them."""

@@ -49,3 +49,11 @@ def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) ->
     from worker.fetcher import run
 
     run(os.dup(lifeline.fileno()), settings.worker)
+
+
+def trial(control: socket.socket, lifeline: Connection, settings: Settings, provider: str) -> None:
+    """The process that tries an execution provider while another one speaks."""
+    configure_logging(settings.supervisor.logs, "trial")
+    from worker.acceleration.trial import run
+
+    run(os.dup(lifeline.fileno()), settings.worker, provider)

@@ -10,6 +10,7 @@ from shm.messages import ControlMessage
 from supervisor.exit_codes import ExitCode
 from supervisor.incarnation import Incarnation
 from supervisor.nursery import KILL_GRACE, Nursery, ended
+from supervisor.processes import Beside
 from supervisor.service import Service, State
 from supervisor.settings import SupervisorSettings
 from supervisor.timers import Timers
@@ -21,7 +22,7 @@ class FrontsHost(Protocol):
     """What the fronts need of the rest of the house."""
 
     def introduce(self, front: Incarnation) -> None:
-        """Give it a channel to the worker that speaks, and tell it how things stand."""
+        """Give it a channel to each worker that speaks, and tell it how things stand."""
         ...
 
     def front_gone(self, generation: int) -> None: ...
@@ -85,11 +86,11 @@ class Fronts:
         return self._successor is not None
 
     @property
-    def others(self) -> Iterator[tuple[Incarnation, str, str]]:
-        """Those beside the one that accepts, each with its role and state for people."""
+    def others(self) -> Iterator[Beside]:
+        """Those beside the one that accepts."""
         if self._successor:
-            yield self._successor, "front", State.STARTING
-        yield from ((child, "front", "draining") for child in self._draining.values())
+            yield Beside(self._successor, "front", State.STARTING)
+        yield from (Beside(child, "front", "draining") for child in self._draining.values())
 
     @property
     def listening(self) -> Iterator[Incarnation]:

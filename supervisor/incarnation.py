@@ -12,7 +12,7 @@ class Incarnation(Protocol):
     """A child process, from its start to its reaping."""
 
     role: str
-    """front, worker or fetcher."""
+    """front, worker, fetcher or trial."""
     generation: int
     """Unique among the processes of one supervisor."""
     pid: int
@@ -39,4 +39,6 @@ class Incarnation(Protocol):
 class Spawner(Protocol):
     """Starts children. The lifecycle tests have one that starts nothing."""
 
-    def __call__(self, role: str, generation: int) -> Incarnation: ...
+    def __call__(self, role: str, generation: int, subject: str = "") -> Incarnation:
+        """`subject`: what it is about, for a role that is about something (a trial's execution provider)."""
+        ...

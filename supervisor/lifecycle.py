@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from shm.memory import NoMemory
@@ -25,11 +25,12 @@ from shm.messages import (
     Started,
 )
 from supervisor.channels import channel
+from supervisor.errands import Errand, Errands
 from supervisor.exit_codes import ExitCode
 from supervisor.fronts import Fronts
 from supervisor.incarnation import Incarnation, Spawner
 from supervisor.nursery import Nursery
-from supervisor.processes import reports
+from supervisor.processes import Beside, reports
 from supervisor.service import State
 from supervisor.settings import SupervisorSettings
 from supervisor.standing import Phase, Standing
@@ -50,9 +51,9 @@ class Changes:
 class Outside:
     """What the lifecycle asks of the program around it. Here: a server that is never reloaded and fetches nothing."""
 
-    def wants_model(self, ready: Ready) -> bool:
-        """Should the model be fetched in the background, now that this engine speaks?"""
-        return False
+    def errands(self, ready: Ready) -> Sequence[Errand]:
+        """What is to be done beside, now that this engine speaks. What was done once isn't done again."""
+        return ()
 
     def announce(self, ready: Ready) -> None:
         """Something new speaks."""
@@ -87,8 +88,7 @@ class Lifecycle:
         self._nursery = Nursery(spawn, self._timers)
         self._workers = Workers(settings, self._nursery, self._timers, self)
         self._fronts = Fronts(settings, outside.drain_timeout, self._nursery, self._timers, self)
-        self._fetcher: Incarnation | None = None
-        self._fetched = False
+        self._errands = Errands(self._nursery, self._timers, lambda why: self._workers.replace(why, fresh=True))
         self._stopping = False
         self._reloading = False
         self._standing = Standing(Phase.STARTING, "")
@@ -116,8 +116,7 @@ class Lifecycle:
             case ProviderFailure():
                 self._workers.provider_failure(sender, message)
             case Recycle(reason):
-                if sender is self._workers.service.process:
-                    self._workers.replace(reason, fresh=False)
+                self._workers.replace(reason, fresh=False, only=sender)
             case Distrust(generation, reason):
                 self._workers.distrusted(generation, reason)
             case Idle(generation):
@@ -127,10 +126,8 @@ class Lifecycle:
     def exited(self, child: Incarnation) -> None:
         """A child's process has ended."""
         status = self._nursery.reap(child)
-        if child is self._fetcher:
-            self._fetcher = None
-            if status == 0:
-                self._workers.replace("the model was fetched", fresh=True)
+        if self._errands.exited(child, status):
+            pass
         elif child.role == "front":
             self._fronts.exited(child, status)
         else:
@@ -172,28 +169,27 @@ class Lifecycle:
 
     # -- joining fronts and workers
 
-    def connect(self, worker: Incarnation) -> None:
+    def connect(self, worker: Incarnation, slot: int) -> None:
         """See `WorkersHost`."""
         for front in list(self._fronts.listening):
-            self._join(worker, front)
+            self._join(worker, slot, front)
         self._new_voice(worker)
 
     def introduce(self, front: Incarnation) -> None:
         """See `FrontsHost`. The situation comes last: with it the front begins to accept, and none need be refused."""
-        worker = self._workers.service.process
-        if worker and self._workers.service.state is State.RUNNING:
-            self._join(worker, front)
+        for slot, worker in self._workers.speaking:
+            self._join(worker, slot, front)
             self._new_voice(worker)
         self._fronts.send(front, self._situation())
 
-    def _join(self, worker: Incarnation, front: Incarnation) -> None:
+    def _join(self, worker: Incarnation, slot: int, front: Incarnation) -> None:
         """Give the two a channel of their own."""
         assert worker.ready is not None
         rings, samples = self._settings.rings, self._settings.ring_samples
         try:
             with channel(rings, samples) as ends:
                 worker.send(Connect(worker.generation, rings, samples), ends.worker)
-                told = Connect(worker.generation, rings, samples, worker.ready.engine)
+                told = Connect(worker.generation, rings, samples, worker.ready.engine, slot)
                 self._fronts.send(front, told, ends.front)
         except NoMemory as error:
             log.critical("%s", error)
@@ -202,10 +198,9 @@ class Lifecycle:
     def _new_voice(self, worker: Incarnation) -> None:
         if worker.ready is None or self._stopping or self._fronts.service.state is not State.RUNNING:
             return
-        self._outside.announce(worker.ready)
-        if not self._fetched and self._outside.wants_model(worker.ready):
-            self._fetched = True
-            self._fetcher = self._nursery.start("fetcher")
+        if worker is self._workers.speaking[0][1]:  # of several, one is announced, so that nobody hears of a change
+            self._outside.announce(worker.ready)
+        self._errands.want(self._outside.errands(worker.ready))
 
     def fronts(self) -> set[int]:
         """See `WorkersHost`."""
@@ -226,12 +221,12 @@ class Lifecycle:
         self._outside.situation(self._told)
 
     def _situation(self) -> Situation:
-        restarts = {service.role: service.restarts for service in (self._fronts.service, self._workers.service)}
+        restarts = {"front": self._fronts.service.restarts, "worker": self._workers.restarts}
         worker = self._workers.service
         others = [*self._fronts.others, *self._workers.others]
-        if self._fetcher:
-            others.append((self._fetcher, "fetcher", State.RUNNING))
-        processes = tuple(reports((self._fronts.service, worker), others, self._nursery))
+        if running := self._errands.running:
+            others.append(Beside(running[1], running[0].role, State.RUNNING))
+        processes = tuple(reports(self._fronts.service, self._workers.services, others, self._nursery))
         return Situation(worker.state, worker.reason, restarts, dict(self._workers.provider_failures), processes)
 
     # -- the whole
@@ -262,10 +257,13 @@ class Lifecycle:
         for service in (front, worker):
             if service.state is not State.RUNNING:
                 return service.reason
-        assert worker.process and worker.process.ready
-        engine = worker.process.ready.engine
-        fetching = ", while the model is being fetched" if self._fetcher else ""
-        return f"speaking with {engine.name} ({engine.model}, {engine.provider}){fetching}"
+        (_, first), *others = self._workers.speaking
+        assert first.ready
+        engine = first.ready.engine
+        several = len(self._workers.services)
+        workers = f", {len(others) + 1} of {several} workers" if several > 1 else ""
+        errand = f", while {running[0].meanwhile}" if (running := self._errands.running) else ""
+        return f"speaking with {engine.name} ({engine.model}, {engine.provider}){workers}{errand}"
 
     # -- ending
 
@@ -286,8 +284,7 @@ class Lifecycle:
             return
         self._stopping = True
         self._outside.stop_listening()
-        if self._fetcher:
-            self._fetcher.kill()
+        self._errands.stop()
         self._workers.stop_spares()
         self._fronts.stop()
         self._conclude()

@@ -28,8 +28,8 @@ class WatchingSpawner:
         self._spawner = spawner
         self._selector = selector
 
-    def __call__(self, role: str, generation: int) -> Incarnation:
-        child = self._spawner(role, generation)
+    def __call__(self, role: str, generation: int, subject: str = "") -> Incarnation:
+        child = self._spawner(role, generation, subject)
         self._selector.register(child.sentinel, selectors.EVENT_READ, child)
         self._selector.register(child.control, selectors.EVENT_READ, child)
         return child

@@ -25,7 +25,8 @@ class SupervisorMetrics:
         )
         self._up = Gauge(
             "kokoro_live_process_up",
-            "1 while the role's process serves, 0 while it starts, waits for its restart, or is given up.",
+            "1 while the role's process, or one of several, serves; 0 while it starts, waits for its restart, or is "
+            "given up.",
             ("process",),
             registry=self.registry,
             multiprocess_mode="livemax",
@@ -44,7 +45,7 @@ class SupervisorMetrics:
             self._restarts.labels(role).inc(restarts - self._seen.restarts.get(role, 0))
         for provider in situation.provider_failures.keys() - self._seen.provider_failures.keys():
             self._provider_failures.labels(provider).inc()
-        for report in situation.processes:
-            if report.restarts is not None:
-                self._up.labels(report.role).set(report.state == State.RUNNING)
+        serving = [report for report in situation.processes if report.restarts is not None]
+        for role in {report.role for report in serving}:
+            self._up.labels(role).set(any(r.role == role and r.state == State.RUNNING for r in serving))
         self._seen = situation

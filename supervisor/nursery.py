@@ -26,8 +26,9 @@ class Nursery:
         self.children: list[Incarnation] = []
         self._started: dict[int, float] = {}
 
-    def start(self, role: str) -> Incarnation:
-        child = self._spawn(role, next(self._generations))
+    def start(self, role: str, subject: str = "") -> Incarnation:
+        """See `Spawner`."""
+        child = self._spawn(role, next(self._generations), subject)
         self.children.append(child)
         self._started[child.generation] = self._timers.clock()
         log.info("started %s[%d], pid %d", role, child.generation, child.pid)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from shm.messages import ProcessReport
 from supervisor.incarnation import Incarnation
@@ -10,11 +11,24 @@ from supervisor.nursery import Nursery
 from supervisor.service import Service
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A process beside those that serve."""
+
+    child: Incarnation
+    role: str
+    state: str
+    """For people."""
+    slot: int | None = None
+    """Of a worker."""
+
+
 def reports(
-    services: Iterable[Service], others: Iterable[tuple[Incarnation, str, str]], nursery: Nursery
+    front: Service, workers: Sequence[Service], others: Iterable[Beside], nursery: Nursery
 ) -> Iterator[ProcessReport]:
-    """Each role once, whether it has a process or not; then the `others`, each with its role and state."""
-    for service in services:
+    """The front and each worker once, whether it has a process or not; then the `others`."""
+    several = len(workers) > 1
+    for slot, service in ((None, front), *enumerate(workers)):
         child = service.process
         yield ProcessReport(
             role=service.role,
@@ -26,13 +40,22 @@ def reports(
             restarts=service.restarts,
             last_exit=service.last_exit,
             last_exit_at=service.last_exit_at,
+            slot=slot if several else None,
+            provider=_provider(child),
         )
-    for child, role, state in others:
+    for beside in others:
+        child = beside.child
         yield ProcessReport(
-            role=role,
-            state=state,
+            role=beside.role,
+            state=beside.state,
             generation=child.generation,
             pid=child.pid,
             started=nursery.started(child),
             load_seconds=child.ready.load_seconds if child.ready else None,
+            slot=beside.slot if several else None,
+            provider=_provider(child),
         )
+
+
+def _provider(child: Incarnation | None) -> str:
+    return child.ready.engine.provider if child and child.ready else ""

@@ -30,8 +30,15 @@ class SupervisorSettings:
     standby: Literal["off", "imported", "loaded"] = field(
         default="imported",
         metadata={
-            "help": "A second worker that waits for the first one's death: with its libraries imported (about 60 MB), "
+            "help": "One worker more, which waits for another's death: with its libraries imported (about 60 MB), "
             "or with the model loaded too."
+        },
+    )
+    workers: int = field(
+        default=1,
+        metadata={
+            "help": "How many workers speak side by side: the first on the best execution provider, the others on the "
+            "CPU; without an accelerator each has its part of the cores."
         },
     )
     max_deaths: int = field(
@@ -57,6 +64,8 @@ class SupervisorSettings:
             raise ValueError(f"rings must be at least 1, not {self.rings}")
         if not 1 <= self.ring_seconds <= 600:
             raise ValueError(f"ring_seconds must be 1 to 600, not {self.ring_seconds:g}")
+        if not 1 <= self.workers <= 16:
+            raise ValueError(f"workers must be 1 to 16, not {self.workers}")
         if self.max_deaths < 1:
             raise ValueError(f"max_deaths must be at least 1, not {self.max_deaths}")
         if self.death_window <= 0:

@@ -74,7 +74,7 @@ class ProcessSpawner:
         self._metrics = metrics
         self._context = multiprocess.get_context("spawn")
 
-    def __call__(self, role: str, generation: int) -> ChildProcess:
+    def __call__(self, role: str, generation: int, subject: str = "") -> ChildProcess:
         """Start a child of that role. It has its ends of a control socket and a lifeline, and nothing else of ours."""
         control, control_end = control_pair()
         lifeline_end, lifeline = self._context.Pipe(duplex=False)
@@ -84,6 +84,8 @@ class ProcessSpawner:
             target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings, self._metrics)
         elif role == "worker":
             target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
+        elif role == "trial":
+            target, arguments = entries.trial, (control_end, lifeline_end, self.settings, subject)
         else:
             target, arguments = entries.fetcher, (control_end, lifeline_end, self.settings)
         process = self._context.Process(target=target, args=arguments, name=f"{role}[{generation}]")

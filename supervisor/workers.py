@@ -1,4 +1,4 @@
-"""The worker's role: the one that speaks, a standby, a successor that loads, and those that finish or are condemned."""
+"""The workers' role: the slots that speak, the one standby they share, and those that finish or are condemned."""
 
 from __future__ import annotations
 
@@ -7,27 +7,36 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
+
 from shm.messages import ControlMessage, Disconnect, Load, ProviderFailure, Ready
+from supervisor.crashes import Crashes
 from supervisor.exit_codes import ExitCode
 from supervisor.incarnation import Incarnation
-from supervisor.nursery import KILL_GRACE, Nursery, ended
+from supervisor.nursery import Nursery, ended
+from supervisor.processes import Beside
+from supervisor.retired import Retired
 from supervisor.service import Service, State
 from supervisor.settings import SupervisorSettings
+from supervisor.slot import Slot
+from supervisor.standby import Standby
 from supervisor.timers import Timers
 
 log = logging.getLogger(__name__)
 
-DUMP_GRACE = 0.2
-"""Seconds that a worker which hangs has to write its stacks to the log before it is killed. Nobody waits for it."""
+FIRST_ALONE = 10.0
+"""Seconds that the other slots wait for the first one at most, which may hang while it loads."""
 
-STANDBY_BACKOFF = 5.0
-"""Seconds after which a standby that died is replaced."""
+ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"}
+"""Execution providers that leave the cores to others. OpenVINO, as it comes, runs on them."""
+
+_BEST_FIRST = (State.RUNNING, State.STARTING, State.BACKOFF, State.STOPPING, State.FATAL, State.STOPPED)
 
 
 class WorkersHost(Protocol):
     """What the workers need of the rest of the house."""
 
-    def connect(self, worker: Incarnation) -> None:
+    def connect(self, worker: Incarnation, slot: int) -> None:
         """Join it to every front by a channel."""
         ...
 
@@ -46,53 +55,49 @@ class WorkersHost(Protocol):
         ...
 
 
-@dataclass(eq=False)
-class _Retired:
-    """A worker that finishes its streams."""
+@dataclass(frozen=True, slots=True)
+class _Replacement:
+    """A slot's process is to be replaced, unless it dies before: what is started then knows what is true now."""
 
-    child: Incarnation
-    awaited: set[int]
-    """Fronts that haven't said yet that they have nothing left there."""
+    why: str
+    fresh: bool
+    """See `Workers.replace`."""
 
 
 class Workers:
-    """Brings up the next worker when it is needed, or before."""
+    """Each slot has a life of its own. They are replaced one after another, so that one more is in memory at most."""
 
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers, host: WorkersHost) -> None:
-        self.service = Service("worker", settings)
         self.provider_failures: dict[str, str] = {}
-        self._settings = settings
+        self._crashes = Crashes()
         self._nursery = nursery
         self._timers = timers
         self._host = host
-        self._standby: Incarnation | None = None
-        self._successor: Incarnation | None = None
-        self._retired: dict[int, _Retired] = {}
-        self._condemned: set[int] = set()
+        self._slots = [Slot(number, settings, nursery, timers, self) for number in range(settings.workers)]
+        self._slot_of: dict[int, Slot] = {}
+        """By generation: all that have been given one and aren't reaped."""
+        self._standby = Standby(settings, nursery, timers)
+        self._retired = Retired(nursery)
+        self._due: dict[int, _Replacement] = {}
+        """By slot."""
+        self._accelerated = False
+        """Slot 0 speaks, or did last, on an accelerator."""
+        self._told: dict[int, bool] = {}
+        """By generation: whether it loaded as beside an accelerator."""
+        self._others_wait = True
         self._wanted = True
         self._spares_wanted = True
 
-    # -- coming up
-
     def start(self) -> None:
-        """Bring up a worker: the one that is loading or standing by, or a new one."""
-        if not self._wanted:
-            return
-        self.service.become(State.STARTING, "the worker is starting")
-        self._host.report()
-        child = self._successor or self._standby or self._nursery.start("worker")
-        already_loading = child is self._successor
-        if child is self._standby:
-            self._standby = None
-        self._successor = None
-        self.service.process = child
-        if child.ready:
-            self._serves(child)
-        elif not already_loading:
-            self._load(child)
+        """Bring up the first, and when it speaks the others, which then know whether it needs cores."""
+        self._slots[0].start()
+        self._timers.after(FIRST_ALONE, self._start_others)
 
-    def _load(self, child: Incarnation) -> None:
-        child.send(Load(tuple(self.provider_failures), standby=child is self._standby))
+    def _start_others(self) -> None:
+        if self._others_wait and self._spares_wanted:
+            self._others_wait = False
+            for slot in self._slots[1:]:
+                slot.start()
 
     def ready(self, child: Incarnation, ready: Ready) -> None:
         """Its engine is loaded. A standby's is kept until it is needed."""
@@ -104,180 +109,219 @@ class Workers:
             ready.engine.name,
             ready.engine.provider,
         )
-        if child is self.service.process and self.service.state is State.STARTING:
-            self._serves(child)
-        elif child is self._successor:
-            self._take_over(child)
+        if slot := self._slot_of.get(child.generation):
+            slot.ready(child, ready)
+        self.settle()
 
-    def _serves(self, child: Incarnation) -> None:
-        self.service.become(State.RUNNING)
-        self._host.connect(child)
-        self._host.report()
-        self._refill_standby()
-
-    def _refill_standby(self) -> None:
-        mode = self._settings.standby
-        busy = self._standby or self._successor or self.service.state is not State.RUNNING
-        if mode == "off" or busy or not self._spares_wanted:
-            return
-        self._standby = self._nursery.start("worker")
-        if mode == "loaded":
-            self._load(self._standby)
-
-    # -- being replaced
-
-    def replace(self, why: str, fresh: bool) -> None:
-        """Bring up another generation beside the one that speaks, which goes on until then.
-
-        `fresh`: what stands by was started under other settings, or before the model's files were there.
-        """
-        if fresh and self._standby:
-            self._condemn(self._standby)
-            self._standby = None
-        if self.service.state is not State.RUNNING or self._successor or not self._spares_wanted:
-            return
-        log.info("bringing up another worker: %s", why)
-        child = self._standby or self._nursery.start("worker")
-        self._standby = None
-        self._successor = child
-        if child.ready:
-            self._take_over(child)
-        else:
-            self._load(child)
-
-    def _take_over(self, successor: Incarnation) -> None:
-        old = self.service.process
-        self._successor, self.service.process = None, successor
-        if self.service.state is not State.RUNNING:
-            if self.service.state is not State.STARTING:
-                self.service.become(State.STARTING)
-            self.service.become(State.RUNNING)
-        self._host.connect(successor)  # first: whoever lets go of the old one has the new one already
-        if old is not None:
-            self._retired[old.generation] = _Retired(old, self._host.fronts())
-            self._host.tell_fronts(Disconnect(old.generation, draining=True))
-            self._end_if_idle(old.generation)
-        self._host.report()
-        self._refill_standby()
+    # -- how they stand
 
     @property
-    def others(self) -> Iterator[tuple[Incarnation, str, str]]:
-        """Those beside the one that speaks, each with its role and state for people."""
-        if self._standby:
-            yield self._standby, "standby", "loaded" if self._standby.ready else "imported"
-        if self._successor:
-            yield self._successor, "worker", State.STARTING
-        yield from ((retired.child, "worker", "draining") for retired in self._retired.values())
+    def services(self) -> list[Service]:
+        """One for each slot, in order."""
+        return [slot.service for slot in self._slots]
+
+    @property
+    def service(self) -> Service:
+        """That of the slot which stands best: while one speaks, the server can."""
+        return min(self.services, key=lambda service: _BEST_FIRST.index(service.state))
+
+    @property
+    def restarts(self) -> int:
+        """Of all of them."""
+        return sum(service.restarts for service in self.services)
+
+    @property
+    def speaking(self) -> list[tuple[int, Incarnation]]:
+        """Those that run, each with its slot, in the slots' order."""
+        return [
+            (slot.number, slot.service.process)
+            for slot in self._slots
+            if slot.service.process and slot.service.state is State.RUNNING
+        ]
+
+    @property
+    def others(self) -> Iterator[Beside]:
+        """Those beside the ones that speak."""
+        if self._standby.process:
+            yield Beside(self._standby.process, "standby", self._standby.state)
+        for slot in self._slots:
+            if slot.successor:
+                yield Beside(slot.successor, "worker", State.STARTING, slot.number)
+        yield from (Beside(child, "worker", "draining", slot) for child, slot in self._retired)
 
     @property
     def replacing(self) -> bool:
-        """A successor is coming up."""
-        return self._successor is not None
+        """A successor is coming up, or will be."""
+        return bool(self._due) or any(slot.successor for slot in self._slots)
+
+    # -- what slots ask for
+
+    def take(self, slot: Slot) -> Incarnation:
+        """See `Crew`."""
+        first = self._slots[0]
+        like_first = slot is first or (bool(slot.provider) and slot.provider == first.provider)
+        child = self._standby.take(like_first) or self._nursery.start("worker")
+        self._slot_of[child.generation] = slot
+        load = self._load(slot)
+        self._told[child.generation] = load.accelerated
+        child.send(load)
+        return child
+
+    def _load(self, slot: Slot) -> Load:
+        """For what is to be that slot's. The first one has its part of the cores until it turns out to need none."""
+        accelerated = self._accelerated and slot is not self._slots[0]
+        return Load(tuple(self.provider_failures), slot=slot.number, slots=len(self._slots), accelerated=accelerated)
+
+    def joins(self, slot: Slot) -> None:
+        """See `Crew`."""
+        assert slot.service.process
+        self._host.connect(slot.service.process, slot.number)
+        if slot is self._slots[0] and len(self._slots) > 1:
+            self._divide_cores(slot, slot.service.process)
+
+    def _divide_cores(self, first: Slot, process: Incarnation) -> None:
+        self._accelerated = first.provider in ACCELERATORS
+        if self._accelerated:
+            process.send(msgspec.structs.replace(self._load(first), accelerated=True))
+        for other in self._slots[1:]:
+            child = other.successor or other.service.process
+            if child and self._told[child.generation] is not self._accelerated and self._spares_wanted:
+                self._due[other.number] = _Replacement("the cores are divided anew", fresh=True)
+
+    def retire(self, slot: Slot, child: Incarnation) -> None:
+        """See `Crew`."""
+        fronts = self._host.fronts()
+        self._host.tell_fronts(Disconnect(child.generation, draining=True))
+        self._retired.add(child, slot.number, fronts)
+
+    def disconnect(self, message: Disconnect) -> None:
+        """See `Crew`."""
+        self._host.tell_fronts(message)
+
+    def report(self) -> None:
+        """See `Crew`."""
+        self._host.report()
+
+    def settle(self) -> None:
+        """See `Crew`; also if something has gone, or another thing is wanted."""
+        if self._slots[0].service.state is not State.STARTING:
+            self._start_others()
+        self._go_on_replacing()
+        busy = any(slot.is_coming_up for slot in self._slots)
+        if self._spares_wanted and self.speaking and not busy:
+            self._standby.refill(msgspec.structs.replace(self._load(self._slots[0]), standby=True))
+
+    # -- being replaced
+
+    def replace(self, why: str, fresh: bool, only: Incarnation | None = None) -> None:
+        """Bring up another generation beside each that speaks, or beside the `only` one that is meant.
+
+        `fresh`: what stands by or loads was started under other settings, or before the model's files were there.
+        """
+        if fresh:
+            self._drop_standby()
+        for slot in self._slots if self._spares_wanted else ():
+            if only is None or slot.service.process is only:
+                self._due[slot.number] = _Replacement(why, fresh)
+        self.settle()
+
+    def _go_on_replacing(self) -> None:
+        for number, due in list(self._due.items()):
+            slot = self._slots[number]
+            if self._due.get(number) is not due:
+                continue  # what was replaced before it has gone on with this one already
+            if slot.successor and not due.fresh:
+                del self._due[number]
+            elif slot.service.state is State.RUNNING:
+                slot.drop_successor()
+                if not any(other.successor for other in self._slots):
+                    del self._due[number]
+                    slot.replace(due.why)
+            elif slot.service.state is not State.STARTING:  # what is starting is replaced when it speaks
+                del self._due[number]
 
     def idle(self, front: int, generation: int) -> None:
         """That front has nothing left with that generation."""
-        if retired := self._retired.get(generation):
-            retired.awaited.discard(front)
-            self._end_if_idle(generation)
+        self._retired.idle(front, generation)
 
     def front_gone(self, front: int) -> None:
-        for generation in list(self._retired):
-            self.idle(front, generation)
-
-    def _end_if_idle(self, generation: int) -> None:
-        retired = self._retired[generation]
-        if not retired.awaited:
-            self._nursery.end(retired.child)
+        self._retired.front_gone(front)
 
     # -- going wrong
 
     def boot_failure(self, child: Incarnation, reason: str) -> None:
-        """It can't start, and starting again would not help."""
+        """It can't start, and starting again would not help: the end of the server, unless another can or could."""
         log.error("%s", reason)
-        if child is self.service.process:
-            self.service.become(State.FATAL, reason)
-            self._host.report()
-            self._nursery.kill_after(child, KILL_GRACE)
-            if not self.service.ever_ran:
-                self._host.give_up(ExitCode.ENGINE)
+        if slot := self._slot_of.get(child.generation):
+            slot.boot_failure(child, reason)
+        hopeless = all(service.state is State.FATAL and not service.ever_ran for service in self.services)
+        if hopeless:
+            self._host.give_up(ExitCode.ENGINE)
+        self.settle()
 
     def provider_failure(self, child: Incarnation, failure: ProviderFailure) -> None:
         """An execution provider doesn't work: the next generation starts without it, at once."""
-        log.error("%s is given up: %s", failure.provider, failure.reason)
-        self.provider_failures[failure.provider] = failure.reason
-        standby = self._standby
-        if standby and standby is not child and standby.ready:
-            self._condemn(standby)  # it has loaded on what doesn't work
-            self._standby = None
-        self._let_go(child)
-        if child is self.service.process:
-            self.service.process = None
-            self.service.become(State.BACKOFF, f"{failure.provider} doesn't work; going on without it")
-            self._host.report()
-            self._timers.after(0.0, self._start_if_due)
+        self._give_up(failure.provider, failure.reason, child)
+        slot = self._slot_of.get(child.generation)
+        if slot is None:
+            self._nursery.kill_after(child, 0.0)
+            return
+        slot.gives_way(child, f"{failure.provider} doesn't work; going on without it")
+        self.settle()
+
+    def _give_up(self, provider: str, reason: str, child: Incarnation) -> None:
+        log.error("%s is given up: %s", provider, reason)
+        self.provider_failures[provider] = reason
+        if self._standby.was_told_to_load and self._standby.process is not child:
+            self._drop_standby()  # it has loaded on what doesn't work
 
     def distrusted(self, generation: int, reason: str) -> None:
-        """A front says that this worker hangs or broke its contract: replaced at once, then killed and reaped."""
-        child = self.service.process
-        if child is not None and child.generation == generation:
-            log.error("ending worker[%d]: %s", generation, reason)
-            self._condemn(child)
-            self._lost(reason)
-        elif retired := self._retired.pop(generation, None):
-            self._condemn(retired.child)
-
-    def _condemn(self, child: Incarnation) -> None:
-        child.dump_stacks()
-        self._let_go(child)
-
-    def _let_go(self, child: Incarnation) -> None:
-        self._condemned.add(child.generation)
-        self._nursery.kill_after(child, DUMP_GRACE)
+        """A front says that this worker hangs or broke its contract."""
+        slot = self._slot_of.get(generation)
+        if slot is None:
+            return
+        if (child := slot.service.process) and child.generation == generation:
+            slot.condemn(child, reason)
+        elif retired := self._retired.pop(generation):
+            slot.condemn(retired, reason)
+        self.settle()
 
     def exited(self, child: Incarnation, status: int) -> None:
         """It has ended and was reaped."""
-        self.service.saw_exit(ended(status), self._timers.clock())
-        if child is self.service.process:
-            self._host.tell_fronts(Disconnect(child.generation))
-            self._lost(ended(status))
-        elif child is self._standby:
-            self._standby = None
+        slot = self._slot_of.pop(child.generation, self._slots[0])
+        self._told.pop(child.generation, None)
+        slot.service.saw_exit(ended(status), self._timers.clock())
+        if child.ready and (reason := self._crashes.saw(child.ready.engine.provider, status)):
+            self._give_up(child.ready.engine.provider, reason, child)
+        if child is self._standby.process:
+            self._standby.process = None
             log.error("the standby worker[%d] ended with %s", child.generation, ended(status))
-            self._timers.after(STANDBY_BACKOFF, self._refill_standby)
-        elif child is self._successor:
-            self._successor = None
-            log.error("worker[%d], meant to take over, ended with %s", child.generation, ended(status))
-            self._timers.after(STANDBY_BACKOFF, self._refill_standby)
-        elif self._retired.pop(child.generation, None):
+            self._standby.later(self.settle)
+        elif self._retired.pop(child.generation):
             self._host.tell_fronts(Disconnect(child.generation))
             log.info("worker[%d] has finished", child.generation)
-        self._condemned.discard(child.generation)
-
-    def _lost(self, how: str) -> None:
-        service = self.service
-        service.process = None
-        if service.state is State.STOPPING:
-            service.become(State.STOPPED)
-        if service.state in (State.STOPPED, State.FATAL):
-            return
-        delay = service.after_death(self._timers.clock(), how)
-        self._host.report()
-        if delay is not None:
-            self._timers.after(delay, self._start_if_due)
-
-    def _start_if_due(self) -> None:
-        if self.service.state is State.BACKOFF:
-            self.start()
+        else:
+            if child is slot.successor:
+                self._standby.later(self.settle)
+            slot.exited(child, status)
+        self.settle()
 
     # -- ending
 
+    def _drop_standby(self) -> None:
+        if child := self._standby.process:
+            self._slots[0].let_go(child)
+            self._standby.process = None
+
     def stop_spares(self) -> None:
         """The server is to stop: nothing is brought up for later any more."""
-        for child in (self._standby, self._successor):
+        for child in (self._standby.process, *(slot.successor for slot in self._slots)):
             if child:
-                self._let_go(child)
                 child.kill()
-        self._standby = self._successor = None
+        self._standby.process = None
+        for slot in self._slots:
+            slot.successor = None
+        self._due.clear()
         self._spares_wanted = False
 
     def stop(self) -> None:
@@ -285,11 +329,6 @@ class Workers:
         if not self._wanted:
             return
         self._wanted = False
-        child = self.service.process
-        if child and self.service.state in (State.STARTING, State.RUNNING):
-            self.service.become(State.STOPPING)
-            self._nursery.end(child)
-        elif child is None and self.service.state is not State.STOPPED:
-            self.service.become(State.STOPPED)
-        for retired in self._retired.values():
-            self._nursery.end(retired.child)
+        for slot in self._slots:
+            slot.stop()
+        self._retired.stop()

@@ -6,18 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from frontend.planning.minimum import MIN_FIRST_TOKENS
 from frontend.planning.profile import Profile
 from frontend.planning.row import Cost, Cuts, Row, parts
 from frontend.planning.search import best_cuts
 from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 from frontend.text.segmentation import add_word
-
-MIN_FIRST_TOKENS = 30
-"""A segment is no shorter, and the first one least of all, where that can be.
-
-Very short inputs sound wrong with the published model: one project repeats texts of fewer phonemes than this, and cuts
-the first copy away.
-"""
 
 _AT_ONCE = 300
 """Tokens that are planned at once, or twice a segment's limit. More would hardly change a cut, and cost time."""
@@ -31,7 +25,9 @@ class Limits:
     """More take a lot of memory: 630 MB in windows, 860 MB whole."""
     max_segment_seconds: float = 2.7
     """Of work, on an engine that makes segments whole: a newcomer waits for one at most. It is not held to under
-    `2 * MIN_FIRST_TOKENS`, where a segment couldn't be cut without becoming too short."""
+    `2 * min_first_tokens`, where a segment couldn't be cut without becoming too short."""
+    min_first_tokens: int = MIN_FIRST_TOKENS
+    """No segment is shorter where that can be."""
 
 
 def plan(
@@ -90,14 +86,14 @@ class _Planner:
         self._speaks_text = notation.speaks == "text"
         if self._speaks_text:
             self._most = most = notation.max_tokens
-        self._minimum = min(MIN_FIRST_TOKENS, most // 2)
+        self._minimum = min(limits.min_first_tokens, most // 2)
 
         @cache
         def cost_at(rate: float) -> Cost:
             limit = most
             if profile.per_token and not (profile.first_block or self._speaks_text):
                 work = (limits.max_segment_seconds - profile.fixed) / profile.per_token * speed * rate
-                limit = min(most, max(int(work), 2 * MIN_FIRST_TOKENS))
+                limit = min(most, max(int(work), 2 * limits.min_first_tokens))
             return Cost.of(profile, speed * rate, limit)
 
         self._cost_at = cost_at

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 from frontend.planning.profile import Profile
+
+log = logging.getLogger(__name__)
 
 
 def read_profiles(file: Path) -> Mapping[str, Profile]:
@@ -24,3 +27,13 @@ def read_profiles(file: Path) -> Mapping[str, Profile]:
         raise ValueError(f"{file} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{file} has no cost profiles: {error}") from error
+
+
+def stored_profiles(file: Path | None) -> Mapping[str, Profile]:
+    """As `read_profiles`; nothing, and a warning, where the file has gone bad since the server's start: a front that is
+    started again speaks without it."""
+    try:
+        return read_profiles(file) if file else {}
+    except ValueError as error:
+        log.warning("plans begin with a guess: %s", error)
+        return {}

@@ -8,7 +8,7 @@ longer than one sentence does. What is collected whole before it is heard is due
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from frontend.planned import State
 from frontend.planning.ledger import Ledger
@@ -17,6 +17,7 @@ from frontend.speaker import Overloaded
 from frontend.stream import Stream
 from frontend.text.segment import Segment
 from shm.audio import SAMPLE_RATE
+from shm.messages import EngineInfo
 
 FIRST_AUDIO_TARGET = 0.3
 """Seconds from a request's arrival to its first sample: a newcomer's deadline."""
@@ -35,9 +36,16 @@ _IDLE = 86_400.0
 class Admission:
     """Keeps the promise that who is taken is served in time."""
 
-    def __init__(self, streams: Mapping[int, Stream], ledger: Ledger) -> None:
+    def __init__(
+        self,
+        streams: Mapping[int, Stream],
+        ledger: Ledger,
+        speakers: Callable[[EngineInfo], Sequence[EngineInfo]],
+    ) -> None:
+        """`speakers` gives the engines of all workers that could make what that engine does."""
         self._streams = streams
         self._ledger = ledger
+        self._speakers = speakers
 
     def admit(self, stream: Stream, first: Segment) -> None:
         """Give the stream a place, and its first sample a time.
@@ -63,7 +71,7 @@ class Admission:
             wish = self._wish(stream, first, now)
             stream.promised = wish.dry_at
             others = [self._demand(other, now) for other in self._streams.values() if other.admitted]
-            wait = wait_for_room(now, others, wish, stream.engine.concurrency)
+            wait = wait_for_room(now, others, wish, self._lanes(stream.engine))
             if wait:
                 raise Overloaded(f"What is being spoken leaves no room for this in the next {wait:.1f} seconds.", wait)
         stream.admitted = True
@@ -102,11 +110,20 @@ class Admission:
 
     def _demand(self, stream: Stream, now: float) -> Demand:
         costs, lanes = self._ledger.of(stream.engine).costs, stream.engine.concurrency
+        share = LARGEST_SHARE * self._lanes(stream.engine)
         missing = next((segment for segment in stream.planned if segment.state is not State.DONE), None)
         block = stream.engine.first_block or (missing.length - missing.sealed) / SAMPLE_RATE if missing else 0.0
-        work = min(costs.real_time_factor(lanes), LARGEST_SHARE * lanes)
+        work = min(costs.real_time_factor(lanes), share)
         # Who has run dry already is late by as much as it lasts: its clock will be moved.
         return Demand(max(stream.dry_at, now), self._audio_left(stream), work, block)
+
+    def _lanes(self, engine: EngineInfo) -> float:
+        """All workers that could make it, in lanes of that engine. What one of another speed can isn't promised before
+        it was measured."""
+        one = self._ledger.of(engine).costs.real_time_factor(engine.concurrency)
+        accounts = [(each.concurrency, self._ledger.of(each)) for each in self._speakers(engine)]
+        each = [n * one / account.costs.real_time_factor(n) for n, account in accounts if account.measured]
+        return sum(each) or engine.concurrency
 
     def _audio_left(self, stream: Stream, first: Segment | None = None) -> float:
         """Seconds that are still to be made. Text that wasn't read yet counts a token a character."""

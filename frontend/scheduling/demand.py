@@ -44,8 +44,9 @@ class Demand:
         return self.dry_at + max(self.seconds - self.block, 0.0)
 
 
-def fits(now: float, others: Sequence[Demand], newcomer: Demand, lanes: int) -> bool:
-    """Whether the newcomer is served in time, and all whose deadlines are later than its own."""
+def fits(now: float, others: Sequence[Demand], newcomer: Demand, lanes: float) -> bool:
+    """Whether the newcomer is served in time, and all whose deadlines are later than its own. `lanes`: of all workers,
+    in those that `Demand.work` speaks of."""
     demands = [*others, newcomer]
     times = {newcomer.dry_at, *(each.dry_at for each in others), *(each.end for each in demands)}
     return all(
@@ -55,7 +56,7 @@ def fits(now: float, others: Sequence[Demand], newcomer: Demand, lanes: int) -> 
     )
 
 
-def wait_for_room(now: float, others: Sequence[Demand], newcomer: Demand, lanes: int) -> float:
+def wait_for_room(now: float, others: Sequence[Demand], newcomer: Demand, lanes: float) -> float:
     """Seconds after which the newcomer would fit, if nobody else comes: 0 if it fits now.
 
     Found to within `_STEP`, never sooner than that it fits.

@@ -20,19 +20,19 @@ AT_ONCE = 2
 
 
 def plan_again(
-    stream: Stream, now: float, account: Account, limits: Limits
+    stream: Stream, now: float, account: Account, lanes: int, limits: Limits
 ) -> tuple[Sequence[PlannedSegment], Sequence[Segment]] | None:
     """Segments of the stream that no worker has had, and others in their place; None if they are right as they are.
 
     Args:
         now: monotonic seconds.
-        account: of the stream's engine; a guess is no reason to plan again.
+        account: of the engine that would make them; a guess is no reason to plan again.
+        lanes: segments that it makes side by side.
     """
     listened_to = stream.sounds and not (stream.request.whole or stream.request.idle)
     due = stream.next_segment()
     if not (listened_to and account.measured and due) or due.index <= stream.planned_again_at:
         return None
-    lanes = stream.engine.concurrency
     speed = stream.speed(due.segment)
     slack = stream.deadline(due) - now
     if account.costs.first_audio(due.segment.tokens, speed, lanes) <= slack:

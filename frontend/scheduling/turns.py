@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from frontend.link import Link
 from frontend.planned import PlannedSegment, State
+from frontend.scheduling.placement import Trial
 from frontend.stream import Stream
 
 PER_STREAM = 2
@@ -38,39 +39,49 @@ class Turns:
             found += [(stream.deadline(segment), stream, segment) for segment in due[:places]]
         return sorted(found, key=lambda entry: entry[0])
 
-    def any_suspects(self) -> bool:
-        """Whether there is a suspect at all; there seldom is."""
-        return any(segment.suspect for stream in self._streams.values() for segment in stream.planned)
+    def trial(self) -> Trial | None:
+        """Which segment kills workers is found by giving them the suspects one at a time, alone. One worker at a time:
+        the others go on with what is no suspect."""
+        suspects = [
+            (stream, segment)
+            for stream in self._streams.values()
+            for segment in stream.planned
+            if segment.suspect and not (stream.failed and segment.state is State.PLANNED)
+        ]
+        for _, segment in suspects:
+            if segment.state is State.DISPATCHED and segment.link:
+                return Trial(segment, segment.link)
+        for stream, segment in sorted(suspects, key=lambda suspect: suspect[0].deadline(suspect[1])):
+            link = self._link_for(stream) if segment is stream.next_segment() else None
+            if link and _has_room(link, stream, segment):
+                return Trial(segment, link)
+        return None
 
-    def may_go(self, link: Link, stream: Stream, segment: PlannedSegment, suspects: bool) -> bool:
+    def may_go(self, link: Link, stream: Stream, segment: PlannedSegment, trial: Trial | None) -> bool:
         """May that segment go to that generation now?
 
         Args:
-            suspects: as `any_suspects` has it.
+            trial: as `trial` has it.
         """
         if segment is not stream.next_segment() or not _has_room(link, stream, segment):
             return False
-        if stream.has_work_beside(link):
-            # Should that generation die, its segment would need this ring, behind a later one that waits for it.
+        if stream.is_finishing_before(link):
             return False
-        if suspects and self._suspect_at(link):
-            # Which segment kills workers is found by giving them the suspects one at a time, alone.
-            return segment.suspect and link.in_worker == 0
-        # A newcomer goes at once: by its deadline the worker takes it up next. Who isn't listened to yet has time.
+        if trial and (segment.suspect or link is trial.link):
+            # What waits there until the listener has heard this one makes way for it.
+            behind = stream.stuck_behind(segment, link)
+            return segment is trial.segment and link is trial.link and link.in_worker == behind
+        # A newcomer goes at once, and who has lost a worker: by its deadline the worker takes it up next. Who isn't
+        # listened to yet has time.
         newcomer = not (stream.begun or stream.request.whole or stream.request.idle)
-        return newcomer or link.in_worker < link.engine.concurrency + SPARE
-
-    def _suspect_at(self, link: Link) -> bool:
-        """A suspect is in that worker, or could go there."""
-        for stream in self._streams.values():
-            if any(segment.suspect and segment.link is link for segment in stream.planned):
-                return True
-            due = stream.next_segment()
-            if due and due.suspect and self._link_for(stream) is link and _has_room(link, stream, due):
-                return True
-        return False
+        return newcomer or segment.resumed or link.in_worker < link.engine.concurrency + SPARE
 
 
 def _has_room(link: Link, stream: Stream, segment: PlannedSegment) -> bool:
+    there = link.leases.get(stream.number)
+    if there and there.last > segment.index:  # it needs a ring of its own, or this one without what is behind it
+        return link.has_free_ring or stream.can_take_out(there)
     lease = link.lease(stream.number)
-    return lease is not None and (segment.estimate - segment.sealed <= lease.room or lease.empty)
+    if lease is None:
+        return False
+    return segment.estimate - segment.sealed <= lease.room or lease.empty

@@ -17,15 +17,12 @@ from frontend.planned import State
 from frontend.planning.ledger import Account
 from frontend.selfcheck import SelfCheck
 from frontend.settings import FrontSettings
+from frontend.status.engine import speaking
 from frontend.status.processes import processes
 from frontend.status.recommendations import recommendations
 from frontend.status.report import (
     Cache,
-    LoadedFile,
     Memory,
-    Provider,
-    Scheduling,
-    SpeakingEngine,
     Status,
     StreamStatus,
     Totals,
@@ -33,7 +30,6 @@ from frontend.status.report import (
 from frontend.status.snapshot import Snapshot
 from frontend.stream import Stream
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo, Priority
 
 SETTINGS = (
     "max_streams",
@@ -80,7 +76,7 @@ class StatusHandler:
         found = Status(
             ready=now.engine is not None and not now.reason,
             reason=now.reason or UNSET,
-            engine=_engine(now.engine, now.situation.provider_failures) if now.engine else UNSET,
+            engine=speaking(now.engine, now.situation) if now.engine else UNSET,
             provider_failures=now.situation.provider_failures,
             worker=now.situation.worker_state,
             restarts=now.situation.restarts,
@@ -128,41 +124,6 @@ class StatusHandler:
                 )
             )
         )
-
-
-def _engine(engine: EngineInfo, refused: Mapping[str, str]) -> SpeakingEngine:
-    return SpeakingEngine(
-        name=engine.name,
-        provider=engine.provider,
-        model=engine.model,
-        lanes=engine.concurrency,
-        sha256=engine.model_sha256 or UNSET,
-        threads=engine.threads or UNSET,
-        first_block_seconds=engine.first_block or UNSET,
-        scheduling=_scheduling(engine.priority) if engine.priority else UNSET,
-        files=[LoadedFile(file.name, file.bytes, file.sha256 or UNSET) for file in engine.files],
-        providers=_chain(engine, refused),
-    )
-
-
-def _scheduling(priority: Priority) -> Scheduling:
-    return Scheduling(priority.nice, list(priority.processors) or UNSET, priority.qos or UNSET)
-
-
-def _chain(engine: EngineInfo, refused: Mapping[str, str]) -> list[Provider]:
-    """Why each was taken or not."""
-    found: list[Provider] = []
-    taken = False
-    for name in engine.providers:
-        if name == engine.provider:
-            taken = True
-            before = "each one before it was refused" if found else "it is the first of the chain"
-            found.append(Provider(name, "taken", before))
-        elif name in refused:
-            found.append(Provider(name, "refused", refused[name]))
-        elif taken:
-            found.append(Provider(name, "not tried", "one before it works"))
-    return found
 
 
 def _costs(account: Account) -> dict[str, Any]:

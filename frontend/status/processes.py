@@ -26,6 +26,8 @@ def _process(report: ProcessReport) -> Process:
     return Process(
         role=report.role,
         state=report.state,
+        slot=_known(report.slot),
+        provider=report.provider or UNSET,
         generation=_known(report.generation),
         pid=_known(report.pid),
         uptime_seconds=_since(report.started),

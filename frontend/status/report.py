@@ -20,11 +20,32 @@ class LoadedFile(msgspec.Struct):
 
 
 class Provider(msgspec.Struct):
-    """One execution provider of the chain."""
+    """One execution provider of the chain. Figures are its trial's, where it had one."""
 
     name: str
-    state: Literal["taken", "refused", "not tried"]
+    state: Literal["taken", "refused", "being tried", "not tried"]
     reason: str
+    right: Annotated[bool, Meta(description="It said what the CPU says.")] | UnsetType = UNSET
+    faster: Annotated[bool, Meta(description="By enough to be taken unasked.")] | UnsetType = UNSET
+    tried_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET
+    snr_db: Annotated[float, Meta(description="Of its sound against the CPU's.")] | UnsetType = UNSET
+    times_as_fast_as_cpu: float | UnsetType = UNSET
+    compile_seconds: Annotated[float, Meta(description="Until it had spoken for the first time.")] | UnsetType = UNSET
+
+
+class Stage(msgspec.Struct):
+    """One part of the model, `whole` if it isn't cut, and what it runs on."""
+
+    name: str
+    provider: str
+    options: Annotated[dict[str, str], Meta(description="The provider's own.")] | UnsetType = UNSET
+    window_frames: (
+        Annotated[int, Meta(description="Of 12.5 ms: the one length that it was compiled for.")] | UnsetType
+    ) = UNSET
+    nodes: (
+        Annotated[dict[str, int], Meta(description="By the provider that ran them, where a profile was taken.")]
+        | UnsetType
+    ) = UNSET
 
 
 class Scheduling(msgspec.Struct):
@@ -52,6 +73,7 @@ class SpeakingEngine(msgspec.Struct):
     scheduling: Scheduling | UnsetType = UNSET
     files: list[LoadedFile] = []
     providers: Annotated[list[Provider], Meta(description="In the order in which they are tried.")] = []
+    stages: Annotated[list[Stage], Meta(description="In the order in which they run.")] = []
 
 
 class Process(msgspec.Struct):
@@ -59,6 +81,8 @@ class Process(msgspec.Struct):
 
     role: str
     state: str
+    slot: Annotated[int, Meta(description="Which of several workers, from 0.")] | UnsetType = UNSET
+    provider: Annotated[str, Meta(description="What a worker's engine runs on.")] | UnsetType = UNSET
     generation: int | UnsetType = UNSET
     pid: int | UnsetType = UNSET
     uptime_seconds: float | UnsetType = UNSET

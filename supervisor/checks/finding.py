@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from supervisor.composition import Settings
+from supervisor.tuning.application import Applied
 
 
 class Verdict(StrEnum):
@@ -50,6 +51,8 @@ class Circumstances:
     config_file: Path
     config_error: str
     """Why the file can't be used; empty if it can, or isn't there."""
+    applied: Applied | None = None
+    """What became of the tuning profile, where it was looked for."""
 
 
 Check = Callable[[Circumstances], Finding]

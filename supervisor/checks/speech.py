@@ -23,12 +23,6 @@ def phonemes(_: Circumstances) -> Finding:
     return ok(f"{found} (loaded and read in {time.monotonic() - started:.2f} s)")
 
 
-def providers(_: Circumstances) -> Finding:
-    import onnxruntime
-
-    return ok(f"onnxruntime {onnxruntime.__version__} has {', '.join(onnxruntime.get_available_providers())}")
-
-
 def model_files(circumstances: Circumstances) -> Finding:
     """The published files in the model directory, or those of the manifest, each checked against its hash."""
     from worker.model_files import KNOWN, BadManifest, State, load_manifest, state_of
@@ -104,7 +98,7 @@ def engine(circumstances: Circumstances) -> Finding:
 
 
 def _voices_in(directory: Path) -> Path | None:
-    from worker.select import VOICES_NAMES
+    from worker.model_search import VOICES_NAMES
 
     candidates = [*(directory / name for name in VOICES_NAMES), *sorted(directory.glob("voices*.bin"))]
     folder = directory / "voices"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supervisor.composition import KINDS, Settings
+from supervisor.composition import KINDS
 from supervisor.options import default_config_file, settings_options
 
 if TYPE_CHECKING:
@@ -51,12 +51,14 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
     """
     from supervisor.checks.finding import Circumstances, Verdict, outcome
+    from supervisor.tuning.application import tuned_settings
 
     try:
-        settings = Settings.of(values)
+        applied = tuned_settings(context)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    circumstances = Circumstances(settings, context.meta[_CONFIG_FILE], context.meta[_CONFIG_ERROR])
+    meta = context.meta
+    circumstances = Circumstances(applied.settings, meta[_CONFIG_FILE], meta[_CONFIG_ERROR], applied)
     findings = []
     for title, check in checks().items():
         finding = outcome(check, circumstances)
@@ -74,7 +76,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
 def checks() -> dict[str, Check]:
     """By title, in the order in which they are made."""
-    from supervisor.checks import installation, machine, programs, service, speech
+    from supervisor.checks import installation, machine, programs, providers, service, speech, tuning
 
     return {
         "config file": machine.config,
@@ -84,9 +86,10 @@ def checks() -> dict[str, Check]:
         "espeak-ng": installation.espeak,
         "phonemes": speech.phonemes,
         "spaCy": installation.spacy,
-        "providers": speech.providers,
+        "providers": providers.providers,
         "model files": speech.model_files,
         "voices": speech.voices,
+        "tuning": tuning.tuning,
         "engine": speech.engine,
         "shared memory": machine.shared_memory,
         "port": machine.port,

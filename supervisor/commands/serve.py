@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from setproctitle import setproctitle
 from shm.messages import Ready, Situation
 from supervisor.activation import BadActivation, activated_listener
 from supervisor.composition import KINDS, Settings
+from supervisor.errands import Errand
 from supervisor.exit_codes import ExitCode
 from supervisor.exposure import assert_wanted
 from supervisor.lifecycle import Changes, Lifecycle, Outside
@@ -30,6 +32,7 @@ from supervisor.probe import Probe
 from supervisor.service_manager import ServiceManager
 from supervisor.spawn import ProcessSpawner
 from supervisor.standing import Standing
+from supervisor.tuning.application import Applied, tuned_settings
 from supervisor.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -52,16 +55,18 @@ class _Serve(click.Command):
 def serve(context: click.Context, /, **values: Any) -> None:
     """Serve OpenAI's speech API on this machine."""
     try:
-        settings = Settings.of(values)
+        applied = tuned_settings(context)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    sys.exit(run(settings, context.meta[_ARGUMENTS]))
+    sys.exit(run(applied, context.meta[_ARGUMENTS]))
 
 
-def run(settings: Settings, arguments: list[str]) -> ExitCode:
+def run(applied: Applied, arguments: list[str]) -> ExitCode:
     """Serve until stopped; the exit status."""
+    settings = applied.settings
     setproctitle("kokoro-live: supervisor")
     configure_logging(settings.supervisor.logs, "supervisor")
+    applied.log()
     notifications = Notifications(os.environ, os.getpid())
     try:
         listener = activated_listener(os.environ, os.getpid())
@@ -121,8 +126,8 @@ class _Program(Outside):
         self._url = f"http://{f'[{self._host}]' if ':' in self._host else self._host}:{port}"
         self._said = ""
 
-    def wants_model(self, ready: Ready) -> bool:
-        return wants_model(self._spawner.settings, ready)
+    def errands(self, ready: Ready) -> Sequence[Errand]:
+        return errands(self._spawner.settings, ready)
 
     def announce(self, ready: Ready) -> None:
         """Say in one line where to send text and who speaks it; again only when that changes."""
@@ -158,20 +163,27 @@ class _Program(Outside):
         old = self._spawner.settings
         try:
             with serve.make_context("serve", list(self._arguments)) as context:
-                new = Settings.of(context.params)
+                applied = tuned_settings(context)
+                new = applied.settings
                 assert_wanted(self._host, replace(new, supervisor=old.supervisor))
         except (ValueError, click.ClickException) as error:
             message = error.format_message() if isinstance(error, click.ClickException) else str(error)
             logging.error("the settings are as they were: %s", message)
             return Changes(False, False)
+        applied.log()
         if new.supervisor != old.supervisor:
             logging.warning("the supervisor's own settings take effect at the next start")
         self._spawner.settings = replace(new, supervisor=old.supervisor)
         return Changes(front=new.front != old.front, worker=new.worker != old.worker)
 
 
-def wants_model(settings: Settings, ready: Ready) -> bool:
-    """Should the model be fetched in the background? Yes, if espeak-ng speaks only because there is no model."""
+def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:
+    """The model is fetched if espeak-ng speaks only because there is none; providers that nobody has tried here are."""
     worker = settings.worker
     asked_for_another = worker.engine != "auto" or worker.model is not None
-    return ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline
+    if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:
+        return (Errand("fetcher", "the model was fetched", "the model is being fetched"),)
+    return [
+        Errand("trial", f"{name} was tried", f"{name} is being tried", worker.compile_timeout, name)
+        for name in ready.engine.untried
+    ]

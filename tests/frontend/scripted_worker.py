@@ -14,7 +14,7 @@ from frontend.planning.profile import Profile
 from frontend.speaker import SpeechRequest
 from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_BYTES, Pcm
-from shm.frames import FrameReader, FrameWriter
+from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.memory import reserve
 from shm.messages import (
     Began,
@@ -73,13 +73,15 @@ def joined(*segments: Pcm) -> Pcm:
 class ScriptedWorker:
     """One generation."""
 
-    def __init__(self, generation: int, engine: EngineInfo = ENGINE, rings: int = 4, ring: int = RING) -> None:
+    def __init__(
+        self, generation: int, engine: EngineInfo = ENGINE, rings: int = 4, ring: int = RING, slot: int = 0
+    ) -> None:
         memory = reserve(rings * ring * SAMPLE_BYTES)
         jobs_read, jobs_write = os.pipe()
         commits_read, commits_write = os.pipe()
         os.set_blocking(jobs_read, False)
         self.generation = generation
-        self.connect = Connect(generation, rings, ring, engine)
+        self.connect = Connect(generation, rings, ring, engine, slot)
         self.fds = [jobs_write, commits_read, os.dup(memory)]
         self.jobs: list[Job] = []
         self.forgotten: list[int] = []
@@ -92,7 +94,12 @@ class ScriptedWorker:
         asyncio.get_running_loop().add_reader(jobs_read, self._read)
 
     def _read(self) -> None:
-        for payload in self._reader.receive():
+        try:
+            payloads = list(self._reader.receive())
+        except BrokenChannel:  # the front has let it go
+            asyncio.get_running_loop().remove_reader(self._reader.fd)
+            return
+        for payload in payloads:
             match decode_job(payload):
                 case Job() as job:
                     self.jobs.append(job)

@@ -21,6 +21,7 @@ from shm.messages import (
     Recycle,
     Started,
 )
+from supervisor.errands import Errand
 from supervisor.lifecycle import Changes, Lifecycle, Outside
 from supervisor.settings import SupervisorSettings
 from supervisor.standing import Standing
@@ -37,6 +38,8 @@ KOKORO = EngineInfo(
     voices=("af_heart",),
 )
 
+FETCH = Errand("fetcher", "the model was fetched", "the model is being fetched")
+
 
 @dataclass(eq=False)
 class FakeChild:
@@ -45,6 +48,7 @@ class FakeChild:
     role: str
     generation: int
     pid: int = 4711
+    subject: str = ""
     ready: Ready | None = None
     heard: list[ControlMessage] = field(default_factory=list)
     said: set[type] = field(default_factory=set)
@@ -80,7 +84,15 @@ class FakeChild:
 class House(Outside):
     """A lifecycle among fakes, with words for what happens to it."""
 
-    def __init__(self, *, fetch: bool = False, standby: Literal["off", "imported", "loaded"] = "off") -> None:
+    def __init__(
+        self,
+        *,
+        fetch: bool = False,
+        standby: Literal["off", "imported", "loaded"] = "off",
+        workers: int = 1,
+        errands: Sequence[Errand] = (),
+    ) -> None:
+        """`errands` are wanted whenever something speaks."""
         self.now = 100.0
         self.children: list[FakeChild] = []
         self.announced: list[Ready] = []
@@ -88,11 +100,12 @@ class House(Outside):
         self.listening = True
         self.changes = Changes(front=False, worker=False)
         self._fetch = fetch
-        settings = SupervisorSettings(rings=1, ring_seconds=1, standby=standby)
+        self._errands = errands
+        settings = SupervisorSettings(rings=1, ring_seconds=1, standby=standby, workers=workers)
         self.lifecycle = Lifecycle(settings, self._spawn, lambda: self.now, self)
 
-    def wants_model(self, ready: Ready) -> bool:
-        return self._fetch and ready.engine is ESPEAK
+    def errands(self, ready: Ready) -> Sequence[Errand]:
+        return (*([FETCH] if self._fetch and ready.engine is ESPEAK else []), *self._errands)
 
     def announce(self, ready: Ready) -> None:
         self.announced.append(ready)
@@ -109,9 +122,12 @@ class House(Outside):
     def reload(self) -> Changes:
         return self.changes
 
-    def _spawn(self, role: str, generation: int) -> FakeChild:
-        self.children.append(FakeChild(role, generation))
+    def _spawn(self, role: str, generation: int, subject: str = "") -> FakeChild:
+        self.children.append(FakeChild(role, generation, subject=subject))
         return self.children[-1]
+
+    def all(self, role: str) -> list[FakeChild]:
+        return [child for child in self.children if child.role == role]
 
     def newest(self, role: str) -> FakeChild:
         return [child for child in self.children if child.role == role][-1]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 
+import msgspec
 import pytest
 
 from shm.messages import (
     Connect,
     Disconnect,
     Drain,
+    EngineInfo,
     Idle,
     Load,
     ProviderFailure,
@@ -19,7 +21,9 @@ from shm.messages import (
 )
 from supervisor.exit_codes import ExitCode
 from supervisor.lifecycle import Changes
-from tests.supervisor.fakes import KOKORO, House
+from tests.supervisor.fakes import KOKORO, FakeChild, House
+
+ACCELERATED = msgspec.structs.replace(KOKORO, provider="CoreMLExecutionProvider")
 
 
 def test_a_fetched_model_gets_a_worker_of_its_own_before_the_old_one_stops() -> None:
@@ -151,6 +155,49 @@ def test_a_provider_that_fails_at_the_first_start_is_left_out_too() -> None:
     house.dies(worker, 1)
     house.passes(0.05)
     assert house.newest("worker").heard_of(Load) == [Load(("CUDAExecutionProvider",))]
+
+
+def on_an_accelerator() -> tuple[House, FakeChild, FakeChild]:
+    house = House()
+    return house, *house.up(ACCELERATED)
+
+
+def dies_and_comes_up_again(
+    house: House, worker: FakeChild, status: int, engine: EngineInfo = ACCELERATED
+) -> FakeChild:
+    house.dies(worker, status)
+    house.passes(5.0)
+    successor = house.newest("worker")
+    assert successor is not worker
+    house.ready(successor, engine)
+    return successor
+
+
+def test_a_provider_whose_workers_crash_is_left_out_after_the_second_time() -> None:
+    house, front, worker = on_an_accelerator()
+    worker = dies_and_comes_up_again(house, worker, -signal.SIGSEGV)
+    assert worker.heard_of(Load) == [Load()]
+    worker = dies_and_comes_up_again(house, worker, -signal.SIGABRT)
+    assert worker.heard_of(Load) == [Load((ACCELERATED.provider,))]
+    told = front.heard_of(Situation)[-1]
+    assert "SIGABRT" in told.provider_failures[ACCELERATED.provider]
+
+
+def test_workers_that_others_kill_say_nothing_of_their_provider() -> None:
+    house, _, worker = on_an_accelerator()
+    for _ in range(3):
+        worker = dies_and_comes_up_again(house, worker, -signal.SIGKILL)
+        house.passes(60.0)
+    assert worker.heard_of(Load) == [Load()]
+
+
+def test_the_cpu_is_never_given_up() -> None:
+    house = House()
+    _, worker = house.up(KOKORO)
+    for _ in range(3):
+        worker = dies_and_comes_up_again(house, worker, -signal.SIGSEGV, KOKORO)
+        house.passes(60.0)
+    assert worker.heard_of(Load) == [Load()]
 
 
 def test_new_settings_bring_a_new_worker_and_a_new_front_and_no_stream_notices() -> None:

@@ -16,11 +16,12 @@ from shm.messages import (
     Situation,
     Started,
 )
+from supervisor.errands import Errand
 from supervisor.exit_codes import ExitCode
 from supervisor.lifecycle import Changes
 from supervisor.nursery import KILL_GRACE
 from supervisor.settings import SupervisorSettings
-from supervisor.workers import DUMP_GRACE
+from supervisor.slot import DUMP_GRACE
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 
 MAX_DEATHS = SupervisorSettings().max_deaths
@@ -252,7 +253,12 @@ def test_a_signal_before_anything_serves_ends_with_0(state: str) -> None:
 def test_any_history_ends_when_it_is_told_to(seed: int) -> None:
     """Random events in any state: no transition is asserted wrong, and SIGTERM always ends it with 0."""
     chance = random.Random(seed)
-    house = House(fetch=chance.random() < 0.5, standby=chance.choice(["off", "imported", "loaded"]))
+    house = House(
+        fetch=chance.random() < 0.5,
+        standby=chance.choice(["off", "imported", "loaded"]),
+        workers=chance.choice([1, 1, 2, 3]),
+        errands=chance.choice([(), (Errand("trial", "tried", "being tried", 20.0, "p"),)]),
+    )
     house.lifecycle.start()
     for _ in range(40):
         alive = [child for child in house.children if not child.reaped]

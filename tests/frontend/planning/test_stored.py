@@ -9,7 +9,7 @@ import pytest
 
 from frontend.planning.ledger import Account, Ledger
 from frontend.planning.profile import Profile
-from frontend.planning.stored import read_profiles
+from frontend.planning.stored import read_profiles, stored_profiles
 from frontend.settings import FrontSettings
 from tests.frontend.http_fakes import ENGINE
 
@@ -34,3 +34,11 @@ def test_what_is_no_profile_is_refused_at_start(tmp_path: Path, content: str) ->
         FrontSettings(cost_profiles=file)
     with pytest.raises(ValueError, match="gone"):
         FrontSettings(cost_profiles=tmp_path / "gone")
+
+
+def test_a_front_that_starts_after_the_file_was_deleted_begins_with_a_guess_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert stored_profiles(tmp_path / "gone.json") == {}
+    assert "gone.json" in caplog.text
+    assert stored_profiles(None) == {}

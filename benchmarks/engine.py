@@ -1,0 +1,203 @@
+"""The engine alone: what windows, rewrites, int8 and settings give, against the published model run whole.
+
+    python -m benchmarks.engine --model MODEL --voices VOICES [--rounds 5] [--only TEXT]... [--out bench-results/engine]
+
+Every row is a process of its own; all are loaded first and then take turns, in another order each round, so that
+whatever else the machine does falls on all of them. `speed` is seconds of audio per second; ratios are medians of each
+round's ratio to the first row, the published file run whole, with as many threads as it likes best.
+Variants that `kokoro-live quantize` has put beside the model are measured too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.engine_subject import Loaded, Round, Subject
+from benchmarks.figures import median
+from benchmarks.machine import machine
+from benchmarks.report import Cell, Report, Table, Verdict, write
+from benchmarks.texts import SENTENCE
+from frontend.text.g2p import G2P
+from worker.machine import cores
+from worker.quantization.variants import ORIGINAL, find_variants
+
+PUBLISHED = "published, whole"
+
+SPEED_TARGET, FIRST_TARGET = 2.2, 9.0
+"""Against `PUBLISHED`: with several sentences at once, and until the first samples of a sentence of 27 words."""
+
+SETTINGS: dict[str, dict[str, object]] = {
+    "one thread": {"threads": 1},
+    "spinning": {"spinning": True},
+    "memory pattern": {"memory_pattern": True},
+    "no memory arena": {"memory_arena": False},
+    "graph optimisation: extended": {"graph_optimization": "extended"},
+    "graph optimisation: basic": {"graph_optimization": "basic"},
+    "graph optimisation: off": {"graph_optimization": "off"},
+    "voice's statistics in the front too": {"statistics": "voice"},
+    "windows up to 0.3 s": {"window": 0.3},
+    "windows up to 1.2 s": {"window": 1.2},
+    "windows up to 2.4 s": {"window": 2.4},
+}
+"""Each against the defaults in windows."""
+
+
+@dataclass
+class Rival:
+    """A subject's process, and what it said."""
+
+    subject: Subject
+    process: subprocess.Popen[bytes]
+    loaded: Loaded
+    rounds: list[Round] = field(default_factory=list)
+
+    @classmethod
+    def started(cls, subject: Subject) -> Rival:
+        """
+        Raises:
+            RuntimeError: it can't be loaded.
+        """
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.engine_subject"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        rival = cls(subject, process, Loaded(0, 0))
+        try:
+            rival.loaded = msgspec.json.decode(rival._asked(msgspec.json.encode(subject)), type=Loaded)
+        except BaseException:
+            rival.end()
+            raise
+        return rival
+
+    def turn(self) -> None:
+        self.rounds.append(msgspec.json.decode(self._asked(b""), type=Round))
+
+    def _asked(self, line: bytes) -> bytes:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+        if not (answer := self.process.stdout.readline()):
+            raise RuntimeError(f"{self.subject.name} has ended with status {self.process.wait()}")
+        return answer
+
+    def end(self) -> None:
+        self.process.kill()
+        with self.process:  # closes the pipes and waits
+            pass
+
+
+def subjects(model: Path, voices: Path) -> Iterator[Subject]:
+    """The published model first, the defaults in windows second."""
+    script = " ".join(word.phonemes for word in G2P().words(SENTENCE, "en-us"))
+    variants = [variant for variant in find_variants(model) if variant.name != ORIGINAL]
+    ways: list[tuple[str, Path, dict[str, object], bool]] = [
+        (PUBLISHED, model, {}, True),
+        ("in windows", model, {}, False),
+        *((f"{variant.name}, whole", variant.path, {}, True) for variant in variants),
+        *((f"{variant.name}, in windows", variant.path, {}, False) for variant in variants),
+        *((name, model, settings, False) for name, settings in SETTINGS.items()),
+    ]
+    for name, file, settings, published in ways:
+        yield Subject(
+            name=name, model=str(file), voices=str(voices), settings=settings, published=published, script=script
+        )
+
+
+def measured(chosen: Sequence[Subject], rounds: int, seed: int) -> list[Rival]:
+    """All of them, loaded one after another, then in turns."""
+    rivals: list[Rival] = []
+    order = random.Random(seed)
+    try:
+        for subject in chosen:
+            print(f"loading: {subject.name}", file=sys.stderr)
+            rivals.append(Rival.started(subject))
+        for number in range(rounds):
+            print(f"round {number + 1} of {rounds}", file=sys.stderr)
+            for rival in order.sample(rivals, len(rivals)):
+                rival.turn()
+    finally:
+        for rival in rivals:
+            rival.end()
+    return rivals
+
+
+def report(rivals: Sequence[Rival]) -> Report:
+    base = rivals[0]
+    assert base.subject.name == PUBLISHED
+    rows = [_row(rival, base) for rival in rivals]
+    columns = [
+        "",
+        "file MB",
+        "load s",
+        "resident MB",
+        "first audio s",
+        "sooner",
+        "speed alone",
+        "faster",
+        f"speed, {cores()} at once",
+        "faster",
+    ]
+    return Report(
+        "engine",
+        f"{Path(base.subject.model).name}, {len(base.subject.script)} phonemes in {len(base.rounds)} rounds",
+        [Table("The engine alone", columns, rows)],
+        list(verdicts(rows)),
+        raw={rival.subject.name: msgspec.to_builtins(rival.rounds) for rival in rivals},
+    )
+
+
+def _row(rival: Rival, base: Rival) -> list[Cell]:
+    turns = list(zip(base.rounds, rival.rounds, strict=True))
+    return [
+        rival.subject.name,
+        f"{Path(rival.subject.model).stat().st_size / 1e6:,.0f}",
+        rival.loaded.load_seconds,
+        f"{rival.loaded.resident / 1e6:,.0f}",
+        median([turn.first for turn in rival.rounds]),
+        median([one.first / turn.first for one, turn in turns]),
+        median([turn.alone for turn in rival.rounds]),
+        median([turn.alone / one.alone for one, turn in turns]),
+        median([turn.together for turn in rival.rounds]),
+        median([turn.together / one.together for one, turn in turns]),
+    ]
+
+
+def verdicts(rows: Sequence[Sequence[Cell]]) -> Iterator[Verdict]:
+    """The best of what can be had, with the default settings."""
+    ours = [row for row in rows if str(row[0]).endswith("in windows")]
+    for target, place, what in ((SPEED_TARGET, 9, "aggregate speed"), (FIRST_TARGET, 5, "first audio of 27 words")):
+        best = max(ours, key=lambda row: float(row[place] or 0))
+        found = float(best[place] or 0)
+        yield Verdict(
+            f"{what}: {target:g} times the published file run whole", f"{found:.2f} ({best[0]})", found >= target
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--voices", type=Path, required=True)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", action="append", help="rows whose name has this text, beside the first two")
+    parser.add_argument("--seed", type=int, default=1, help="of each round's order")
+    parser.add_argument("--out", type=Path, default=Path("bench-results/engine"), help="a folder")
+    arguments = parser.parse_args()
+    chosen = list(subjects(arguments.model, arguments.voices))
+    if arguments.only:
+        chosen = chosen[:2] + [s for s in chosen[2:] if any(text in s.name for text in arguments.only)]
+    found = report(measured(chosen, arguments.rounds, arguments.seed))
+    print(found.as_markdown())
+    command = f"python -m benchmarks.engine --rounds {arguments.rounds}"
+    write([found], machine(), command, quick=False, out=arguments.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""One way of running a model, in a process of its own: measured when it is told to, so that rivals can take turns.
+
+python -m benchmarks.engine_subject: a `Subject` as a line of JSON comes in, then a line for each round that is wanted.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import psutil
+from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
+from numpy.typing import NDArray
+
+from shm.messages import EngineInfo
+from worker.engine import Block, Engine, Utterance
+from worker.kokoro import KokoroEngine
+from worker.machine import cores
+from worker.pcm import to_pcm
+from worker.session import NUMPY_TYPES, open_session, run_session
+from worker.settings import WorkerSettings
+from worker.split.stage import Crew
+from worker.tuning.measure import Speaking
+from worker.voices import VoiceBank
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process is to run."""
+
+    name: str
+    model: str
+    voices: str
+    settings: dict[str, Any] = {}
+    """Of `WorkerSettings`, beside the files."""
+    published: bool = False
+    """The file as it was published, in plain sessions: what anybody has without this project."""
+    script: str
+    """Phonemes of the sentence that is spoken."""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    load_seconds: float
+    resident: int
+    """Bytes, after the sentence was spoken once."""
+
+
+class Round(msgspec.Struct, frozen=True):
+    """One turn of a subject."""
+
+    first: float
+    """Seconds until the sentence's first samples, spoken alone."""
+    alone: float
+    """Seconds of audio per second, alone."""
+    together: float
+    """The same, with as many sentences at once as there are cores."""
+
+
+class Published:
+    """A whole model in plain sessions, a segment in one run, as the engines of this project are used: all cores for a
+    run that is alone, one each for several."""
+
+    def __init__(self, model: Path, voices: Path, settings: WorkerSettings) -> None:
+        self._crew = Crew(settings)
+        self._sessions = {self._crew.most: open_session(model, settings, threads=self._crew.most)}
+        self._model, self._settings = model, settings
+        self._voices = VoiceBank.open(voices)
+        self.concurrency = cores()
+        self.info = EngineInfo(
+            name="kokoro",
+            provider=self._sessions[self._crew.most].get_providers()[0],
+            model=model.name,
+            speaks="phonemes",
+            max_tokens=MAX_PHONEME_LENGTH,
+            voices=self._voices.names,
+        )
+
+    def warm_up(self) -> None:
+        for _ in self.begin(Utterance("həlˈO", "en-us", ((self._voices.names[0], 1.0),), 1.0)):
+            pass
+
+    def ready_for_several(self) -> None:
+        """The session of one thread, which a server alone with one listener wouldn't need."""
+        if self._crew.least not in self._sessions:
+            self._sessions[self._crew.least] = open_session(self._model, self._settings, threads=self._crew.least)
+
+    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        ids = [DEFAULT_VOCAB[phoneme] for phoneme in utterance.script]
+        values: dict[str, Any] = {"style": self._voices.style(utterance.voice, len(ids)), "speed": [utterance.speed]}
+        with self._crew.step() as threads:
+            session = self._sessions.get(threads) or self._sessions[self._crew.most]
+            feeds: dict[str, NDArray[Any]] = {
+                given.name: np.asarray(values.get(given.name, [[0, *ids, 0]]), NUMPY_TYPES[given.type])
+                for given in session.get_inputs()
+            }
+            audio = run_session(session, feeds, utterance.cancellation)[0]
+        yield Block(0, to_pcm(audio.ravel()), last=True)
+
+
+def opened(subject: Subject) -> Engine:
+    """The engine, warmed up."""
+    model, voices = Path(subject.model), Path(subject.voices)
+    settings = WorkerSettings(model=model, voices=voices, **subject.settings)
+    engine: Engine = Published(model, voices, settings) if subject.published else KokoroEngine(model, voices, settings)
+    engine.warm_up()
+    return engine
+
+
+def main() -> None:
+    subject = msgspec.json.decode(sys.stdin.buffer.readline(), type=Subject)
+    started = time.perf_counter()
+    engine = opened(subject)
+    load_seconds = time.perf_counter() - started
+    speaking, text = Speaking(engine), (subject.script,)
+    speaking.alone(text, 1, 0)
+    _say(Loaded(load_seconds, psutil.Process().memory_info().rss))
+    if isinstance(engine, Published):
+        engine.ready_for_several()
+    for _ in sys.stdin:
+        times, _ = speaking.alone(text, 1, 0)
+        _say(Round(times.first, times.audio / times.whole, speaking.together([text])))
+
+
+def _say(record: Loaded | Round) -> None:
+    print(msgspec.json.encode(record).decode(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""What is done beside speaking, once each, by processes of their own: the model is fetched, a provider is tried."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from supervisor.incarnation import Incarnation
+from supervisor.nursery import Nursery, ended
+from supervisor.timers import Timers
+
+log = logging.getLogger(__name__)
+
+DONE = 0
+"""Exit status of an errand after which another worker is to be brought up."""
+
+NOTHING_NEW = 3
+"""Exit status of one that was done, and changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A process to be started once."""
+
+    role: str
+    """fetcher or trial."""
+    why: str
+    """Why the worker is replaced after it, for the log."""
+    meanwhile: str
+    """What happens while it runs, for people."""
+    timeout: float | None = None
+    """Seconds after which it is killed."""
+    subject: str = ""
+    """See `Spawner`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    errand: Errand
+    child: Incarnation
+    deadline: float | None
+    """Monotonic seconds."""
+
+
+class Errands:
+    """One at a time, each at most once in a supervisor's life."""
+
+    def __init__(self, nursery: Nursery, timers: Timers, done: Callable[[str], None]) -> None:
+        """`done` is called with the errand's `why` when it has brought something new."""
+        self._nursery = nursery
+        self._timers = timers
+        self._done = done
+        self._waiting: deque[Errand] = deque()
+        self._started: set[tuple[str, str]] = set()
+        self._running: _Running | None = None
+        self._wanted = True
+
+    def want(self, errands: Iterable[Errand]) -> None:
+        """Those are to be run: at once, or when the one that runs has ended."""
+        known = self._started | {(errand.role, errand.subject) for errand in self._waiting}
+        self._waiting += (errand for errand in errands if (errand.role, errand.subject) not in known)
+        self._start_next()
+
+    def _start_next(self) -> None:
+        if self._running or not self._waiting or not self._wanted:
+            return
+        errand = self._waiting.popleft()
+        self._started.add((errand.role, errand.subject))
+        child = self._nursery.start(errand.role, errand.subject)
+        deadline = None
+        if errand.timeout is not None:
+            deadline = self._timers.clock() + errand.timeout
+            self._nursery.kill_after(child, errand.timeout)
+        self._running = _Running(errand, child, deadline)
+
+    @property
+    def running(self) -> tuple[Errand, Incarnation] | None:
+        return (self._running.errand, self._running.child) if self._running else None
+
+    def exited(self, child: Incarnation, status: int) -> bool:
+        """Its process has ended and was reaped; false if that was no errand's."""
+        if self._running is None or self._running.child is not child:
+            return False
+        errand, deadline = self._running.errand, self._running.deadline
+        self._running = None
+        if status == DONE and self._wanted:
+            self._waiting.clear()  # whoever comes up now says what is still wanted
+            self._done(errand.why)
+        elif status == -signal.SIGKILL and deadline is not None and self._timers.clock() >= deadline:
+            log.warning("%s: ended after %g s, nothing changes", errand.meanwhile, errand.timeout)
+        elif status != NOTHING_NEW and self._wanted:
+            log.warning("%s: ended with %s, nothing changes", errand.meanwhile, ended(status))
+        self._start_next()
+        return True
+
+    def stop(self) -> None:
+        """The server is to end: the one that runs is killed, and none is started."""
+        self._wanted = False
+        if self._running:
+            self._running.child.kill()

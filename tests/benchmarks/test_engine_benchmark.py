@@ -1,0 +1,61 @@
+"""The engine's benchmark on a small model: every row is measured, ratios are against the published file run whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.engine import FIRST_TARGET, PUBLISHED, SPEED_TARGET, Rival, measured, report, subjects
+from benchmarks.engine_subject import Loaded, Round, Subject
+from tests.miniature import make_voices
+from tests.split_model import make_split_model
+
+
+@pytest.fixture
+def chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return list(subjects(make_split_model(tmp_path / "m.onnx"), make_voices(tmp_path / "voices.bin")))
+
+
+def test_the_published_file_comes_first_and_every_setting_is_one_that_the_worker_has(chosen: list[Subject]) -> None:
+    assert [subject.name for subject in chosen[:2]] == [PUBLISHED, "in windows"]
+    assert [subject.published for subject in chosen[:3]] == [True, False, False]
+    assert len({subject.name for subject in chosen}) == len(chosen) > 10
+    assert all(len(subject.script) > 100 for subject in chosen)
+
+
+def test_real_processes_take_turns_and_are_compared(chosen: list[Subject]) -> None:
+    rivals = measured(chosen[:2], rounds=2, seed=1)
+    assert [len(rival.rounds) for rival in rivals] == [2, 2]
+    assert all(rival.loaded.resident > 1e6 and rival.loaded.load_seconds > 0 for rival in rivals)
+    whole, windowed = rivals
+    for turn in (*whole.rounds, *windowed.rounds):
+        assert turn.first > 0 and turn.alone > 0 and turn.together > 0
+    found = report(rivals)
+    assert [row[0] for row in found.tables[0].rows] == [PUBLISHED, "in windows"]
+    assert found.tables[0].rows[0][5] == found.tables[0].rows[0][7] == found.tables[0].rows[0][9] == 1
+    assert all(rival.process.poll() is not None for rival in rivals), "a process was left behind"
+
+
+def test_a_way_that_cannot_be_loaded_is_named(chosen: list[Subject], tmp_path: Path) -> None:
+    Path(chosen[0].model).write_bytes(b"no model")
+    with pytest.raises(RuntimeError, match=PUBLISHED):
+        measured(chosen[:1], rounds=1, seed=1)
+
+
+def rival(subject: Subject, *rounds: Round) -> Rival:
+    made = Rival.__new__(Rival)
+    made.subject, made.loaded, made.rounds = subject, Loaded(1.0, 1_000_000), list(rounds)
+    return made
+
+
+@pytest.mark.parametrize(("better", "met"), [(0.01, True), (-0.01, False)])
+def test_targets_are_ratios_of_the_same_round(chosen: list[Subject], better: float, met: bool) -> None:
+    slow_then_fast = [Round(4.0, 2.0, 3.0), Round(0.4, 20.0, 30.0)]
+    ours = [
+        Round(turn.first / (FIRST_TARGET + better), turn.alone, turn.together * (SPEED_TARGET + better))
+        for turn in slow_then_fast
+    ]
+    found = report([rival(chosen[0], *slow_then_fast), rival(chosen[1], *ours)])
+    assert [verdict.met for verdict in found.verdicts] == [met, met]
