@@ -125,7 +125,8 @@ def kokoro_live(settings: WorkerSettings, *flags: str) -> Iterator[Subject]:
     with tempfile.TemporaryDirectory() as home:
         variables = {key: value for key, value in os.environ.items() if not key.startswith("KOKORO_LIVE_")}
         variables["XDG_CONFIG_HOME"] = home
-        command = [sys.executable, "-m", "supervisor", "serve", "--port", "0", "--offline", *flags_of(settings)]
+        serve = [sys.executable, "-m", "supervisor", "serve", "--port", "0", "--offline", "--no-tuned"]
+        command = [*serve, *flags_of(settings)]
         yield from _running("kokoro-live", [*command, *flags], variables)
 
 

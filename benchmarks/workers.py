@@ -178,9 +178,10 @@ def _verdict(one: Figures, more: Figures, count: int) -> Verdict:
     """Whether it would be worth proposing: sooner first audio, or more listeners without a gap."""
     first = [name for name in one if name.endswith("first audio, s")]
     ratios = {name: median(more[name]) / median(one[name]) for name in first}
-    clean = "two listeners: without a gap"
+    clean, away = "two listeners: without a gap", "two listeners: sent away"
     gained = min(ratios.values()) < 0.95 and max(ratios.values()) < 1.05
-    gained |= median(more[clean]) > median(one[clean]) and max(ratios.values()) < 1.05
+    better = median(more[clean]) > median(one[clean]) and median(more[away]) <= median(one[away])
+    gained |= better and max(ratios.values()) < 1.05
     said = ", ".join(f"{name.split(':')[0]} {ratio:.2f}" for name, ratio in ratios.items())
     return Verdict(
         f"{count} workers: first audio sooner, or more listeners without a gap, and nothing else later",

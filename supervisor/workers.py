@@ -65,7 +65,7 @@ class _Replacement:
 
 
 class Workers:
-    """Each slot has a life of its own. They are replaced one after another, so that one more is in memory at most."""
+    """Each slot has a life of its own. They are replaced one after another, so that one more loads at most."""
 
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers, host: WorkersHost) -> None:
         self.provider_failures: dict[str, str] = {}
