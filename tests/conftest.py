@@ -1,0 +1,12 @@
+"""For all tests: what property tests try is the same in every run, and no time limit is put on a single example.
+
+`HYPOTHESIS_PROFILE=search make test` has them search anew.
+"""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("search", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
