@@ -54,15 +54,18 @@ async def split(desk: Desk, text: str) -> tuple[ScriptedWorker, ScriptedWorker, 
     return one, two, listener, first, second
 
 
-async def rest(worker: ScriptedWorker, first: int, listener: asyncio.Task[Pcm]) -> None:
-    """Speak every job from number `first` on, until the listener has heard all."""
+async def rest(worker: ScriptedWorker, first: int, *listeners: asyncio.Task[Pcm]) -> None:
+    """Speak every job from number `first` on, until the listeners have heard all."""
 
     async def speak() -> None:
         for count in range(first, 1000):
             worker.speak(await worker.has(count))
 
     speaking = asyncio.create_task(speak())
-    await asyncio.wait([listener, speaking], return_when=asyncio.FIRST_COMPLETED)
+    listening = asyncio.gather(*listeners)
+    await asyncio.wait([listening, speaking], return_when=asyncio.FIRST_COMPLETED)
+    if not listening.done():
+        await speaking
     speaking.cancel()
 
 
@@ -212,9 +215,8 @@ async def test_what_lies_in_a_ring_that_was_left_is_not_overwritten(desk: Desk) 
     other = listen(desk.open("another"))
     await quiet()
     assert all(job.script != "another" for job in two.jobs), "there is no ring for it"
-    await rest(two, 2, listener)
+    await rest(two, 2, listener, other)
     assert np.array_equal(await heard(listener), spoken("first|second"))
-    await rest(two, len(two.jobs), other)
     assert np.array_equal(await heard(other), spoken("another"))
 
 

@@ -22,6 +22,7 @@ from frontend.text.sanitize import sanitize
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.speakable import is_phone, speakable
 from frontend.text.word import Source, Word
+from tests.growth import grows_with_the_length
 
 VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
 KOKORO = Notation("phonemes", VOCABULARY, 510)
@@ -235,17 +236,11 @@ def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
     "unit", ["A sentence, with clauses. ", "word ", "w", "字", "*** ", "---\n\n", "a\n", "a. ", "1. x\n", "\u0301"]
 )
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation: Notation) -> None:
-    def seconds(length: int) -> float:
-        text = (unit * length)[:length]
-        spent = []
-        for _ in range(2):
-            started = time.thread_time()
-            for _ in TextPipeline(LetterG2P()).segments(text, "en-us", notation):
-                pass
-            spent.append(time.thread_time() - started)
-        return min(spent)
+    def read(length: int) -> None:
+        for _ in TextPipeline(LetterG2P()).segments((unit * length)[:length], "en-us", notation):
+            pass
 
-    assert seconds(50_000) < 40 * seconds(5_000) + 0.01
+    assert grows_with_the_length(read, 5_000)
 
 
 def test_the_first_segment_of_a_long_text_takes_a_fraction_of_the_whole(pipeline: TextPipeline) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +19,7 @@ from frontend.text.segment import Cut, Notation, Segment, SpokenWord
 from frontend.text.segmentation import TOGETHER, passages, units_of
 from frontend.text.speakable import is_phone
 from frontend.text.word import Source, Word
+from tests.growth import grows_with_the_length
 
 VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
 KOKORO = Notation("phonemes", VOCABULARY, 510)
@@ -305,14 +305,5 @@ def test_passages_fit_and_hold_the_sentence(texts: list[str], limit: int) -> Non
 
 @pytest.mark.parametrize("unit", ["a", "a ", "abc, ", ".", "字", "aˈ", "\u0303", "😀", "a. "])
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
-    def seconds(length: int, notation: Notation) -> float:
-        some = words((unit * length)[:length])
-        spent = []
-        for _ in range(2):
-            started = time.thread_time()
-            segmented(some, notation)
-            spent.append(time.thread_time() - started)
-        return min(spent)
-
     for notation in (KOKORO, text_of(1000)):
-        assert seconds(60_000, notation) < 40 * seconds(6_000, notation) + 0.01
+        assert grows_with_the_length(lambda length: segmented(words((unit * length)[:length]), notation), 6_000)  # noqa: B023
