@@ -17,7 +17,7 @@ import psutil
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine
 from worker.machine import cores

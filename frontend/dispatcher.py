@@ -34,19 +34,9 @@ from frontend.status.snapshot import Snapshot
 from frontend.stream import Stream
 from frontend.text.segment import Segment
 from frontend.watchdog import Watchdog
+from shm.engine_info import EngineInfo
 from shm.killpoint import killpoint
-from shm.messages import (
-    CommitMessage,
-    Connect,
-    ControlMessage,
-    Disconnect,
-    Distrust,
-    EngineInfo,
-    Idle,
-    Job,
-    Situation,
-    clipped,
-)
+from shm.messages import CommitMessage, Connect, ControlMessage, Disconnect, Distrust, Idle, Job, Situation, clipped
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from frontend.state_folder import write_whole
 from frontend.status import report
 from frontend.status.recommendations import DRIFTED
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 log = logging.getLogger(__name__)
 

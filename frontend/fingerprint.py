@@ -6,7 +6,8 @@ import hashlib
 
 import msgspec
 
-from shm.messages import EngineInfo, Voice
+from shm.engine_info import EngineInfo
+from shm.messages import Voice
 
 _encode = msgspec.msgpack.Encoder().encode
 

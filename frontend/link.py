@@ -10,18 +10,9 @@ from dataclasses import dataclass
 
 import msgspec
 
+from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
-from shm.messages import (
-    CommitMessage,
-    Connect,
-    EngineInfo,
-    Forget,
-    Job,
-    JobMessage,
-    Release,
-    decode_commit,
-    encode,
-)
+from shm.messages import CommitMessage, Connect, Forget, Job, JobMessage, Release, decode_commit, encode
 from shm.ring import Arena, RingReader
 
 

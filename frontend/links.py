@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frontend.link import Link
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 
 class Links:

@@ -12,7 +12,7 @@ from frontend.drift import Drift
 from frontend.readings import Readings
 from frontend.status.recent_errors import RecentErrors
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
 FIRST_AUDIO_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)

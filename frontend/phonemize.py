@@ -22,7 +22,8 @@ from frontend.text.segmentation import pronounceable
 from frontend.text.speakable import is_phone, is_unpronounceable
 from frontend.text.word import Source, Word
 from frontend.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
-from shm.messages import EngineInfo, Voice
+from shm.engine_info import EngineInfo
+from shm.messages import Voice
 
 _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
 """Without an engine that speaks phonemes, what Kokoro v1.0 would be given."""

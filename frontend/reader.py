@@ -11,7 +11,7 @@ from frontend.speaker import SpeechRequest
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment, Sentence
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 
 class Reader:

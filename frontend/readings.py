@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from prometheus_client.core import GaugeMetricFamily
 
 from frontend.planning.ledger import Account
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 Reading = tuple[str, tuple[str, ...], float]
 """A gauge's name without its prefix, its labels' values, and its value."""

@@ -10,7 +10,8 @@ from frontend.markup.marked import MarkupKind
 from frontend.stages import Stages
 from frontend.timestamps.align import WordTiming
 from shm.audio import Pcm
-from shm.messages import EngineInfo, Voice
+from shm.engine_info import EngineInfo
+from shm.messages import Voice
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from frontend.speaker import SpeechRequest
 from frontend.text.language import UnknownLanguage, language_of
 from frontend.text.segment import Notation
 from frontend.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 MAX_SESSION = 256
 """Characters of an X-Session."""

@@ -18,7 +18,7 @@ from frontend.speaker import SpeechError, SpeechRequest, Unspeakable
 from frontend.text.segment import Segment
 from frontend.timestamps.align import WordTiming, align
 from shm.audio import SAMPLE_RATE, Pcm
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 LOOKAHEAD = 4
 """Segments planned and not dispatched: a worker never waits for text, and little is phonemised that nobody hears."""

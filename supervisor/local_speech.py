@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from frontend.text.segment import Segment
     from frontend.timestamps.align import WordTiming
     from shm.audio import Pcm
-    from shm.messages import EngineInfo, Mark, Voice
+    from shm.engine_info import EngineInfo
+    from shm.messages import Mark, Voice
     from worker.engine import Block, Engine, Utterance
     from worker.settings import WorkerSettings
 

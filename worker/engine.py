@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from shm.audio import Pcm
-from shm.messages import EngineInfo, Mark, Voice
+from shm.engine_info import EngineInfo
+from shm.messages import Mark, Voice
 from worker.cancellation import Cancellation
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import soxr
 
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo, Mark, Voice
+from shm.engine_info import EngineInfo
+from shm.messages import Mark, Voice
 from worker.engine import Block, EngineError, Utterance
 from worker.espeak_library import LIBRARY_RATE, EspeakLibrary
 from worker.espeak_marks import marks_of

@@ -12,7 +12,8 @@ from kokoro_onnx import Kokoro
 from kokoro_onnx.config import MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
-from shm.messages import EngineInfo, ModelFile, StageInfo, TrialInfo, Voice
+from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
+from shm.messages import Voice
 from worker.acceleration.placing import Placing, place
 from worker.acceleration.verdict import Verdict
 from worker.checksum_cache import cached_sha256_of

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from shm.messages import Priority
+from shm.engine_info import Priority
 from worker.engine import EngineUnavailable
 from worker.processors import processors
 from worker.settings import WorkerSettings

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from frontend.planning.costs import CostModel
 from frontend.planning.profile import Profile, guess
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 _FOLLOWED = 4
 """Segments after which plans may follow what was measured: looking takes half a millisecond."""

@@ -17,7 +17,7 @@ from frontend.speaker import Overloaded
 from frontend.stream import Stream
 from frontend.text.segment import Segment
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 FIRST_AUDIO_TARGET = 0.3
 """Seconds from a request's arrival to its first sample: a newcomer's deadline."""

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from msgspec import UNSET, UnsetType
 
 from frontend.status.report import LoadedFile, Provider, Scheduling, SpeakingEngine, Stage
-from shm.messages import EngineInfo, Priority, Situation, StageInfo, TrialInfo
+from shm.engine_info import EngineInfo, Priority, StageInfo, TrialInfo
+from shm.messages import Situation
 
 
 def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from frontend.cache.segments import SegmentCache
 from frontend.planning.ledger import Account
 from frontend.stream import Stream
-from shm.messages import EngineInfo, Situation
+from shm.engine_info import EngineInfo
+from shm.messages import Situation
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 
 class Cut(StrEnum):

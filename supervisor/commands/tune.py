@@ -26,7 +26,7 @@ from worker.processors import processors
 from worker.settings import WorkerSettings
 
 if TYPE_CHECKING:
-    from shm.messages import EngineInfo
+    from shm.engine_info import EngineInfo
     from supervisor.tuning.search import Found
 
 TRIAL_SECONDS = 300.0

@@ -13,7 +13,7 @@ from frontend.planning.costs import CostModel
 from frontend.planning.ledger import Account
 from frontend.planning.profile import Profile
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from worker.split.windows import FRAMES_PER_SECOND, WindowShape, windows
 from worker.tuning.records import Measured, SegmentTimes
 

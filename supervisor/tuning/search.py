@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from frontend.text.segment import Notation
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from supervisor.tuning.candidates import Changes, Groups
 from supervisor.tuning.costs import WindowCosts, window_costs
 from supervisor.tuning.effort import BETTER, STEP, Effort

@@ -16,7 +16,7 @@ from frontend.settings import FrontSettings
 from frontend.speaker import SpeechRequest, Unavailable
 from frontend.timestamps.align import WordTiming
 from shm.audio import Pcm
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 ENGINE = EngineInfo(
     name="kokoro",

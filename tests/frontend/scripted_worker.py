@@ -14,22 +14,10 @@ from frontend.planning.profile import Profile
 from frontend.speaker import SpeechRequest
 from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_BYTES, Pcm
+from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.memory import reserve
-from shm.messages import (
-    Began,
-    Commit,
-    CommitMessage,
-    Connect,
-    Done,
-    EngineInfo,
-    Failed,
-    Forget,
-    Job,
-    Release,
-    decode_job,
-    encode,
-)
+from shm.messages import Began, Commit, CommitMessage, Connect, Done, Failed, Forget, Job, Release, decode_job, encode
 from shm.ring import Arena, RingWriter
 
 RING = 24_000

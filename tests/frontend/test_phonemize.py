@@ -24,7 +24,7 @@ from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Cut, Notation
 from frontend.text.speakable import is_phone
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from tests.frontend.http_fakes import FakeSpeaker
 
 VOCABULARY = "".join(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])

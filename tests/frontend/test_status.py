@@ -32,7 +32,8 @@ from frontend.status.report import Status
 from frontend.status.snapshot import Snapshot
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
-from shm.messages import ModelFile, ProcessReport, Situation
+from shm.engine_info import ModelFile
+from shm.messages import ProcessReport, Situation
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
 
 NOTHING = Snapshot(

@@ -8,7 +8,8 @@ import msgspec
 from msgspec import structs
 
 from frontend.status.engine import speaking
-from shm.messages import ProcessReport, Situation, StageInfo, TrialInfo
+from shm.engine_info import StageInfo, TrialInfo
+from shm.messages import ProcessReport, Situation
 from tests.frontend.http_fakes import ENGINE
 
 CPU, COREML, CUDA = "CPUExecutionProvider", "CoreMLExecutionProvider", "CUDAExecutionProvider"

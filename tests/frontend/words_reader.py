@@ -12,7 +12,8 @@ from frontend.planning.profile import Profile
 from frontend.speaker import SpeechRequest
 from frontend.text.segment import Cut, Segment, Unit
 from shm.audio import SAMPLE_RATE
-from shm.messages import Done, EngineInfo, Job
+from shm.engine_info import EngineInfo
+from shm.messages import Done, Job
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import ENGINE, ScriptedReader, ScriptedWorker, samples_of
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shm.engine_info import EngineInfo
 from shm.frames import HEADER_BYTES
 from shm.messages import (
     MAX_COMMIT_BYTES,
@@ -24,7 +25,6 @@ from shm.messages import (
     Distrust,
     Done,
     Drain,
-    EngineInfo,
     Failed,
     Forget,
     Idle,

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from shm.engine_info import EngineInfo
 from shm.messages import (
     BootFailure,
     Connect,
     ControlMessage,
     Distrust,
-    EngineInfo,
     Idle,
     Load,
     ProviderFailure,

@@ -7,18 +7,8 @@ import signal
 import msgspec
 import pytest
 
-from shm.messages import (
-    Connect,
-    Disconnect,
-    Drain,
-    EngineInfo,
-    Idle,
-    Load,
-    ProviderFailure,
-    Recycle,
-    Situation,
-    Started,
-)
+from shm.engine_info import EngineInfo
+from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Situation, Started
 from supervisor.exit_codes import ExitCode
 from supervisor.lifecycle import Changes
 from tests.supervisor.fakes import KOKORO, FakeChild, House

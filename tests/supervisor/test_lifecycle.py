@@ -7,15 +7,7 @@ import signal
 
 import pytest
 
-from shm.messages import (
-    BootFailure,
-    Connect,
-    Disconnect,
-    Distrust,
-    Drain,
-    Situation,
-    Started,
-)
+from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Situation, Started
 from supervisor.errands import Errand
 from supervisor.exit_codes import ExitCode
 from supervisor.lifecycle import Changes

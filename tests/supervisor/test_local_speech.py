@@ -17,7 +17,7 @@ from frontend.joins import LEAD
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from supervisor.local_speech import LocalSpeech
 from supervisor.spoken import CannotSpeak
 from tests.miniature import make_miniature, make_voices, tokens_of

@@ -9,8 +9,9 @@ import msgspec
 import numpy as np
 
 from shm.audio import SAMPLE_BYTES, Pcm
+from shm.engine_info import EngineInfo
 from shm.memory import reserve
-from shm.messages import Began, Commit, CommitMessage, EngineInfo, Job
+from shm.messages import Began, Commit, CommitMessage, Job
 from shm.ring import Arena, RingReader
 from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
 from worker.workbench import Workbench, _Segment

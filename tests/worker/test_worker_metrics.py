@@ -7,7 +7,7 @@ from collections.abc import Generator
 import numpy as np
 import pytest
 
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from worker.engine import Block, Cancelled, EngineError, Utterance
 from worker.metrics import MeteredEngine, WorkerMetrics
 

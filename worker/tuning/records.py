@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from worker.settings import WorkerSettings
 
 Text = tuple[str, ...]

@@ -18,7 +18,7 @@ from frontend.cache.entry import CachedSegment, from_bytes, to_bytes
 from frontend.cache.memory import MemoryCache
 from frontend.cache.segments import SegmentCache
 from frontend.fingerprint import fingerprint
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 
 ENGINE = EngineInfo(
     name="kokoro", provider="CPU", model="m", speaks="phonemes", max_tokens=510, voices=("af_heart",), voices_sha256="v"

@@ -9,7 +9,7 @@ from typing import Any
 from kokoro_onnx.config import DEFAULT_VOCAB
 
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from supervisor.tuning.candidates import Groups
 from supervisor.tuning.effort import Effort
 from supervisor.tuning.search import Found, Search

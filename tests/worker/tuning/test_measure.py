@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shm.audio import SAMPLE_RATE
-from shm.messages import EngineInfo
+from shm.engine_info import EngineInfo
 from tests.split_model import make_split_model, make_split_voices
 from worker.acceleration.placing import Placing
 from worker.acceleration.verdict import Verdict
