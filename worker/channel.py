@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -54,11 +55,12 @@ class Channel:
         self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
         self._start(self._read_jobs, "jobs")
         for lane in range(engine.concurrency):
-            self._start(self._run_lane, f"lane-{lane}")
+            self._start(partial(self._infer, self._bench.run_lane), f"lane-{lane}")
+        self._start(partial(self._infer, self._bench.run_studies), "study")
 
-    def _run_lane(self) -> None:
+    def _infer(self, work: Callable[[], None]) -> None:
         self._host.enter_lane()
-        self._bench.run_lane()
+        work()
 
     def quit(self) -> None:
         """Tell the front that this worker ends without any segment being to blame."""

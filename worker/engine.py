@@ -88,6 +88,17 @@ class Engine(Protocol):
         """
         ...
 
+    def study(self, cancellation: Cancellation) -> bool:
+        """Do a part of what makes later speech better or sooner; asked for while there is nothing to be made.
+
+        Returns:
+            Whether there is more to do.
+
+        Raises:
+            Cancelled: `cancellation` was set; what was begun is done again another time.
+        """
+        ...
+
     def warm_up(self) -> None:
         """Speak a word to nobody, so that the first listener doesn't pay for lazy set-up."""
         ...

@@ -11,6 +11,7 @@ import soxr
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.messages import Mark, Voice
+from worker.cancellation import Cancellation
 from worker.engine import Block, EngineError, Utterance
 from worker.espeak_library import LIBRARY_RATE, EspeakLibrary
 from worker.espeak_marks import marks_of
@@ -119,6 +120,10 @@ class EspeakEngine:
         samples = samples[utterance.from_sample :]
         if len(samples):
             yield Block(utterance.from_sample, samples, last=True, marks=marks)
+
+    def study(self, cancellation: Cancellation) -> bool:
+        """There is nothing to be learned."""
+        return False
 
     def warm_up(self) -> None:
         """Speak a word, which brings the library's files into the page cache."""

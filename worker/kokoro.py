@@ -16,6 +16,7 @@ from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
 from worker.acceleration.placing import Placing, place
 from worker.acceleration.verdict import Verdict
+from worker.cancellation import Cancellation
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine import cores
@@ -25,14 +26,15 @@ from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, discard, prepare
 from worker.split.speech import SplitSpeech
-from worker.split.statistics import voice_key
+from worker.split.statistics import Statistics, voice_key
+from worker.split.study import VoiceStudy
 from worker.voices import VoiceBank
 from worker.whole import WholeSpeech
 
 log = logging.getLogger(__name__)
 
 DEFAULT_VOICE = "af_heart"
-"""Who speaks when a client doesn't say: its statistics are gathered before anybody asks."""
+"""Who speaks when a client doesn't say: its statistics are measured before anybody asks."""
 
 SAMPLE_SENTENCES = (
     "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ, ænd ɹˈʌnz əwˈA.",
@@ -42,7 +44,7 @@ SAMPLE_SENTENCES = (
     "ə ʧˈɜɹʧ bˈɛl ɹˈæŋ ɪn ðə dˈɪstᵊns, ænd ˈɛvɹiwˌʌn ɪn ðə skwˈɛɹ lˈʊkt ˈʌp.",
     "hˌW mˈʌʧ dˈʌz ðə jˈuʒuəl vˈYʤ kˈɔst?",
 )
-"""In Kokoro's phonemes, all of the American ones; about 17 seconds of speech."""
+"""What voices' statistics are measured from: Kokoro's phonemes, all of the American ones, in 17 seconds of speech."""
 
 
 class KokoroEngine:
@@ -73,6 +75,9 @@ class KokoroEngine:
         placing = place(model, settings, without) if assigned is None else Placing(Choice(assigned), ())
         placed = placing.choice.assignment
         self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, placed)
+        self._study: VoiceStudy | None = None
+        if isinstance(self._speech, SplitSpeech) and self._speech.windowed:
+            self._study = VoiceStudy(self._speech.statistics, len(SAMPLE_SENTENCES))
         with self._voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(self._speech.session, archive)
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
@@ -99,39 +104,60 @@ class KokoroEngine:
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """In windows, the first of them short, if the model could be split; else one block, which is made from its
-        start whatever `from_sample` is."""
-        tokens = self._tokens(utterance.script)
-        style = self._voices.style(utterance.voice, len(tokens))
-        speed = self._kokoro._speed_value(utterance.speed)
-        inputs: list[NDArray[Any]] = [np.array([[0, *tokens, 0]]), style, np.array([speed])]
-        yield from self._speech.blocks(inputs, self._key(utterance.voice), utterance)
+        """In windows, the first of them short, if the model could be split and the voice's statistics are measured;
+        else one block, which is made from its start whatever `from_sample` is."""
+        inputs = self._inputs(utterance)
+        key = self._key(utterance.voice)
+        if self._study:
+            self._study.want(key, utterance.voice)
+        yield from self._speech.blocks(inputs, key, utterance)
+
+    def study(self, cancellation: Cancellation) -> bool:
+        """Measure the statistics of a voice that was spoken with, so that it speaks in windows from then on."""
+        if self._study is None or not isinstance(self._speech, SplitSpeech):
+            return False
+        self._study.step(self._measured, cancellation)
+        waiting = self._study.waiting
+        if not waiting:
+            self._speech.forget_exact()
+        return waiting
 
     def warm_up(self) -> None:
-        """Speak: a word, or sentences until the default voice's statistics are frozen, which are then kept for good.
+        """Speak a word; before that, measure the default voice's statistics, if that wasn't done.
 
         Raises:
             EngineUnavailable: it loads but doesn't work.
         """
         voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in self._voices.names else self._voices.names[0], 1.0),)
-        known = "".join([phoneme for phoneme in self._vocabulary if phoneme.isalpha()][:3])
         try:
-            if isinstance(self._speech, SplitSpeech) and self._speech.windowed:
-                for seed, sentence in enumerate(SAMPLE_SENTENCES):
-                    if self._speech.knows(self._key(voice)):
-                        break
-                    self._speak("".join(filter(self._vocabulary.__contains__, sentence)) or known, voice, seed)
-                self._speech.forget_exact()
-            self._speak(known, voice)
+            if self._study:
+                self._study.want(self._key(voice), voice)
+                while self.study(Cancellation()):
+                    pass
+            for _ in self.begin(Utterance(self._known, "en-us", voice, 1.0)):
+                pass
         except EngineError as error:
             raise EngineUnavailable(
                 f"the model {self.info.model} was loaded but can't speak: {error}; "
                 "run `kokoro-live models fetch`, or name another with --model"
             ) from error
 
-    def _speak(self, script: str, voice: Voice, seed: int = 0) -> None:
-        for _ in self.begin(Utterance(script, "en-us", voice, 1.0, seed)):
-            pass
+    @property
+    def _known(self) -> str:
+        """Something that can be said with any vocabulary."""
+        return "".join([phoneme for phoneme in self._vocabulary if phoneme.isalpha()][:3])
+
+    def _measured(self, number: int, voice: Voice, cancellation: Cancellation) -> tuple[Statistics, float]:
+        """See `worker.split.study.Measure`."""
+        assert isinstance(self._speech, SplitSpeech)
+        script = "".join(filter(self._vocabulary.__contains__, SAMPLE_SENTENCES[number])) or self._known
+        utterance = Utterance(script, "en-us", voice, 1.0, seed=number, cancellation=cancellation)
+        return self._speech.measured(self._inputs(utterance), utterance)
+
+    def _inputs(self, utterance: Utterance) -> list[NDArray[Any]]:
+        tokens = self._tokens(utterance.script)
+        style = self._voices.style(utterance.voice, len(tokens))
+        return [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(utterance.speed)])]
 
     def _key(self, voice: Voice) -> str:
         # A name that isn't there was refused when its style was asked for.

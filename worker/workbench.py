@@ -99,6 +99,9 @@ class Workbench:
         self._streams: dict[int, _Stream] = {}
         self._in_lanes: set[_Segment] = set()
         """Forgotten ones too."""
+        self._studying = Cancellation()
+        self._to_study = False
+        """A block was made since the engine said that it had nothing to learn."""
         self._changed = threading.Condition()
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
@@ -126,6 +129,7 @@ class Workbench:
             return
         stream = self._streams.get(job.job)
         if stream is None:
+            self._studying.set()
             stream = self._streams[job.job] = _Stream(RingWriter(self._arena.ring(job.ring)))
         stream.segments.append(_Segment(job, sealed=job.from_sample, made=job.from_sample))
 
@@ -140,6 +144,32 @@ class Workbench:
                 segment.seconds += seconds
                 self._take_in(segment, block, failure)
                 self._announce()
+
+    def run_studies(self) -> None:
+        """Let the engine learn while there is nothing to be made, until the bench is closed. Run by one thread; what
+        it is at is given up for a new stream, not for the next block of one that has enough to be heard."""
+        while cancellation := self._leisure():
+            more = False
+            try:
+                more = self._engine.study(cancellation)
+            except Cancelled:
+                more = True
+            except ProviderUnavailable as error:
+                self._broken(error)
+            except Exception:
+                log.exception("the engine failed while nothing was to be made")
+            with self._changed:
+                self._to_study |= more
+
+    def _leisure(self) -> Cancellation | None:
+        with self._changed:
+            while not self._closed:
+                if self._to_study and not self._in_lanes and not any(True for _ in self._workable()):
+                    self._to_study = False
+                    self._studying = Cancellation()
+                    return self._studying
+                self._changed.wait()
+        return None
 
     def _next(self) -> _Segment | None:
         with self._changed:
@@ -203,6 +233,7 @@ class Workbench:
 
     def _take_in(self, segment: _Segment, block: Block | None, failure: str) -> None:
         self._in_lanes.remove(segment)
+        self._to_study = True
         if segment.forgotten:
             self._put_away(segment)
             return
@@ -286,5 +317,6 @@ class Workbench:
             self._streams.clear()
             for segment in self._in_lanes:
                 segment.cancellation.set()
+            self._studying.set()
             self._arena = None  # gives its memory back, and a descriptor
             self._changed.notify_all()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from shm.engine_info import EngineInfo
+from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, Utterance
 from worker.metrics import MeteredEngine, WorkerMetrics
 
@@ -39,6 +40,9 @@ class Scripted:
             self.closed += 1
 
     def warm_up(self) -> None: ...
+
+    def study(self, cancellation: Cancellation) -> bool:
+        return cancellation.is_set
 
 
 def counted(metrics: WorkerMetrics, name: str) -> float:

@@ -47,7 +47,7 @@ class SplitSpeech:
 
         manifest = prepared.manifest
         self._noise = manifest.noise
-        self._statistics = VoiceStatistics(
+        self.statistics = VoiceStatistics(
             prepared.folder / "statistics", (manifest.front_channels, manifest.generator_channels)
         )
         self.marks = True
@@ -81,10 +81,6 @@ class SplitSpeech:
         """The one that has the model's own inputs and metadata."""
         return self._prosody.session(self._crew.most)
 
-    def knows(self, voice: str) -> bool:
-        """Whether the voice's statistics are frozen, so that it speaks in windows."""
-        return self._statistics.frozen(voice) is not None
-
     def forget_exact(self) -> None:
         """Give back the memory of the stages that only an unknown voice needs."""
         for exact, windowed in ((self._exact_front, self._front), (self._exact_generator, self._generator)):
@@ -95,25 +91,22 @@ class SplitSpeech:
         """The utterance's blocks; `inputs` are the model's: tokens, style, speed.
 
         A voice whose statistics are frozen when the segment begins speaks it in windows. Another one speaks it whole,
-        with its exact statistics, which are gathered meanwhile.
+        with the segment's own.
 
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
         started = time.monotonic()
-        statistics = self._statistics.frozen(voice) if self.windowed else None
+        statistics = self.statistics.frozen(voice) if self.windowed else None
         with self._crew.step() as threads:
-            # A second session for one thread would cost 100 MB, for 5 % of the work: prosody has one, with all cores.
-            arrays = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
-            text, f0, energy, durations = arrays
-            prosody = Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
+            prosody = self._prosody_of(inputs, utterance)
             plan = list(windows(prosody.lead, prosody.frames, self._shape))
             segment = statistics and self._windowed(prosody, statistics, plan, utterance)
             if segment:
                 segment.begin(threads)
         prosody_seconds = time.monotonic() - started
         marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()
-        sound = self._in_windows(segment, plan, utterance) if segment else self._whole(prosody, voice, utterance)
+        sound = self._in_windows(segment, plan, utterance) if segment else self._whole(prosody, utterance)
         for offset, samples, last in sound:
             skipped = max(0, utterance.from_sample - offset)
             if skipped >= len(samples):
@@ -148,20 +141,32 @@ class SplitSpeech:
                     samples = to_pcm(segment.samples(window, threads))
                 yield (window.begin - start) * FRAME_SAMPLES, samples, window is plan[-1]
 
-    def _whole(self, prosody: Prosody, voice: str, utterance: Utterance) -> Generator[_Sound, None, None]:
+    def _whole(self, prosody: Prosody, utterance: Utterance) -> Generator[_Sound, None, None]:
         with self._crew.step() as threads:
-            audio, told = whole_segment(
-                prosody,
-                self._source_of(prosody, utterance),
-                self._exact_front,
-                self._exact_generator,
-                threads,
-                utterance.cancellation,
-            )
+            audio, _ = self._in_one_run(prosody, utterance, threads)
             samples = to_pcm(audio)
-        if self.windowed:
-            self._statistics.gather(voice, told, len(samples) / SAMPLE_RATE)
         yield 0, samples[prosody.lead * FRAME_SAMPLES :], True
+
+    def measured(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> tuple[Statistics, float]:
+        """The statistics of this utterance when it is spoken whole, and its length in seconds. Takes all cores.
+
+        Raises:
+            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        """
+        audio, statistics = self._in_one_run(self._prosody_of(inputs, utterance), utterance, self._crew.most)
+        return statistics, len(audio) / SAMPLE_RATE
+
+    def _in_one_run(
+        self, prosody: Prosody, utterance: Utterance, threads: int
+    ) -> tuple[NDArray[np.floating[Any]], Statistics]:
+        source = self._source_of(prosody, utterance)
+        stages = self._exact_front, self._exact_generator
+        return whole_segment(prosody, source, *stages, threads, utterance.cancellation)
+
+    def _prosody_of(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Prosody:
+        # A second session for one thread would cost 100 MB, for 5 % of the work: prosody has one, with all cores.
+        text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
+        return Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
 
     def _source_of(self, prosody: Prosody, utterance: Utterance) -> Source:
         first = prosody.lead + self._shape.first + GENERATOR_CONTEXT

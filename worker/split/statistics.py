@@ -1,4 +1,4 @@
-"""AdaIN's statistics of a voice: gathered from whole segments until there is enough, then frozen for good.
+"""AdaIN's statistics of a voice: measured once for each model, then frozen for good.
 
 A norm takes the mean and variance of each channel over the whole segment, which a window can't know. A voice's own
 averages stand for them: frozen, so that each sample depends on its surroundings alone and windows join without a seam.
@@ -23,9 +23,6 @@ log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
 
-ENOUGH_SECONDS = 8.0
-"""Of speech, after which a voice's statistics are frozen."""
-
 
 class Statistics(NamedTuple):
     """Of the front's and the generator's norms: one value per channel, each vector of shape [channels]."""
@@ -47,7 +44,6 @@ class VoiceStatistics:
         self._folder = folder
         self._sizes = (channels[0], channels[0], channels[1], channels[1])
         self._frozen: dict[str, Statistics] = {}
-        self._gathered: dict[str, tuple[float, list[NDArray[np.float64]]]] = {}
         self._lock = threading.Lock()
 
     def frozen(self, voice: str) -> Statistics | None:
@@ -57,18 +53,11 @@ class VoiceStatistics:
                 self._frozen[voice] = found
             return self._frozen.get(voice)
 
-    def gather(self, voice: str, told: Statistics, seconds: float) -> None:
-        """Take in what a whole segment of so many seconds has shown; freeze when there is enough."""
+    def freeze(self, voice: str, measured: Statistics) -> None:
+        """Keep what was measured, unless the voice has statistics: who was first is right."""
         with self._lock:
-            if voice in self._frozen:
-                return
-            total, sums = self._gathered.get(voice, (0.0, [np.zeros(size) for size in self._sizes]))
-            total += seconds
-            sums = [sum_ + seconds * vector.astype(np.float64) for sum_, vector in zip(sums, told, strict=True)]
-            self._gathered[voice] = (total, sums)
-            if total >= ENOUGH_SECONDS:
-                del self._gathered[voice]
-                self._frozen[voice] = self._kept(voice, Statistics(*((s / total).astype(np.float32) for s in sums)))
+            if voice not in self._frozen:
+                self._frozen[voice] = self._kept(voice, measured)
 
     def _path(self, voice: str) -> Path:
         return self._folder / f"{voice}.npz"
@@ -87,7 +76,7 @@ class VoiceStatistics:
             finally:
                 Path(name).unlink()
         except OSError as error:
-            log.warning("a voice's statistics can't be kept in %s, so they are gathered again: %s", self._folder, error)
+            log.warning("a voice's statistics can't be kept in %s, so they are measured again: %s", self._folder, error)
         return statistics
 
     def _load(self, voice: str) -> Statistics | None:
@@ -102,7 +91,7 @@ class VoiceStatistics:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            log.warning("a voice's statistics in %s can't be used and are gathered again: %s", path, error)
+            log.warning("a voice's statistics in %s can't be used and are measured again: %s", path, error)
             path.unlink(missing_ok=True)
             return None
         return found

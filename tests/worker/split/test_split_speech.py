@@ -10,10 +10,10 @@ from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import HEART, SCRIPT, blocks_of, joined, make_engine, utterance
 from worker import checksum_cache
+from worker.cancellation import Cancellation
 from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
-from worker.split.statistics import ENOUGH_SECONDS
 
 ADAM = (("am_adam", 1.0),)
 
@@ -85,13 +85,38 @@ def test_the_more_statistics_are_the_segments_own_the_closer_it_is_to_the_whole(
     assert 0 < np.abs(segment - whole).mean() < np.abs(voice - whole).mean() < np.abs(whole).mean() / 2
 
 
-def test_a_strange_voice_speaks_whole_until_it_is_known(engine):
+def test_a_strange_voice_speaks_whole_until_it_is_measured(engine, tmp_path):
     """And then in windows for good, in every process."""
-    spoken = 0
-    while len(blocks := blocks_of(engine, voice=ADAM, seed=spoken)) == 1:
-        spoken += len(blocks[0].samples)
-    assert spoken >= 0.9 * ENOUGH_SECONDS * 24_000, "what isn't spoken of a segment's lead counts too"
-    assert [len(block.samples) for block in blocks[:3]] == [7_200, 7_200, 9_600]
+    for _ in range(3):
+        assert len(blocks_of(engine, voice=ADAM)) == 1
+    while engine.study(Cancellation()):
+        pass
+    for each in (engine, make_engine(tmp_path)):
+        assert [len(block.samples) for block in blocks_of(each, voice=ADAM)[:3]] == [7_200, 7_200, 9_600]
+
+
+def test_a_voices_statistics_are_the_same_whatever_was_spoken_with_it(engine, tmp_path):
+    def studied(made, script):
+        blocks_of(made, script, voice=ADAM, seed=len(script))
+        while made.study(Cancellation()):
+            pass
+        return joined(blocks_of(made, voice=ADAM))
+
+    (tmp_path / "other").mkdir()
+    assert np.array_equal(studied(engine, SCRIPT), studied(make_engine(tmp_path / "other"), SCRIPT[:5]))
+
+
+def test_a_study_is_given_up_inside_its_run(engine):
+    blocks_of(engine, voice=ADAM)
+    nobody = Cancellation()
+    nobody.set()
+    with pytest.raises(Cancelled):
+        engine.study(nobody)
+    assert len(blocks_of(engine, voice=ADAM)) == 1
+
+
+def test_a_model_in_one_piece_has_nothing_to_learn(tmp_path):
+    assert not make_engine(tmp_path, {"random_in_generator": True}).study(Cancellation())
 
 
 def test_another_process_takes_over_a_voices_statistics(engine, tmp_path):

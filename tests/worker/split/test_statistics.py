@@ -1,11 +1,11 @@
-"""A voice's statistics: gathered, frozen once, kept, and gathered again when the file is damaged."""
+"""A voice's statistics: frozen once, kept, and measured again when the file is damaged."""
 
 import logging
 
 import numpy as np
 import pytest
 
-from worker.split.statistics import ENOUGH_SECONDS, Statistics, VoiceStatistics, voice_key
+from worker.split.statistics import Statistics, VoiceStatistics, voice_key
 
 
 def told(value):
@@ -18,31 +18,22 @@ def store(tmp_path):
 
 def frozen(tmp_path, value=1.0):
     made = store(tmp_path)
-    made.gather("voice", told(value), ENOUGH_SECONDS)
+    made.freeze("voice", told(value))
     return made
-
-
-def test_they_are_the_mean_by_length_and_frozen_when_there_is_enough(tmp_path):
-    made = store(tmp_path)
-    made.gather("voice", told(1), ENOUGH_SECONDS / 4)
-    made.gather("other", told(9), ENOUGH_SECONDS / 4)
-    assert made.frozen("voice") is None
-    made.gather("voice", told(3), ENOUGH_SECONDS * 3 / 4)
-    assert all((vector == 2.5).all() for vector in made.frozen("voice"))
-    assert made.frozen("other") is None
 
 
 def test_what_is_frozen_never_changes(tmp_path):
     made = frozen(tmp_path)
-    made.gather("voice", told(7), ENOUGH_SECONDS)
+    made.freeze("voice", told(7))
     assert all((vector == 1).all() for vector in made.frozen("voice"))
+    assert made.frozen("other") is None
 
 
 def test_who_was_first_is_right(tmp_path):
-    """Two processes gather the same voice at the same time."""
+    """Two processes measure the same voice at the same time."""
     one, other = store(tmp_path), store(tmp_path)
-    one.gather("voice", told(1), ENOUGH_SECONDS)
-    other.gather("voice", told(2), ENOUGH_SECONDS)
+    one.freeze("voice", told(1))
+    other.freeze("voice", told(2))
     for process in (one, other, store(tmp_path)):
         assert all((vector == 1).all() for vector in process.frozen("voice"))
     assert [file.name for file in (tmp_path / "statistics").iterdir()] == ["voice.npz"]
@@ -59,14 +50,14 @@ def test_who_was_first_is_right(tmp_path):
     ],
     ids=["shorter", "empty", "another value", "another model", "not numbers"],
 )
-def test_a_damaged_file_is_gathered_again(tmp_path, damage, caplog):
+def test_a_damaged_file_is_measured_again(tmp_path, damage, caplog):
     frozen(tmp_path)
     damage(tmp_path / "statistics" / "voice.npz")
     with caplog.at_level(logging.WARNING):
         again = store(tmp_path)
         assert again.frozen("voice") is None
-    assert "gathered again" in caplog.text
-    again.gather("voice", told(2), ENOUGH_SECONDS)
+    assert "measured again" in caplog.text
+    again.freeze("voice", told(2))
     assert all((vector == 2).all() for vector in store(tmp_path).frozen("voice"))
 
 

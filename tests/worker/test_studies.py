@@ -1,0 +1,140 @@
+"""When an engine may learn: while nothing is to be made, and not a moment longer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from shm.messages import Forget
+from tests.worker.bench_desk import RING, Desk
+from worker.cancellation import Cancellation
+from worker.engine import Cancelled, ProviderUnavailable
+
+SOON = 30.0
+"""Seconds after which something has failed."""
+
+
+@contextmanager
+def studying(desk: Desk) -> Iterator[threading.Thread]:
+    thread = threading.Thread(target=desk.bench.run_studies)
+    thread.start()
+    yield thread
+    desk.engine.learned.put(False)
+    desk.bench.close()
+    thread.join(SOON)
+    assert not thread.is_alive()
+
+
+def begun(desk: Desk) -> Cancellation:
+    return desk.engine.studies.get(timeout=SOON)
+
+
+def leisure(desk: Desk) -> bool:
+    """Whether it would begin now."""
+    with desk.bench._changed:
+        return desk.bench._to_study and not desk.bench._in_lanes and not any(True for _ in desk.bench._workable())
+
+
+def test_it_learns_after_what_was_made_until_there_is_no_more() -> None:
+    desk = Desk()
+    with studying(desk):
+        desk.job(0, 0, "2x100")
+        assert desk.engine.studies.empty()
+        desk.steps()
+        begun(desk)
+        desk.engine.learned.put(True)
+        begun(desk)
+        desk.engine.learned.put(False)
+        desk.job(1, 0, "1x100")
+        desk.steps()
+        begun(desk)
+    assert desk.engine.studies.empty(), "and nothing more was asked for than that"
+
+
+def test_it_does_not_while_a_lane_is_at_work_or_could_be() -> None:
+    desk = Desk()
+    desk.job(0, 0, "1x100")
+    desk.steps()
+    assert leisure(desk)
+    desk.job(1, 0, "2x100")
+    assert not leisure(desk)
+    segment = desk.take_up()
+    assert not leisure(desk)
+    desk.finish(segment)
+    assert not leisure(desk)
+    desk.steps()
+    assert leisure(desk)
+
+
+def test_it_learns_while_listeners_have_enough_to_hear() -> None:
+    desk = Desk()
+    desk.job(0, 0, f"3x{RING}")
+    desk.steps()
+    assert leisure(desk)
+
+
+def test_a_new_stream_ends_it_and_another_segment_does_not() -> None:
+    desk = Desk()
+    with studying(desk):
+        desk.job(0, 0, "1x100")
+        desk.steps()
+        cancellation = begun(desk)
+        desk.job(0, 1, "1x100")
+        desk.bench.handle(Forget(0))
+        assert not cancellation.is_set
+        desk.job(1, 0, "1x100")
+        assert cancellation.is_set
+
+
+def test_what_was_given_up_is_begun_again() -> None:
+    desk = Desk()
+    answers: list[BaseException | None] = [Cancelled(), None]
+
+    def study(cancellation: Cancellation) -> bool:
+        desk.engine.studies.put(cancellation)
+        if answer := answers.pop(0):
+            raise answer
+        return False
+
+    desk.engine.study = study  # type: ignore[method-assign]
+    with studying(desk):
+        desk.job(0, 0, "1x100")
+        desk.steps()
+        begun(desk)
+        begun(desk)
+    assert not answers
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailable("CUDAExecutionProvider", "lost"), RuntimeError("a bug")])
+def test_a_failure_is_told_and_ends_no_lane(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    desk = Desk()
+    failed = threading.Event()
+
+    def study(cancellation: Cancellation) -> bool:
+        failed.set()
+        raise error
+
+    desk.engine.study = study  # type: ignore[method-assign]
+    with studying(desk):
+        desk.job(0, 0, "1x100")
+        desk.steps()
+        assert failed.wait(SOON)
+        desk.job(1, 0, "1x100")
+        desk.steps()
+    if isinstance(error, ProviderUnavailable):
+        assert desk.broken[0] is error
+    else:
+        assert "a bug" in caplog.text
+
+
+def test_it_is_given_up_when_the_front_has_gone() -> None:
+    desk = Desk()
+    with studying(desk):
+        desk.job(0, 0, "1x100")
+        desk.steps()
+        cancellation = begun(desk)
+        desk.bench.close()
+        assert cancellation.is_set
