@@ -1,193 +1,146 @@
-"""One worker beside two on this machine: first audio, listeners without a gap, speed, and memory with each standby.
+"""One worker beside two on this machine: first audio, listeners without a gap, speed, and memory with a standby.
 
-    python -m benchmarks.workers --model M --voices V [--runs N]
+    python -m benchmarks.workers --model M --voices V [--runs N] [--only speed|memory]
 
-Both servers run at once and are asked in turn, one at a time, so that what else the machine does strikes both alike.
-Memory is taken of one server at a time: the weights' pages are shared by all that map them.
+The servers and what is asked of them are those of `kokoro-live tune` (`supervisor.tuning.several_workers`), and so is
+the verdict; a long text comes to it. Both servers run at once and are asked in turn, one at a time, so that what else
+the machine does strikes both alike. Memory is taken of one server at a time.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import random
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psutil
-
 from benchmarks.figures import median
-from benchmarks.listening import FRESH, Heard, listen
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Report, Table, Verdict, write
-from benchmarks.streams import aggregate_speed, crowd, level
-from benchmarks.subjects import START, CannotStart, Subject, kokoro_live
-from benchmarks.texts import SENTENCE, article
-from supervisor.server_client import get_json
+from benchmarks.texts import article
+from supervisor.tuning.listening import Figures, hear, measure
+from supervisor.tuning.servers import RunningServer, ServerFailed, flags, serving
+from supervisor.tuning.several_workers import GAINS, NO_LOSSES, compare, gained, lost, middle
+from supervisor.tuning.speaking_servers import listeners
+from supervisor.tuning.texts import PARAGRAPHS, SENTENCE
 from worker.machine import cores
 from worker.settings import WorkerSettings
 
-VOICE = "af_heart"
-STANDBYS = ("off", "imported", "loaded")
-LONG, EACH = 900, 300
-"""Characters: of the one long text, and of each listener's where there are several."""
+PARTS = ("speed", "memory")
+STANDBYS = ("off", "loaded")
+LONG = 400
+"""Characters of the long text: about 25 s of speech."""
 
-SETTLED = 3
-"""Sentences that each server speaks before anything is measured."""
+START = 600.0
+"""Seconds until a server must speak: a model is split at its first start."""
 
 MEGABYTE = 1e6
 
-Figures = Mapping[str, Sequence[float]]
-"""By measurement, one for each run."""
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one server did, once."""
 
-def speaking(subject: Subject, workers: int) -> Subject:
-    """Wait until all of its workers speak.
+    figures: Figures
+    long_first: float
+    """Seconds until the long text was heard,"""
+    long_whole: float
+    """and until all of it was there."""
 
-    Raises:
-        CannotStart: they don't.
-    """
-    deadline = time.monotonic() + START
-    while time.monotonic() < deadline:
-        _, status = get_json(f"http://127.0.0.1:{subject.port}", "/status")
-        states = [each["state"] for each in status["processes"] if each["role"] == "worker"]
-        if states.count("running") == workers:
-            return subject
-        time.sleep(0.2)
-    raise CannotStart(f"{workers} workers don't speak:\n{subject.log()}")
-
-
-def _sentence(to: Subject) -> list[tuple[str, float]]:
-    heard = listen(to.port, SENTENCE, VOICE, headers=FRESH).assert_complete()
-    return [("a sentence: first audio, s", _first(heard)), ("a sentence: all of it, s", heard.to_end)]
-
-
-def _long_text(to: Subject) -> list[tuple[str, float]]:
-    heard = listen(to.port, article(LONG), VOICE, headers=FRESH).assert_complete()
-    return [("a long text: first audio, s", _first(heard)), ("a long text: all of it, s", heard.to_end)]
-
-
-def _two_listeners(to: Subject) -> list[tuple[str, float]]:
-    found = level(2, crowd(to, VOICE, EACH, [0.0, 0.5], paced=True))
-    first = [("two listeners: first audio of the later, s", max(found.waits))] if found.waits else []
-    return [
-        *first,
-        ("two listeners: without a gap", float(found.clean)),
-        ("two listeners: seconds of gaps", found.gap_seconds),
-        ("two listeners: sent away", float(found.rejected)),
-    ]
-
-
-def _speed(to: Subject) -> list[tuple[str, float]]:
-    return [("four who read as fast as they can: times real time", aggregate_speed(to, VOICE, EACH, 4))]
-
-
-MEASUREMENTS: tuple[Callable[[Subject], list[tuple[str, float]]], ...] = (_sentence, _long_text, _two_listeners, _speed)
-
-
-def _first(heard: Heard) -> float:
-    assert heard.to_first_audible is not None
-    return heard.to_first_audible
-
-
-def measure(settings: WorkerSettings, counts: Sequence[int], runs: int, seed: int = 1) -> dict[int, Figures]:
-    """Figures by number of workers.
-
-    Raises:
-        CannotStart, ConnectionError: a server doesn't work.
-    """
-    found: dict[int, dict[str, list[float]]] = {count: {} for count in counts}
-    rng = random.Random(seed)
-    with contextlib.ExitStack() as stack:
-        servers = {
-            count: speaking(stack.enter_context(kokoro_live(settings, "--workers", str(count))), count)
-            for count in counts
+    def named(self) -> dict[str, float]:
+        """By what people read."""
+        crowd = f"{self.figures.crowd} listeners"
+        return {
+            "a sentence: first audio, a silence at ten times its length, s": self.figures.first,
+            "a sentence: times real time": self.figures.real_time,
+            "a long text: first audio, s": self.long_first,
+            "a long text: all of it, s": self.long_whole,
+            f"{crowd}: first audio, s": self.figures.first_together,
+            f"{crowd}: without a gap": float(self.figures.gapless),
+            f"{crowd}: times real time": self.figures.together,
         }
-        for subject in servers.values():
-            for _ in range(SETTLED):
-                _sentence(subject)
+
+
+def speed(settings: WorkerSettings, counts: Sequence[int], runs: int) -> dict[int, list[Run]]:
+    """Runs by number of workers.
+
+    Raises:
+        ServerFailed: a server doesn't work.
+    """
+    found: dict[int, list[Run]] = {count: [] for count in counts}
+    texts = [PARAGRAPHS[number % len(PARAGRAPHS)] for number in range(listeners(cores()))]
+    with contextlib.ExitStack() as stack:
+        servers = {count: stack.enter_context(_server(settings, count, "off")) for count in counts}
+        for server in servers.values():
+            measure(server.url, SENTENCE, texts, START)  # costs are learned, and memory grows
         for number in range(runs):
-            for once in MEASUREMENTS:
-                for count in rng.sample(counts, len(counts)):
-                    for name, figure in once(servers[count]):
-                        found[count].setdefault(name, []).append(figure)
+            for count in list(counts)[:: -1 if number % 2 else 1]:
+                url = servers[count].url
+                figures = measure(url, SENTENCE, texts, START)
+                (long,) = hear(url, [article(LONG)], START)
+                servers[count].assert_sound()
+                found[count].append(Run(figures, long.first, long.whole))
             print(f"workers: {number + 1} of {runs}", flush=True)
-    return dict(found)
-
-
-def memory(settings: WorkerSettings, count: int, standby: str) -> dict[str, float]:
-    """Megabytes of all workers and the standby, when all of them have spoken or loaded."""
-    flags = ("--workers", str(count), "--standby", standby)
-    with kokoro_live(settings, *flags) as subject:
-        speaking(subject, count)
-        crowd(subject, VOICE, EACH, [0.0] * 2 * count, paced=False)
-        _wait_for_standby(subject, standby)
-        sizes = [process.memory_full_info() for process in _inferring(subject)]
-    found = {"processes": float(len(sizes)), "rss": sum(size.rss for size in sizes) / MEGABYTE}
-    if all(hasattr(size, "pss") for size in sizes):
-        found["pss"] = sum(size.pss for size in sizes) / MEGABYTE
     return found
 
 
-def _inferring(subject: Subject) -> list[psutil.Process]:
-    titles = ("kokoro-live: worker", "kokoro-live: standby")
-    children = subject.processes()["supervisor"].children(recursive=True)
-    return [process for process in children if " ".join(process.cmdline()).startswith(titles)]
+def memory(settings: WorkerSettings, count: int, standby: str) -> float:
+    """Megabytes of all workers and the standby, when all of them have spoken or loaded.
+
+    Raises:
+        ServerFailed: the server doesn't work.
+    """
+    with _server(settings, count, standby) as server:
+        hear(server.url, [SENTENCE] * 2 * count, START)
+        deadline = time.monotonic() + START
+        while standby == "loaded" and not any(each["state"] == standby for each in server.processes()):
+            if time.monotonic() > deadline:
+                raise ServerFailed("its standby doesn't load")
+            time.sleep(0.2)
+        return server.memory() / MEGABYTE
 
 
-def _wait_for_standby(subject: Subject, standby: str) -> None:
-    deadline = time.monotonic() + START
-    while standby != "off" and time.monotonic() < deadline:
-        _, status = get_json(f"http://127.0.0.1:{subject.port}", "/status")
-        if any(each["role"] == "standby" and each["state"] == standby for each in status["processes"]):
-            return
-        time.sleep(0.2)
+def _server(settings: WorkerSettings, workers: int, standby: str) -> contextlib.AbstractContextManager[RunningServer]:
+    return serving([*flags(asdict(settings)), "--standby", standby], workers, START)
 
 
-def report(figures: Mapping[int, Figures], sizes: Mapping[tuple[int, str], Mapping[str, float]], engine: str) -> Report:
-    """Medians side by side, the gain of more workers, and memory."""
-    one, *others = sorted(figures)
-    names = list(figures[one])
-    rows: list[list[Cell]] = [
-        [name, *(median(figures[count][name]) if name in figures[count] else None for count in sorted(figures))]
-        for name in names
-    ]
-    columns = ("", *(f"{count} worker{'s' * (count > 1)}" for count in sorted(figures)))
-    tables = [Table("Medians", columns, rows)]
-    if sizes:
-        memory_rows: list[list[Cell]] = [
-            [count, standby, int(size["processes"]), size["rss"], size.get("pss")]
-            for (count, standby), size in sizes.items()
+def report(found: Mapping[int, Sequence[Run]], sizes: Mapping[tuple[int, str], float], engine: str) -> Report:
+    """Medians side by side, what tuning would say of more workers, and memory."""
+    tables = []
+    verdicts = []
+    if found:
+        one, *others = sorted(found)
+        columns = ("", *(f"{count} worker{'s' * (count > 1)}" for count in sorted(found)))
+        rows: list[list[Cell]] = [
+            [name, *(median([run.named()[name] for run in found[count]]) for count in sorted(found))]
+            for name in found[one][0].named()
         ]
-        tables.append(
-            Table("Memory of all workers, MB", ("workers", "standby", "processes", "RSS", "PSS"), memory_rows)
-        )
+        tables.append(Table("Medians", columns, rows))
+        verdicts = [_verdict(found[one], found[count], count) for count in others]
+    if sizes:
+        cells: list[list[Cell]] = [[count, standby, size] for (count, standby), size in sizes.items()]
+        tables.append(Table("Memory of all workers, MB", ("workers", "standby", "memory"), cells))
     return Report(
         "workers",
         engine,
         tables,
-        [_verdict(figures[one], figures[count], count) for count in others],
-        ("RSS counts the mapped weights once for each process, PSS once for all.",),
-        {str(count): dict(found) for count, found in figures.items()},
+        verdicts,
+        ("Memory is what each process has alone, and once what they share.",) if sizes else (),
+        {str(count): [run.named() for run in runs] for count, runs in found.items()},
     )
 
 
-def _verdict(one: Figures, more: Figures, count: int) -> Verdict:
-    """Whether it would be worth proposing: sooner first audio, or more listeners without a gap."""
-    first = [name for name in one if name.endswith("first audio, s")]
-    ratios = {name: median(more[name]) / median(one[name]) for name in first}
-    clean, away = "two listeners: without a gap", "two listeners: sent away"
-    gained = min(ratios.values()) < 0.95 and max(ratios.values()) < 1.05
-    better = median(more[clean]) > median(one[clean]) and median(more[away]) <= median(one[away])
-    gained |= better and max(ratios.values()) < 1.05
-    said = ", ".join(f"{name.split(':')[0]} {ratio:.2f}" for name, ratio in ratios.items())
+def _verdict(one: Sequence[Run], more: Sequence[Run], count: int) -> Verdict:
+    pairs = [compare(several.figures, single.figures) for several, single in zip(more, one, strict=True)]
+    best = middle(pairs)
+    said = ", ".join(f"{said} {getattr(best, name):.2f}" for name, said in NO_LOSSES.items())
     return Verdict(
-        f"{count} workers: first audio sooner, or more listeners without a gap, and nothing else later",
-        f"first audio by that of one worker: {said}; without a gap {median(more[clean]):g} of 2, "
-        f"one worker {median(one[clean]):g}",
-        gained,
+        f"{count} workers: one of {', '.join(GAINS.values())} is 5 % better, and better in each run; nothing is worse",
+        f"by one worker's: {said}",
+        bool(gained(pairs)) and not lost(pairs),
     )
 
 
@@ -195,21 +148,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--voices", type=Path, required=True)
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--workers", default="1,2", help="numbers of workers to compare, the first of them 1")
-    parser.add_argument("--standby", default=",".join(STANDBYS), help="of which memory is measured; empty: of none")
+    parser.add_argument("--only", choices=PARTS, help="one part alone")
+    parser.add_argument("--standby", default=",".join(STANDBYS), help="of which memory is measured")
     parser.add_argument("--out", type=Path, help="also write bench.json and bench.md there")
     arguments = parser.parse_args()
     settings = WorkerSettings(engine="kokoro", model=arguments.model, voices=arguments.voices)
     counts = [int(count) for count in arguments.workers.split(",")]
-    standbys = [standby for standby in arguments.standby.split(",") if standby]
     before = machine()
-    sizes = {(count, standby): memory(settings, count, standby) for count in counts for standby in standbys}
-    figures = measure(settings, counts, max(arguments.runs, 1))
-    found = report(figures, sizes, f"{arguments.model.name} on {cores()} cores")
-    print(found.as_markdown())
+    sizes: dict[tuple[int, str], float] = {}
+    if arguments.only != "speed":
+        wanted = [(count, standby) for count in counts for standby in arguments.standby.split(",")]
+        sizes = {each: memory(settings, *each) for each in wanted}
+    found = speed(settings, counts, max(arguments.runs, 1)) if arguments.only != "memory" else {}
+    told = report(found, sizes, f"{arguments.model.name} on {cores()} cores")
+    print(told.as_markdown())
     if arguments.out:
-        write([found], before, "python -m benchmarks.workers", quick=False, out=arguments.out)
+        write([told], before, "python -m benchmarks.workers", quick=False, out=arguments.out)
     return 0
 
 

@@ -28,6 +28,7 @@ from worker.settings import WorkerSettings
 if TYPE_CHECKING:
     from shm.engine_info import EngineInfo
     from supervisor.tuning.search import Found
+    from supervisor.tuning.several_workers import Place
 
 TRIAL_SECONDS = 300.0
 """After which a trial counts as failed; where providers compile, `--compile-timeout` more."""
@@ -77,7 +78,7 @@ class _Tune(ClientCommand):
     metavar="N",
     help="Simulated ones of the planner's knobs, with optuna; 0: leave them as they are.",
 )
-@click.option("--quick", is_flag=True, help="One or two minutes: one short text, and few repeats.")
+@click.option("--quick", is_flag=True, help="One or two minutes: one short text, few repeats, one worker.")
 @click.option("--again", is_flag=True, help="Search even if the last result is fresh.")
 @click.option("--show", "shows", is_flag=True, help="Show what was found, and search nothing.")
 @click.option("--clear", "clears", is_flag=True, help="Forget all that was found, and search nothing.")
@@ -101,7 +102,8 @@ def tune(
     """Find out by trials which settings suit this machine; `serve` then takes them.
 
     Takes the engine's options of `serve`: what is given is left as it is. Each trial is a process of its own. Nothing
-    is changed unless it is 5 % better on texts that it wasn't chosen by.
+    is changed unless it is 5 % better on texts that it wasn't chosen by. At last, real servers with one worker and with
+    two are asked in turn.
     """
     try:
         settings = Settings.of(context.params)
@@ -119,6 +121,10 @@ def tune(
         key = key_of(settings, fixed)
     except Unusable as error:
         raise click.UsageError(f"There is nothing to tune: {error}.") from error
+    if settings.supervisor.workers > 1:
+        raise click.UsageError(
+            f"Tuning begins with one worker, and --workers asks for {settings.supervisor.workers}: leave it open."
+        )
     if shows:
         try:
             _show(folder.read(key), as_json)
@@ -127,12 +133,17 @@ def tune(
         return
     shortest = shortest_first or settings.front.min_first_tokens
     bounds = {"max_distance": max_distance, "max_memory": max_memory, "shortest_first": shortest}
+    if "workers" in fixed:
+        bounds["workers"] = 1
+    thorough = dict(bounds)
+    if quick:
+        bounds["quick"] = 1
     if not again:
         try:
             fresh = folder.fresh(key, time.time())
         except Unusable:
             fresh = None
-        if fresh and fresh.bounds == bounds:
+        if fresh and fresh.bounds in (bounds, thorough):
             _show(fresh, as_json)
             age = days(fresh.age(time.time()))
             click.echo(f"That is {age} old, so nothing was tried; --again searches anew.", err=True)
@@ -168,10 +179,27 @@ def tune(
 
 def runner(settings: WorkerSettings) -> Runner:
     """What makes the trials."""
+    return SubprocessRunner(_timeout(settings))
+
+
+def _timeout(settings: WorkerSettings) -> float:
     from worker.providers.records import CPU
 
     compiles = settings.provider != "cpu" and any(provider != CPU for provider in _providers())
-    return SubprocessRunner(TRIAL_SECONDS + settings.compile_timeout * compiles)
+    return TRIAL_SECONDS + settings.compile_timeout * compiles
+
+
+def servers(settings: Settings) -> Place:
+    """What makes servers to be measured, and where."""
+    import psutil
+
+    from supervisor.tuning.several_workers import Place
+    from supervisor.tuning.speaking_servers import SpeakingServers
+
+    worker = replace(settings.worker, engine="kokoro")
+    cores = _cores(worker)
+    start = SpeakingServers(worker, settings.front.min_first_tokens, cores, _timeout(worker))
+    return Place(start, cores, lambda: psutil.virtual_memory().available)
 
 
 def _search(
@@ -196,6 +224,7 @@ def _search(
         click.echo(f"The planner's knobs are left as they are: that search needs optuna ({knobs.INSTALL}).", err=True)
         knob_trials = 0
     effort = QUICK if quick else THOROUGH
+    place = None if "workers" in fixed else servers(settings)
     worker = replace(settings.worker, engine="kokoro")
     try:
         models = _other_models(worker, max_distance)
@@ -219,6 +248,7 @@ def _search(
             shortest=shortest,
             fixed=fixed,
             knob_trials=knob_trials,
+            place=place,
             tell=tell,
         )
         try:
@@ -263,7 +293,8 @@ def _warn_of_server(context: click.Context) -> None:
 
 def _show(profile: TuningProfile, as_json: bool) -> None:
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(profile), indent=2).decode())
+        told = {**msgspec.to_builtins(profile), "expired": profile.expired(time.time())}
+        click.echo(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
         return
     from supervisor.commands.tune_display import show
 

@@ -34,7 +34,7 @@ def display() -> Iterator[Callable[[Step], None]]:
         task = bars.add_task("", total=None)
 
         def tell(step: Step) -> None:
-            bars.update(task, description=step.doing, completed=step.made, total=step.planned or None)
+            bars.update(task, description=step.doing or "done", completed=step.made, total=step.planned or None)
 
         yield tell
 
@@ -44,7 +44,7 @@ def _lines() -> Callable[[Step], None]:
 
     def tell(step: Step) -> None:
         nonlocal last
-        if step.made != last:
+        if step.doing and step.made != last:
             last = step.made
             of = f" of about {step.planned}" if step.planned > 1 else ""
             click.echo(f"trial {step.made + 1}{of}: {step.doing}", err=True)
@@ -66,5 +66,8 @@ def show(profile: TuningProfile) -> None:
         table.add_row(escape(each.stage), escape(each.tried), *cells, escape(each.note))
     Console(width=None if Console().is_terminal else 160).print(table)
     kept = "for good" if profile.lifetime is None else f"for {days(profile.lifetime)}"
-    age = days(profile.age(time.time()))
+    now = time.time()
+    age = days(profile.age(now))
     click.echo(f"{profile.verdict} ({profile.trials} trials, {age} ago, kept {kept})")
+    if profile.expired(now):
+        click.echo("That is too old to be used, so the defaults are; `kokoro-live tune` makes another.")

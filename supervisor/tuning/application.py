@@ -69,8 +69,11 @@ def _values(profile: TuningProfile, given: dict[str, Any], costs: Path) -> dict[
     """What the profile says of the settings that weren't given.
 
     Raises:
+        Missing: it was found with another number of workers than the user wants.
         Unusable: its model isn't what it was, or isn't the one that the user wants; or its costs are another's.
     """
+    if (workers := given.get("workers", 1)) not in (1, profile.chosen.workers):
+        raise Missing(f"--workers asks for {workers}, and this was found with {profile.chosen.workers or 'one worker'}")
     found = {name: value for name, value in profile.chosen.values().items() if name not in given}
     if model := profile.chosen.values().get("model"):
         if "model" in given:

@@ -40,11 +40,9 @@ def given(context: click.Context) -> dict[str, Any]:
 def key_of(settings: Settings, given: dict[str, Any]) -> Key:
     """
     Raises:
-        Missing: Kokoro doesn't speak there, or in several workers, of which each has few cores.
+        Missing: Kokoro doesn't speak there.
     """
     worker = settings.worker
-    if settings.supervisor.workers > 1:
-        raise Missing(f"tuning measures one worker, and --workers asks for {settings.supervisor.workers}")
     if worker.engine == "espeak":
         raise Missing("espeak-ng has nothing to tune")
     try:

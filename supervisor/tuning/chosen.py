@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+Provider = Literal["auto", "coreml", "cuda", "tensorrt", "openvino", "cpu"]
+"""As `WorkerSettings.provider` has them; any other in a file makes that unusable."""
+
 
 class Chosen(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
-    """Settings of the worker and the front by their own names; None: the default stays."""
+    """Settings of the supervisor, the worker and the front by their own names; None: the default stays."""
 
     model: str | None = None
-    provider: str | None = None
+    provider: Provider | None = None
     threads: int | None = None
     concurrency: int | None = None
     spinning: bool | None = None
@@ -23,6 +26,7 @@ class Chosen(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     window_growth: float | None = None
     window: float | None = None
     min_first_tokens: int | None = None
+    workers: int | None = None
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Chosen:
@@ -44,8 +48,9 @@ CHOOSABLE = Chosen.__struct_fields__
 _DECIDE_COSTS = ("vocoder", "statistics", "graph_optimization", "provider_options", "worker_cpus", "worker_qos")
 """Never chosen, but what suits one of their values needn't suit another."""
 
-KEYED = (*(name for name in CHOOSABLE if name != "model"), *_DECIDE_COSTS)
-"""Settings that, where they are given, are a part of a profile's key. The model counts by its hash."""
+KEYED = (*(name for name in CHOOSABLE if name not in ("model", "workers")), *_DECIDE_COSTS)
+"""Settings that, where they are given, are a part of a profile's key. The model counts by its hash; all else was found
+with one worker, whether more were chosen or not."""
 
 
 def shown(value: object) -> str:

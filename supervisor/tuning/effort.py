@@ -29,8 +29,10 @@ class Effort:
     """Settings of the knobs that are predicted to be best and then tried."""
     leaves_out: tuple[str, ...] = ()
     """Groups of settings that aren't tried (`supervisor.tuning.candidates`)."""
+    server_pairs: int = 0
+    """Measurements of a server with one worker and of one with several, in turn; 0: none."""
 
 
-THOROUGH = Effort(TRAINING, HOLDOUT, repeats=2, firsts=3, pairs=3, finalists=3)
+THOROUGH = Effort(TRAINING, HOLDOUT, repeats=2, firsts=3, pairs=3, finalists=3, server_pairs=3)
 QUICK = Effort(QUICK_TRAINING, QUICK_HOLDOUT, repeats=1, firsts=2, pairs=2, finalists=1, leaves_out=("memory pattern",))
 """One short text, little repeated: enough to see 20 %, not 5."""

@@ -13,7 +13,7 @@ from supervisor.tuning.simulation import Knobs, Prediction, admitted, predict
 from worker.settings import WorkerSettings
 from worker.split.windows import WindowShape
 
-INSTALL = "pip install 'kokoro-live[tune]'"
+INSTALL = "in its folder: .venv/bin/python -m pip install -c constraints.txt -e '.[tune]'"
 
 LONGEST_MINIMUM = 80
 """Tokens: a first segment that must be longer than a sentence is none."""

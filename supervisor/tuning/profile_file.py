@@ -51,12 +51,15 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     tried: str
     """Its settings, as people read them."""
     score: float | None = None
-    """Against what it was compared with; more than 1 is better. None if it failed."""
+    """Against what it was compared with; more than 1 is better. None if it failed, or several figures decide."""
     first: float | None = None
     real_time: float | None = None
     together: float | None = None
     memory: float | None = None
     """Ratios to the same; see `supervisor.tuning.score`."""
+    first_together: float | None = None
+    gapless: float | None = None
+    """Likewise, of several workers only: see `supervisor.tuning.several_workers`."""
     note: str = ""
     """Why it failed, or wasn't taken."""
 

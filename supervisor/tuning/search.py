@@ -1,9 +1,13 @@
-"""The search: groups of settings one after the other, then the planner's knobs, then the judgement on other texts."""
+"""The search: groups of settings one after the other, then the planner's knobs, then the judgement on other texts.
+
+How many workers there are is asked last, of real servers with what was chosen: any other number of them divides the
+cores, which none of the trials does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from frontend.text.segment import Notation
@@ -15,6 +19,7 @@ from supervisor.tuning.knobs import KnobSearch
 from supervisor.tuning.profile_file import Attempt
 from supervisor.tuning.runner import Runner
 from supervisor.tuning.score import Ratios, compare, geometric_mean, middle
+from supervisor.tuning.several_workers import SEVERAL, Place, judge
 from supervisor.tuning.simulation import Knobs, scripts
 from supervisor.tuning.trials import Step, Trials, named
 from worker.settings import WorkerSettings
@@ -58,6 +63,7 @@ class Search:
         shortest: int,
         fixed: Collection[str] = (),
         knob_trials: int,
+        place: Place | None = None,
         tell: Callable[[Step], None] = lambda step: None,
     ) -> None:
         """
@@ -67,6 +73,7 @@ class Search:
             shortest: see `supervisor.tuning.knobs.KnobSearch`.
             fixed: names of settings that the user has given.
             knob_trials: of optuna; 0: the second stage is left out.
+            place: for servers with one worker and with several; None: nothing else than one is thought of.
         """
         self._trials = Trials(run, settings, effort, max_memory, tell)
         self._min_first_tokens = min_first_tokens
@@ -74,6 +81,7 @@ class Search:
         self._shortest = shortest
         self._fixed = fixed
         self._knob_trials = knob_trials
+        self._place = place if effort.server_pairs else None
 
     def search(self, groups_for: Callable[[EngineInfo], Groups]) -> Found:
         """
@@ -90,6 +98,7 @@ class Search:
         self._trials.planned = 2 + sum(len(found) + 1 for found in groups.values()) + 2 * effort.pairs
         self._trials.planned += len(groups.get("model", ()))
         self._trials.planned += (3 + effort.finalists) * bool(self._knob_trials)
+        self._trials.planned += (1 + effort.server_pairs) * bool(self._place)
         self._notation = Notation.of(loaded.engine)
         training = [(_known(text, self._notation),) for text in effort.training]
         self._default = _working(self._trials.make(named({}), {}, training))
@@ -97,7 +106,11 @@ class Search:
         costs = self._calibrate(standing, measured, training)
         if self._knob_trials:
             standing = self._turn_knobs(standing, costs)
-        return self._judge(standing, costs)
+        found = self._judge(standing, costs)
+        if self._place:
+            found = self._with_workers(found, self._place)
+        self._trials.finish()
+        return found
 
     def _descend(self, groups: Groups, training: Sequence[Text]) -> tuple[Changes, Measured]:
         """The best of each group in turn, and its last trial.
@@ -206,6 +219,16 @@ class Search:
         if not agree:
             return self._found({}, f"the defaults stay: the best was {said}, but not in each pair of trials", gain)
         return self._found(standing, f"{named(standing)}: {said}", gain)
+
+    def _with_workers(self, found: Found, place: Place) -> Found:
+        """The same, with as many workers as were measured to be better, if any were."""
+        gain = judge(place, self._trials, found.chosen, self._effort.server_pairs)
+        made, attempts = self._trials.made, tuple(self._trials.attempts)
+        if not gain:
+            return replace(found, trials=made, attempts=attempts)
+        chosen = {**found.chosen, "workers": SEVERAL}
+        verdict = f"{found.verdict}; {SEVERAL} workers: {gain}"
+        return replace(found, chosen=chosen, verdict=verdict, trials=made, attempts=attempts)
 
     def _found(self, chosen: Changes, verdict: str, gain: float | None) -> Found:
         trials = self._trials

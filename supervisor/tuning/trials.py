@@ -25,6 +25,7 @@ class Step:
     """Where a search is."""
 
     doing: str
+    """Empty at its end."""
     made: int
     """Trials,"""
     planned: int
@@ -69,7 +70,7 @@ class Trials:
             firsts=self._effort.firsts,
         )
         result = self._run(spec)
-        self.made += 1
+        self.count()
         if isinstance(result, Measured) and result.texts:
             self._measured[named(changes)].append(result)
         return result
@@ -78,12 +79,19 @@ class Trials:
         """What is done now."""
         self._tell(Step(doing, self.made, self.planned))
 
+    def count(self) -> None:
+        """One more was made."""
+        self.made += 1
+
+    def finish(self) -> None:
+        """Nothing more is made, whatever was planned."""
+        self.planned = self.made
+        self.say("")
+
     def note(self, stage: str, changes: Changes, ratios: Ratios, remark: str = "") -> bool:
         """Keep what an alternative came to; whether it may be used at all."""
-        too_large = ratios.memory > self._max_memory
-        if too_large:
-            remark = f"takes {ratios.memory:.2f} times the memory"
-        self.attempts.append(
+        too_large = self.too_large(ratios.memory)
+        self.keep(
             Attempt(
                 stage=stage,
                 tried=named(changes),
@@ -92,14 +100,30 @@ class Trials:
                 real_time=ratios.real_time,
                 together=ratios.together,
                 memory=ratios.memory,
-                note=remark,
+                note=too_large or remark,
             )
         )
         return not too_large
 
+    def too_large(self, memory: float) -> str:
+        """What is to be said of so many times the defaults' memory; empty if it may be."""
+        return f"takes {memory:.2f} times the memory" if memory > self._max_memory else ""
+
+    def keep(self, attempt: Attempt) -> None:
+        """As evidence."""
+        self.attempts.append(attempt)
+
     def failed(self, stage: str, changes: Changes, reason: str) -> None:
         """Keep that an alternative doesn't work."""
-        self.attempts.append(Attempt(stage=stage, tried=named(changes), note=reason))
+        self.keep(Attempt(stage=stage, tried=named(changes), note=reason))
+
+    def provider(self, changes: Changes) -> str:
+        """That of the engine in trials with these changes, of which there was one."""
+        return self._measured[named(changes)][-1].engine.provider
+
+    def memory(self, changes: Changes) -> int:
+        """Bytes that a worker with these changes had at most."""
+        return max(trial.rss for trial in self._measured[named(changes)])
 
     def costs(self, changes: Changes) -> dict[str, dict[str, float]]:
         """What all trials with these changes have shown, as `frontend.planning.stored` has it."""

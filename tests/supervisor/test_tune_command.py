@@ -24,6 +24,7 @@ from supervisor.tuning.profile_file import DAY, ProfileFolder, TuningProfile
 from supervisor.tuning.runner import SubprocessRunner
 from tests.split_model import make_split_model, make_split_voices
 from tests.supervisor.clean_environment import clean_environment
+from tests.supervisor.tuning.fake_servers import FakeServers
 from tests.supervisor.tuning.fake_trials import FakeMachine
 from tests.system.server import Server, server
 from worker.quantization import variants
@@ -100,6 +101,19 @@ def test_other_bounds_mean_another_search(machine: FakeMachine, model: Path) -> 
     assert len(machine.specs) == 2 * made
 
 
+def test_a_quick_result_is_no_answer_to_a_thorough_search_and_the_other_way_it_is(
+    machine: FakeMachine, model: Path
+) -> None:
+    one = ("--trials", 0, "--workers", 1)
+    tune(model, *one, "--quick")
+    quick = len(machine.specs)
+    assert tune(model, *one).exit_code == 0
+    thorough = len(machine.specs)
+    assert thorough > quick
+    tune(model, *one, "--quick")
+    assert len(machine.specs) == thorough
+
+
 def test_beside_another_search_there_is_none(machine: FakeMachine, model: Path) -> None:
     with folder(model).searching():
         result = tune(model, "--trials", 0, "--quick")
@@ -138,6 +152,19 @@ def test_how_long_it_is_used_is_the_user_s_to_say(
     assert found(tune(model, "--trials", 0, "--quick", "--ttl", ttl, "--json")).lifetime == seconds
 
 
+def test_what_is_too_old_to_be_used_is_shown_as_such(
+    machine: FakeMachine, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tune(model, "--trials", 0, "--quick")
+    assert "too old" not in tune(model, "--show").stdout
+    assert json.loads(tune(model, "--show", "--json").stdout)["expired"] is False
+    later = time.time() + 8 * DAY
+    monkeypatch.setattr(time, "time", lambda: later)
+    shown = tune(model, "--show").stdout
+    assert "spinning on" in shown and "8 days ago" in shown and "too old to be used" in shown
+    assert json.loads(tune(model, "--show", "--json").stdout)["expired"] is True
+
+
 def test_clear_forgets_and_then_there_is_nothing_to_show(machine: FakeMachine, model: Path) -> None:
     tune(model, "--trials", 0, "--quick")
     assert tune(model, "--clear").stdout == "1 tuning profiles removed\n"
@@ -157,7 +184,7 @@ def test_without_optuna_its_part_is_left_out_and_how_to_have_it_is_said(
 ) -> None:
     monkeypatch.setattr(knobs, "available", lambda: False)
     result = tune(model, "--quick")
-    assert result.exit_code == 0 and "pip install 'kokoro-live[tune]'" in result.stderr
+    assert result.exit_code == 0 and "-e '.[tune]'" in result.stderr
     assert "knobs" not in result.stdout
 
 
@@ -196,7 +223,7 @@ def test_ctrl_c_leaves_no_profile(machine: FakeMachine, model: Path, monkeypatch
     [
         (["--engine", "espeak"], "espeak-ng has nothing to tune"),
         (["--model", "gone.onnx"], "there is no model"),
-        (["--workers", "2"], "one worker"),
+        (["--workers", "2"], "begins with one worker"),
         (["--ttl", "1h"], "--ttl"),
         (["--window", "99"], "window must be"),
     ],
@@ -204,6 +231,49 @@ def test_ctrl_c_leaves_no_profile(machine: FakeMachine, model: Path, monkeypatch
 def test_what_makes_no_sense_is_refused(model: Path, arguments: list[str], complaint: str) -> None:
     result = tune(model, *arguments)
     assert result.exit_code == 2 and complaint in result.stderr
+
+
+class TestSeveralWorkers:
+    """Measured by servers, of which two workers serve more without a gap."""
+
+    @pytest.fixture(autouse=True)
+    def servers(self, machine: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> FakeServers:
+        made = FakeServers(lambda pair: {"gapless": 3})
+        monkeypatch.setattr(tune_module, "servers", lambda settings: made.place())
+        return made
+
+    def test_serve_has_as_many_as_were_chosen(self, model: Path) -> None:
+        profile = found(tune(model, "--trials", 0, "--json"))
+        assert profile.chosen.workers == 2 and profile.chosen.spinning
+        shown = tune(model, "--show").stdout
+        assert "workers 2" in shown and "3 listeners: first audio" in shown
+        assert "2 workers: listeners without a gap 50.0% better" in shown
+        arguments = ["--model-dir", str(model.parent), "--cache-dir", str(model.parents[1] / "cache")]
+        with serve.make_context("serve", arguments) as context:
+            applied = tuned_settings(context)
+        assert applied.settings.supervisor.workers == 2 and applied.settings.worker.spinning
+
+    @pytest.mark.parametrize("more", [["--quick"], ["--workers", "1"]], ids=str)
+    def test_no_server_is_started_for_a_quick_search_or_a_given_number(
+        self, servers: FakeServers, model: Path, more: list[str]
+    ) -> None:
+        profile = found(tune(model, "--trials", 0, "--json", *more))
+        assert not servers.started and profile.chosen.workers is None
+        assert profile.chosen.spinning
+
+    def test_a_search_that_left_workers_out_is_no_answer_where_they_are_open(
+        self, servers: FakeServers, model: Path
+    ) -> None:
+        tune(model, "--trials", 0, "--workers", 1)
+        assert found(tune(model, "--trials", 0, "--json")).chosen.workers == 2
+        assert len(servers.started) == 2
+
+    def test_a_server_that_fails_is_told_of(self, servers: FakeServers, model: Path) -> None:
+        servers.cannot_start = {2: "it ended with status 5: no memory"}
+        profile = found(tune(model, "--trials", 0, "--json"))
+        assert profile.chosen.spinning and profile.chosen.workers is None
+        (attempt,) = (each for each in profile.attempts if each.stage == "workers")
+        assert attempt.note == "the server with workers 2: it ended with status 5: no memory"
 
 
 class TestOtherModelFiles:
@@ -241,6 +311,7 @@ class TestOtherModelFiles:
 class _Quality:
     def __init__(self, distance: float) -> None:
         self.log_mel_distance = distance
+        self.duration_agreement = 1.0
 
 
 def test_doctor_tells_what_is_used_and_when_it_is_too_old(machine: FakeMachine, model: Path) -> None:

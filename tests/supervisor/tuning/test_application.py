@@ -124,12 +124,25 @@ def test_a_profile_of_other_given_settings_is_not_used(model: Path) -> None:
     assert not applied.settings.worker.spinning and "other settings" in applied.note
 
 
-@pytest.mark.parametrize(("workers", "taken"), [("1", True), ("2", False)])
-def test_a_profile_is_of_one_worker(model: Path, workers: str, taken: bool) -> None:
-    store(arguments(model), spinning=True)
-    applied = apply(arguments(model, "--workers", workers))
+def test_as_many_workers_as_were_chosen_speak(model: Path) -> None:
+    store(arguments(model), workers=2, spinning=True)
+    applied = apply(arguments(model))
+    assert applied.settings.supervisor.workers == 2 and "workers 2" in applied.note
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen", "taken"),
+    [("1", None, True), ("1", 2, True), ("2", 2, True), ("2", None, False), ("3", 2, False)],
+)
+def test_a_profile_is_used_with_the_numbers_of_workers_that_it_was_measured_with(
+    model: Path, asked: str, chosen: int | None, taken: bool
+) -> None:
+    store(arguments(model), spinning=True, workers=chosen)
+    applied = apply(arguments(model, "--workers", asked))
+    assert applied.settings.supervisor.workers == int(asked), "what is given wins"
     assert applied.settings.worker.spinning is taken
-    assert ("measures one worker" in applied.note) is not taken
+    assert (f"--workers asks for {asked}" in applied.note) is not taken
+    assert applied.level == logging.INFO
 
 
 def test_an_old_profile_is_not_used(model: Path) -> None:
@@ -166,6 +179,19 @@ def test_values_that_make_no_sense_are_one_line_and_no_error(model: Path) -> Non
     applied = apply(arguments(model))
     assert applied.settings.worker.first_window == WorkerSettings().first_window
     assert "first_window" in applied.note and applied.level == logging.WARNING
+
+
+@pytest.mark.parametrize("chosen", [{"workers": 99}, {"provider": "abacus"}, {"provider": 5}, {"threads": -1}], ids=str)
+def test_values_that_nobody_could_have_chosen_are_likewise(model: Path, chosen: dict[str, object]) -> None:
+    file = store(arguments(model), spinning=True)
+    damaged = msgspec.json.decode(file.read_bytes())
+    damaged["chosen"] |= chosen
+    file.write_bytes(msgspec.json.encode(damaged))
+    applied = apply(arguments(model))
+    plain = apply(arguments(model, "--no-tuned")).settings
+    assert (applied.settings.worker, applied.settings.supervisor) == (plain.worker, plain.supervisor)
+    assert applied.level == logging.WARNING and "\n" not in applied.note.strip()
+    assert next(iter(chosen)) in applied.note
 
 
 def test_a_given_value_that_makes_no_sense_is_an_error_all_the_same(model: Path) -> None:
@@ -207,7 +233,13 @@ def test_serving_never_imports_what_makes_trials() -> None:
     code = "import sys, supervisor.commands.serve; print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert "supervisor.tuning.application" in out.split()
-    assert not {"supervisor.tuning.runner", "supervisor.tuning.search", "worker.tuning.records"} & set(out.split())
+    trials = {
+        "supervisor.tuning.runner",
+        "supervisor.tuning.search",
+        "supervisor.tuning.servers",
+        "worker.tuning.records",
+    }
+    assert not trials & set(out.split())
 
 
 def test_the_key_is_of_the_machine_the_runtime_the_model_and_what_was_given(model: Path) -> None:

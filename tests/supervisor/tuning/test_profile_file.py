@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
 
 from frontend.planning.stored import read_profiles
-from supervisor.tuning.chosen import Chosen, options
+from supervisor.tuning.chosen import Chosen, Provider, options
 from supervisor.tuning.profile_file import (
     DAY,
     LIFETIMES,
@@ -19,6 +20,7 @@ from supervisor.tuning.profile_file import (
     Unusable,
     days,
 )
+from worker.settings import WorkerSettings
 
 KEY = Key(machine="a machine", onnxruntime="onnxruntime 1", model_sha256="ab" * 32, options={"threads": "2"})
 NOW = 1_800_000_000.0
@@ -161,8 +163,19 @@ def test_two_do_not_search_at_once(folder: ProfileFolder) -> None:
 
 
 def test_only_what_decides_costs_counts_for_the_key() -> None:
-    given = {"port": 9000, "threads": 2, "model": Path("x.onnx"), "worker_qos": "utility", "spinning": False}
+    given = {
+        "port": 9000,
+        "workers": 1,
+        "threads": 2,
+        "model": Path("x.onnx"),
+        "worker_qos": "utility",
+        "spinning": False,
+    }
     assert options(given) == {"threads": "2", "worker_qos": "utility", "spinning": "off"}
+
+
+def test_the_providers_are_the_settings_own() -> None:
+    assert get_args(Provider) == get_args(get_type_hints(WorkerSettings)["provider"])
 
 
 @pytest.mark.parametrize(

@@ -245,6 +245,7 @@ def test_it_is_told_what_is_tried() -> None:
     steps: list[Step] = []
     machine = spins(0.8)
     search(machine, SPINNING, tell=steps.append)
-    assert [step.made for step in steps] == list(range(len(machine.specs)))
+    assert [step.made for step in steps] == list(range(len(machine.specs) + 1))
+    assert steps[-1].doing == ""
     assert "spinning on" in [step.doing for step in steps]
     assert steps[-1].planned == len(machine.specs)
