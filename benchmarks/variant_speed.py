@@ -62,8 +62,8 @@ def main() -> None:
     engine = KokoroEngine(arguments.model, arguments.voices, settings)
     load = time.perf_counter() - started
     voice = DEFAULT_VOICE if DEFAULT_VOICE in engine.info.voices else engine.info.voices[0]
+    engine.warm_up()  # a voice whose statistics aren't known is spoken whole, whatever was asked for
     if not arguments.repeats:
-        engine.warm_up()
         return
     factor = measured(engine, voice, arguments.repeats)
     rss = psutil.Process().memory_info().rss

@@ -33,7 +33,8 @@ def find_model(directory: Path) -> Path:
     """
     folders = (directory, directory / "onnx")
     published = (folder / name for name in MODEL_NAMES for folder in folders)
-    others = [file for folder in folders for file in sorted(folder.glob("*.onnx"))]
+    # A name with a dot before it is not a model of the user's: macOS leaves such files beside copied ones.
+    others = [file for folder in folders for file in sorted(folder.glob("*.onnx")) if not file.name.startswith(".")]
     for file in (*published, *sorted(others, key=lambda file: _is_variant(file, others))):
         if file.is_file():
             return file

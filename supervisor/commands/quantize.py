@@ -6,26 +6,37 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.core import ParameterSource
 
-from supervisor.options import variable
-from worker.model_dir import default_model_dir
+from supervisor.composition import KINDS, Settings
+from supervisor.interruption import tidied_up_when_killed
+from supervisor.options import settings_options
 from worker.model_search import find_model, find_voices
 from worker.quantization.kinds import Kind
-from worker.settings import WorkerSettings
 
 if TYPE_CHECKING:
     from worker.quantization.quality import Quality
 
-_FILE = click.Path(path_type=Path)
 _STEP = 10
 """Percent between two plain lines."""
 
 
-@click.command(epilog="Variants: " + "; ".join(f"{kind}: {kind.what}" for kind in Kind) + ".")
+class _Quantize(click.Command):
+    """Of all settings of a server it takes only those that it reads; the config file may have all of them."""
+
+    reads = frozenset({"model", "voices", "model_dir", "cache_dir", "threads"})
+
+    def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
+        unread = {field.name for kind in KINDS for field in fields(kind)} - self.reads
+        super().__init__(name, params=[param for param in params if param.name not in unread], **attributes)
+
+
+@click.command(cls=_Quantize, epilog="Variants: " + "; ".join(f"{kind}: {kind.what}" for kind in Kind) + ".")
 @click.option(
     "--variant",
     type=click.Choice([kind.value for kind in Kind]),
@@ -34,42 +45,29 @@ _STEP = 10
     help="What to make; see below.",
 )
 @click.option(
-    "--model", type=_FILE, envvar=variable("model"), show_envvar=True, help="A full-precision Kokoro model (.onnx)."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The file to write. One that this command made before is replaced.  "
+    "[default: MODEL.VARIANT.onnx, beside the model]",
 )
-@click.option("--voices", type=_FILE, envvar=variable("voices"), show_envvar=True, help="Its voices.")
-@click.option(
-    "--model-dir",
-    type=_FILE,
-    default=default_model_dir,
-    show_default="KOKORO_LIVE_MODEL_DIR, or your data directory",
-    help="Where both are looked for unless they are named.",
-)
-@click.option("--out", type=_FILE, help="The file to write.  [default: MODEL.VARIANT.onnx, beside the model]")
 @click.option(
     "--reduce-range",
     type=click.Choice(["auto", "on", "off"]),
     default="auto",
     show_default=True,
-    help="Use 7 bits of int8 weights. auto: on x86 without VNNI, where 8 saturate. For another machine, say which.",
+    help="Use 7 bits of S8 weights. auto: on x86 without VNNI, where 8 saturate. For another machine, say which.",
 )
 @click.option("--check/--no-check", default=True, help="Measure its quality; `kokoro-live tune` wants to know that.")
-@click.option(
-    "--threads",
-    type=click.IntRange(min=0),
-    default=0,
-    envvar=variable("threads"),
-    show_envvar=True,
-    help="Threads to calibrate and measure with; 0: all cores.",
-)
+@settings_options(*KINDS)
+@click.pass_context
 def quantize(
+    context: click.Context,
+    /,
     variant: str,
-    model: Path | None,
-    voices: Path | None,
-    model_dir: Path,
     out: Path | None,
     reduce_range: Literal["auto", "on", "off"],
     check: bool,
-    threads: int,
+    **_: Any,
 ) -> None:
     """Make a variant of a Kokoro model: smaller, or faster, or both; and measure what it costs in quality.
 
@@ -79,38 +77,50 @@ def quantize(
     from worker.engine import EngineUnavailable
 
     kind = Kind(variant)
+    if context.get_parameter_source("reduce_range") is ParameterSource.COMMANDLINE and not kind.has_signed_weights:
+        raise click.UsageError(f"--reduce-range is about S8 weights, and {kind} has none.")
     try:
-        model, voices = model or find_model(model_dir), voices or find_voices(model_dir)
-    except EngineUnavailable as error:
-        raise click.ClickException(str(error)) from error
+        settings = Settings.of(context.params).worker
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     try:
+        model = settings.model or find_model(settings.model_dir)
+        voices = settings.voices or find_voices(settings.model_dir)
         # onnx and onnxruntime cost half a second, which a mistaken path needn't.
         from worker.quantization.make import make_variant, variant_path
         from worker.quantization.processor import reduce_range as reduced
+        from worker.quantization.speakers import JUDGED
+        from worker.voices import VoiceBank
+
+        names = VoiceBank.open(voices).names
+    except EngineUnavailable as error:
+        raise click.ClickException(str(error)) from error
     except ImportError as error:
         raise click.ClickException(
-            f"A library isn't there ({error.name}): pip install 'kokoro-live[quantize]'"
+            f"A library isn't there ({error.name}); in kokoro-live's folder: "
+            ".venv/bin/python -m pip install -c constraints.txt -e '.[quantize]'"
         ) from error
     from worker.quantization.error import QuantizationError
 
+    if len(names) < JUDGED and (check or kind.is_calibrated):
+        told = f"Of the {JUDGED} voices that a variant is made and judged with, {voices} has {len(names)}."
+        click.echo(f"{told} What it does to others is not known.", err=True)
     out = out or variant_path(model, kind)
-    started = time.monotonic()
+    before, started = out.exists(), time.monotonic()
     try:
-        with _display() as progress:
-            quality = make_variant(
-                kind,
-                model,
-                voices,
-                out,
-                WorkerSettings(threads=threads),
-                reduced=reduced(reduce_range),
-                check=check,
-                progress=progress,
-            )
+        with tidied_up_when_killed(), _display() as progress:
+            try:
+                quality = make_variant(
+                    kind, model, voices, out, settings, reduced=reduced(reduce_range), check=check, progress=progress
+                )
+            except KeyboardInterrupt:
+                click.echo(f"Stopped: nothing of {out} was kept.", err=True)
+                raise
     except QuantizationError as error:
         raise click.ClickException(str(error)) from error
-    size, before = out.stat().st_size, model.stat().st_size
-    click.echo(f"{out}: {size / 1e6:.0f} MB instead of {before / 1e6:.0f}, in {time.monotonic() - started:.0f} s")
+    sizes = f"{out.stat().st_size / 1e6:.0f} MB instead of {model.stat().st_size / 1e6:.0f}"
+    replaced = ", in place of the one before" if before else ""
+    click.echo(f"{out}: {sizes}, in {time.monotonic() - started:.0f} s{replaced}")
     if quality is not None:
         _tell(quality)
     click.echo(f"To use it: kokoro-live serve --model {shlex.quote(str(out))} --voices {shlex.quote(str(voices))}")

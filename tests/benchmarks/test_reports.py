@@ -79,6 +79,18 @@ def test_the_readme_section_takes_the_place_of_the_last_one(tmp_path: Path) -> N
     assert inserted(found, made) == found
 
 
+def test_in_the_readme_a_target_of_several_texts_is_one_row_that_names_who_missed_it(tmp_path: Path) -> None:
+    found = [
+        Verdict("phrase: soon", "1 ms", True),
+        Verdict("article: soon", "9 ms", False),
+        Verdict("phrase: cheap", "8 %", False),
+    ]
+    write([Report("ttfa", "kokoro", [TABLE], found)], MACHINE, "kokoro-live bench ttfa", False, tmp_path)
+    made = section([read(tmp_path / "bench.json")])
+    assert "| soon | phrase 1 ms; article 9 ms | missed: article |" in made
+    assert "| cheap | phrase 8 % | missed |" in made
+
+
 def test_a_readme_without_markers_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoMarkers):
         inserted(f"# Title\n{MARKER}\n", "new")

@@ -11,6 +11,7 @@ from tests.supervisor.clean_environment import clean_environment
 from tests.worker.quantization.making import SCRIPTS, Made
 from worker.quantization import make, quality
 from worker.quantization.kinds import Kind
+from worker.quantization.metadata import properties_of
 from worker.quantization.quality import Quality
 
 
@@ -52,10 +53,66 @@ def test_variants_are_made_and_measured_and_failures_are_rows(made, monkeypatch,
 def test_a_variant_that_is_there_is_not_made_again(made, monkeypatch):
     made.make(Kind.FP16, check=True)
     monkeypatch.setattr(variants, "make_variant", lambda *_, **__: pytest.fail("made again"))
-    monkeypatch.setattr(variants, "_run", lambda *_, **__: None)
+    monkeypatch.setattr(variants, "_turn", lambda *_, **__: {"rtf": 1.0, "load": 1.0, "rss": 1e6})
     arguments = ["variants", "--model", made.model, "--voices", made.voices, "--variant", "fp16", "--runs", "1"]
     monkeypatch.setattr(sys, "argv", [str(argument) for argument in [*arguments, "--work", made.folder / "work"]])
     assert variants.main() == 0
+
+
+def test_an_interruption_loses_the_round_at_work_and_nothing_else(made, monkeypatch, capsys):
+    """And what was finished is measured anew by the next command."""
+    made.make(Kind.FP16, check=True)
+    turns = []
+    last = 5
+
+    def turn(subject, way, arguments, repeats):
+        if not repeats:
+            return None
+        turns.append((subject.name, way[0]))
+        if len(turns) == last:
+            raise KeyboardInterrupt
+        return {"rtf": float(len(turns)), "load": 1.0, "rss": 1e6}
+
+    monkeypatch.setattr(variants, "_turn", turn)
+    arguments = ["variants", "--model", made.model, "--voices", made.voices, "--variant", "fp16", "--runs", "2"]
+    arguments += ["--work", made.folder / "work", "--json", made.folder / "raw.json"]
+    monkeypatch.setattr(sys, "argv", [str(argument) for argument in arguments])
+    assert variants.main() == 130
+    assert f"what was done is kept in {made.folder / 'work'}" in capsys.readouterr().err
+    assert turns == [("original", 1), ("fp16", 1), ("original", 2), ("fp16", 2), ("original", 1)]
+    assert not (made.folder / "raw.json").exists()
+
+    last = 0
+    assert variants.main() == 0
+    assert "2 rounds are measured" in capsys.readouterr().err
+    assert turns[5:] == [("original", 1), ("fp16", 1), ("original", 2), ("fp16", 2)]
+    original, fp16 = json.loads((made.folder / "raw.json").read_text())["variants"]
+    factors = [[run["rtf"] for run in way["runs"]] for way in original["runs"] + fp16["runs"]]
+    assert factors == [[1, 6], [3, 8], [2, 7], [4, 9]]
+
+    assert variants.main() == 0
+    assert len(turns) == 9 + 8
+
+
+def test_what_is_half_a_file_in_the_folder_is_made_again(made, monkeypatch):
+    (made.folder / "work").mkdir()
+    whole = made.have(Kind.FP16).read_bytes()
+    (made.folder / "small.fp16.onnx").unlink()
+    (made.folder / "work" / "small.fp16.onnx").write_bytes(whole)  # its quality isn't known
+    monkeypatch.setattr(variants, "_turn", lambda *_, **__: {"rtf": 1.0, "load": 1.0, "rss": 1e6})
+    arguments = ["variants", "--model", made.model, "--voices", made.voices, "--variant", "fp16", "--runs", "1"]
+    monkeypatch.setattr(sys, "argv", [str(argument) for argument in [*arguments, "--work", made.folder / "work"]])
+    assert variants.main() == 0
+    said = properties_of(made.folder / "work" / "small.fp16.onnx")
+    assert "kokoro_live.log_mel_distance" in said
+
+
+def test_missing_files_are_said_in_a_line(made, monkeypatch, capsys):
+    monkeypatch.chdir(made.folder)
+    for model, voices, says in (("gone.onnx", made.voices, "gone.onnx"), (made.model, "gone.bin", "gone.bin")):
+        monkeypatch.setattr(sys, "argv", ["variants", "--model", str(model), "--voices", str(voices), "--work", "w"])
+        assert variants.main() == 2
+        assert says in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_ratios_are_of_the_same_run():

@@ -1,7 +1,7 @@
 """Dynamic int8: activations U8 in ranges that are measured anew in each run.
 
 Matrix products take S8 weights. Convolutions take U8, as in the published models: onnxruntime's ConvInteger with S8
-weights took 3.6 times as long (2.6 times as long as in full precision) on x86 with VNNI.
+weights takes several times as long (`python -m benchmarks.convolutions`). LSTMs always get S8 from onnxruntime's tools.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def quantized_dynamically(
         model: its nodes must have names.
         per_channel: a scale for each output channel of a weight.
         reduced: use 7 bits of S8 weights (`worker.quantization.processor`); U8 by U8 doesn't saturate.
-        operators: types of operators to quantise; all that onnxruntime can, if empty: then all weights are U8.
+        operators: types of operators to quantise; all that onnxruntime can, if empty: then all weights are U8, but for
+            those of LSTMs.
         nodes: names of nodes to quantise; all, if empty.
     """
     with tempfile.TemporaryDirectory(prefix="kokoro-live-") as folder:
@@ -42,6 +43,18 @@ def quantized_dynamically(
         add_pre_process_metadata(prepared)  # a warning asks for that otherwise
         onnx.save(prepared, whole)
         del prepared
+        if reduced and not operators:
+            # In one go the U8 weights would lose a bit with them.
+            recurrent = Path(folder) / "recurrent.onnx"
+            quantize_dynamic(
+                whole,
+                recurrent,
+                op_types_to_quantize=["LSTM"],
+                per_channel=per_channel,
+                reduce_range=True,
+                weight_type=QuantType.QInt8,
+            )
+            whole = recurrent
         quantize_dynamic(
             whole,
             quantized,

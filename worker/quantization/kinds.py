@@ -27,6 +27,11 @@ class Kind(StrEnum):
         """Whether speech is needed to make it."""
         return self in (Kind.STATIC_INT8, Kind.STATIC_INT8_PROSODY)
 
+    @property
+    def has_signed_weights(self) -> bool:
+        """Whether it multiplies U8 by S8, so that `worker.quantization.processor` has a say."""
+        return self not in (Kind.FP16, Kind.MIXED_FP16, Kind.WEIGHT_ONLY)
+
 
 _WHAT = {
     Kind.DYNAMIC: "int8 everywhere, ranges measured at run time, as the published int8 model",

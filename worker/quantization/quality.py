@@ -11,6 +11,7 @@ which nobody hears as a difference.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -21,15 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.engine import EngineError
 from worker.fidelity import log_mel_distance, log_spectral_distance, snr
 from worker.quantization.renderer import Renderer
 from worker.quantization.sentences import evaluation
+from worker.quantization.speakers import judged, spread_out
 from worker.settings import WorkerSettings
 from worker.split.windows import FRAMES_PER_SECOND
 from worker.voices import VoiceBank
-
-VOICES = 4
-"""Whose durations are compared."""
 
 SOUND_SENTENCES, SOUND_VOICES = 6, 2
 """Of them, how many are vocoded: that costs twenty times as much."""
@@ -42,6 +42,9 @@ SAME_DURATIONS = 0.95
 
 _VOICED = 40.0
 """Hz below which a sentence's F0 says that nothing is voiced."""
+
+
+_DISTANCES = ("log_spectral_distance", "log_mel_distance", "spread", "length_difference", "pitch_difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Quality:
     def from_properties(cls, properties: Mapping[str, str]) -> Quality | None:
         """None if it wasn't measured, or if what the file says makes no sense."""
         try:
-            return cls(
+            said = cls(
                 **{
                     field.name: float(properties[PREFIX + field.name])
                     for field in fields(cls)
@@ -87,12 +90,15 @@ class Quality:
             )
         except (KeyError, ValueError):
             return None
+        return said if said._makes_sense() else None
 
-
-def spread_out(names: Sequence[str], count: int) -> list[str]:
-    """So many of the names, as far apart in their order as possible: voices sort by language and gender."""
-    places = np.linspace(0, len(names) - 1, min(count, len(names))).round().astype(int)
-    return [names[place] for place in places]
+    def _makes_sense(self) -> bool:
+        distances = [value for name in _DISTANCES if (value := getattr(self, name)) is not None]
+        return (
+            math.isfinite(self.snr)
+            and all(math.isfinite(value) and value >= 0 for value in distances)
+            and 0 <= self.duration_agreement <= 1
+        )
 
 
 def compare(
@@ -122,7 +128,7 @@ def compare(
         Unprepared, EngineUnavailable, EngineError: one of them can't be split, loaded, or doesn't work.
     """
     bank = VoiceBank.open(voices)
-    scripts, names = scripts or evaluation(), names or spread_out(bank.names, VOICES)
+    scripts, names = scripts or evaluation(), names or judged(bank.names)
     told = progress or (lambda _: None)
     exact = Renderer(reference, bank, settings, settings.cache_dir)
     variant = Renderer(other, bank, settings, cache or settings.cache_dir)
@@ -130,6 +136,10 @@ def compare(
     pairs = list(product(scripts, names))
     for done, (script, voice) in enumerate(pairs):
         ours, theirs = exact.prosody(script, voice), variant.prosody(script, voice)
+        if ours.durations.shape != theirs.durations.shape:
+            raise EngineError(
+                f"{other.name} doesn't know all phonemes of {reference.name}: it was made of another model"
+            )
         same = ours.durations == theirs.durations
         agreement.append(same)
         lengths.append(abs(ours.frames - theirs.frames) / FRAMES_PER_SECOND)

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import onnx
+
 from worker.split.cuts import Cuts
 from worker.split.graph import CannotSplit, Graph, attribute
 
-_QUANTIZED = (
-    "QuantizeLinear",
-    "DequantizeLinear",
-    "DynamicQuantizeLinear",
-    "ConvInteger",
-    "MatMulInteger",
-    "QLinearConv",
-    "QLinearMatMul",
-    "MatMulNBits",
-)
+_QUANTIZED = ("Quant", "Integer", "NBits", "QLinear", "QGemm", "QAttention", "Bnb4")
+"""What the names of operators on integers contain: ONNX's own, and those that onnxruntime's tools put in."""
+
+_HALF = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
 
 
 def is_quantized(graph: Graph) -> bool:
     """Whether somebody has quantised the model before, or halved its precision."""
-    if next(graph.of_type(*_QUANTIZED), None) is not None:
+    if any(part in node.op_type for node in graph.nodes for part in _QUANTIZED):
         return True
-    half = (10, 16)  # float16 and bfloat16, as `onnx.TensorProto` numbers them
-    return any(tensor.data_type in half for tensor in graph.model.graph.initializer)
+    constants = (attribute(node, "value") for node in graph.of_type("Constant"))
+    weights = (*graph.model.graph.initializer, *constants)
+    return any(tensor is not None and tensor.data_type in _HALF for tensor in weights)
 
 
 def generator_nodes(graph: Graph, cuts: Cuts) -> list[int]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shm.audio import Pcm
 from worker.cancellation import Cancellation
+from worker.engine import EngineError
 from worker.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
@@ -51,6 +52,8 @@ class Renderer:
         """
         vocabulary = self._kokoro.tokenizer.vocab
         tokens = [vocabulary[phoneme] for phoneme in script if phoneme in vocabulary]
+        if not tokens:
+            raise EngineError("the model has none of the phonemes that it is calibrated and judged with")
         style = self._voices.style(((voice, 1.0),), len(tokens))
         inputs = [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(1.0)])]
         text, f0, energy, durations = _run(self._prosody, inputs)

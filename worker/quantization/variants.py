@@ -9,7 +9,7 @@ from pathlib import Path
 
 from worker.checksum_cache import cached_sha256_of
 from worker.quantization.metadata import properties_of
-from worker.quantization.quality import PREFIX, Quality
+from worker.quantization.quality import PREFIX, SAME_DURATIONS, Quality
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def find_variants(model: Path) -> list[Variant]:
     source = said.get(SOURCE) or cached_sha256_of(model)
     found = [_variant(model, said)]
     for file in sorted(model.parent.glob("*.onnx")):
-        if file.name == model.name:
+        if file.name == model.name or file.name.startswith("."):
             continue
         try:
             said = properties_of(file)
@@ -56,12 +56,17 @@ def find_variants(model: Path) -> list[Variant]:
 
 
 def within(variants: Iterable[Variant], max_log_mel_distance: float) -> list[Variant]:
-    """Those that aren't further from the original than that (dB), and the original; not those that weren't measured."""
+    """Those that aren't further from the original than that (dB) and predict its durations (`SAME_DURATIONS`: the
+    distance is of sound with the original's, so it doesn't say), and the original; not those that weren't measured."""
     return [
         variant
         for variant in variants
         if variant.name == ORIGINAL
-        or (variant.quality is not None and variant.quality.log_mel_distance <= max_log_mel_distance)
+        or (
+            variant.quality is not None
+            and variant.quality.log_mel_distance <= max_log_mel_distance
+            and variant.quality.duration_agreement >= SAME_DURATIONS
+        )
     ]
 
 

@@ -26,7 +26,8 @@ def with_small_weights(graph: Graph) -> Any:
         from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
     except ImportError as error:
         raise QuantizationError(
-            f"weight-only needs a library that isn't there ({error.name}): pip install 'kokoro-live[quantize]'"
+            f"weight-only needs a library that isn't there ({error.name}); in kokoro-live's folder: "
+            ".venv/bin/python -m pip install -c constraints.txt -e '.[quantize]'"
         ) from error
     finally:
         root.handlers[:] = handlers

@@ -4,6 +4,7 @@ import logging
 import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -16,7 +17,8 @@ from worker.checksum import sha256_of
 from worker.kokoro import KokoroEngine
 from worker.quantization.error import QuantizationError
 from worker.quantization.kinds import Kind
-from worker.quantization.make import make_variant
+from worker.quantization.make import make_variant, variant_path
+from worker.quantization.metadata import properties_of
 from worker.split.prepared import prepare
 
 DTYPES = onnx.TensorProto
@@ -47,10 +49,11 @@ def test_it_is_a_whole_kokoro_that_can_be_split(made, kind):
     assert properties["kokoro_live.source_sha256"] == sha256_of(made.model)
     engine = KokoroEngine(variant, made.voices, replace(made.settings, vocoder="windowed"))
     numbers = []
-    for _ in range(2):  # whole, for the voice's statistics, and in windows
+    for _ in range(2):  # whole, and in windows
         blocks = blocks_of(engine, SCRIPT * 10)
         assert np.abs(joined(blocks)).max() > 300
         numbers.append(len(blocks))
+        engine.warm_up()
     assert numbers[0] == 1 < numbers[1]
     assert made.left() == {variant.name}
 
@@ -141,6 +144,108 @@ def test_another_model_is_refused(made):
     with pytest.raises(QuantizationError, match="front draws random numbers"):
         made.make(Kind.STATIC_INT8, model=other)
     assert made.left() == set()
+
+
+def with_weight(made, value):
+    """The model with another value in a weight of its generator."""
+    model = onnx.load(made.model)
+    tensor = next(t for t in model.graph.initializer if len(t.dims) == 3 and t.dims[0] == t.dims[1] > 1)
+    weights = onnx.numpy_helper.to_array(tensor).copy()
+    weights.flat[0] = value
+    tensor.CopyFrom(onnx.numpy_helper.from_array(weights, tensor.name))
+    onnx.save(model, made.folder / "small.onnx")
+    return tensor.name
+
+
+def test_a_weight_that_is_no_number_is_named(made):
+    name = with_weight(made, np.nan)
+    with pytest.raises(QuantizationError, match=f"damaged: its weight {name} has values that are no numbers"):
+        made.make(Kind.STATIC_INT8)
+    assert made.left() == set()
+
+
+@pytest.mark.parametrize("kind", [Kind.STATIC_INT8, Kind.DYNAMIC, Kind.MIXED_FP16])
+def test_what_the_tools_can_not_convert_is_said_in_a_line(made, kind):
+    with_weight(made, np.inf)
+    with pytest.raises(QuantizationError, match="Choose another --variant") as error:
+        made.make(kind, check=True)
+    assert "\n" not in str(error.value) and str(kind) in str(error.value)
+    assert made.left() == set()
+
+
+def test_voices_are_looked_at_before_the_work(made):
+    started = []
+    with pytest.raises(QuantizationError, match=r"gone\.bin can't be read"):
+        make_variant(
+            Kind.DYNAMIC,
+            made.model,
+            made.folder / "gone.bin",
+            made.folder / "mine.onnx",
+            made.settings,
+            reduced=False,
+            check=False,
+            progress=lambda what, _: started.append(what),
+        )
+    assert not started
+
+
+def test_a_name_of_a_published_file_is_left_to_it(made):
+    assert variant_path(Path("kokoro-v1.0.onnx"), Kind.FP16).name == "kokoro-v1.0.own-fp16.onnx"
+    assert variant_path(Path("kokoro-v1.0.onnx"), Kind.STATIC_INT8).name == "kokoro-v1.0.static-int8.onnx"
+    with pytest.raises(QuantizationError, match="has a published file's name"):
+        make_variant(Kind.FP16, made.model, made.voices, made.folder / "model_fp16.onnx", made.settings, reduced=False)
+
+
+def test_nothing_but_a_variant_is_written_over(made):
+    before = made.voices.read_bytes()
+    for out, says in ((made.voices, "is there already"), (made.folder, "is a folder")):
+        with pytest.raises(QuantizationError, match=says):
+            make_variant(Kind.FP16, made.model, made.voices, out, made.settings, reduced=False)
+    assert made.voices.read_bytes() == before
+
+
+def test_a_model_that_changes_meanwhile_makes_none(made):
+    def change(what, _share):
+        if what == "writing":
+            make_split_model(made.model, tokens_name="input_ids")
+
+    with pytest.raises(QuantizationError, match="has changed meanwhile"):
+        make_variant(
+            Kind.FP16,
+            made.model,
+            made.voices,
+            made.folder / "mine.onnx",
+            made.settings,
+            reduced=False,
+            check=False,
+            progress=change,
+        )
+    assert made.left() == set()
+
+
+def test_it_says_with_whose_voices_it_was_made(made):
+    said = properties_of(made.have(Kind.STATIC_INT8, check=True))
+    assert said["kokoro_live.calibrated_voices"] == said["kokoro_live.judged_voices"] == "af_heart am_adam bf_emma"
+    assert "kokoro_live.calibrated_voices" not in properties_of(made.have(Kind.FP16))
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_bits_are_said_only_where_they_matter(made, kind):
+    model = onnx.load(made.have(kind))
+    signed = any(tensor.data_type == DTYPES.INT8 and len(tensor.dims) > 1 for tensor in model.graph.initializer)
+    assert signed == kind.has_signed_weights == ("kokoro_live.reduce_range" in properties_of(made.have(kind)))
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_dynamic_int8_leaves_a_bit_of_its_signed_weights_alone(made, reduced):
+    """Those of LSTMs; the others are U8, which doesn't saturate and needs all bits."""
+    model = onnx.load(made.have(Kind.DYNAMIC, reduced=reduced))
+    weights = [onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer]
+    signed = [np.abs(value.astype(int)).max() for value in weights if value.dtype == np.int8 and value.ndim > 1]
+    unsigned = [int(value.max()) - int(value.min()) for value in weights if value.dtype == np.uint8 and value.ndim > 1]
+    assert signed and max(signed) == (64 if reduced else 127)
+    assert max(unsigned) > 200
+    assert any(node.op_type == "ConvInteger" for node in model.graph.node)
 
 
 def test_a_missing_model_is_named(made):

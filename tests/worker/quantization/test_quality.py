@@ -1,10 +1,13 @@
 """How a variant is judged: prosody by durations and pitch, sound on the same prosody with the same noise."""
 
+import json
+
 import onnx
 import pytest
 
+from worker.engine import EngineError
 from worker.quantization.kinds import Kind
-from worker.quantization.quality import Quality, compare, spread_out
+from worker.quantization.quality import Quality, compare
 
 GOOD = Quality(20.0, 1.0, 0.5, 0.8, 0.97, 0.01)
 
@@ -94,6 +97,19 @@ def test_it_survives_a_files_metadata():
     assert Quality.from_properties(GOOD.as_properties() | {"kokoro_live.snr": "good"}) is None
 
 
-def test_names_are_taken_from_all_of_the_list():
-    assert spread_out(["af_a", "af_b", "am_a", "bf_a", "bm_a"], 3) == ["af_a", "am_a", "bm_a"]
-    assert spread_out(["one", "two"], 4) == ["one", "two"]
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("log_mel_distance", "-5"), ("log_mel_distance", "nan"), ("spread", "inf"), ("duration_agreement", "1.5")],
+)
+def test_what_no_measurement_gives_is_none(name, value):
+    assert Quality.from_properties(GOOD.as_properties() | {f"kokoro_live.{name}": value}) is None
+
+
+def test_a_model_of_other_phonemes_is_not_compared(made):
+    other = onnx.load(made.model)
+    config = json.loads(other.metadata_props[0].value)
+    del config["vocab"]["h"]
+    other.metadata_props[0].value = json.dumps(config)
+    onnx.save(other, made.folder / "other.onnx")
+    with pytest.raises(EngineError, match="it was made of another model"):
+        compared(made, made.folder / "other.onnx")

@@ -1,5 +1,7 @@
 """Which nodes lose precision, and which keep it."""
 
+import numpy as np
+import onnx
 import pytest
 
 from tests.split_model import CHANNELS
@@ -41,3 +43,17 @@ def test_what_was_quantised_is_known(graph, made: Made):
     assert not is_quantized(graph)
     for kind in (Kind.DYNAMIC, Kind.STATIC_INT8, Kind.FP16, Kind.WEIGHT_ONLY):
         assert is_quantized(load_graph(made.have(kind))), kind
+
+
+@pytest.mark.parametrize(
+    "operator", ["QGemm", "QLinearAdd", "DynamicQuantizeLSTM", "MatMulIntegerToFloat", "GatherBlockQuantized"]
+)
+def test_what_onnxruntime_makes_of_a_quantised_model_is_known_too(graph, operator):
+    graph.nodes[5].op_type = operator
+    assert is_quantized(graph)
+
+
+def test_a_constant_of_half_precision_counts(graph):
+    half = onnx.numpy_helper.from_array(np.ones(3, np.float16))
+    graph.nodes.append(onnx.helper.make_node("Constant", [], ["half"], value=half))
+    assert is_quantized(graph)

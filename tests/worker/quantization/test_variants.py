@@ -56,6 +56,11 @@ def test_a_broken_neighbour_is_passed_over_with_a_word(made, caplog):
     assert "broken.onnx" in caplog.text
 
 
+def test_a_hidden_file_is_passed_over(made, caplog):
+    (made.folder / "._small.fp16.onnx").write_bytes(made.have(Kind.FP16).read_bytes())
+    assert names(find_variants(made.model)) == [("small.onnx", ORIGINAL), ("small.fp16.onnx", "fp16")]
+
+
 def test_a_file_that_only_says_what_it_was_made_of_is_no_variant(made):
     copy = made.folder / "copy.onnx"
     copy.write_bytes(made.model.read_bytes())
@@ -78,3 +83,8 @@ def test_the_bound_is_kept(tmp_path):
     assert [v.name for v in within(variants, 0.5)] == [ORIGINAL, "near"]
     assert [v.name for v in within(variants, 1.0)] == [ORIGINAL, "far", "near"]
     assert [v.name for v in within(variants, 0)] == [ORIGINAL]
+
+
+def test_the_bound_is_for_what_has_the_models_durations(tmp_path):
+    variants = [Variant(tmp_path, str(share), Quality(1.0, 1.0, 0.1, 1.0, share, 0.0)) for share in (0.9, 0.96)]
+    assert [v.name for v in within(variants, 1.0)] == ["0.96"]

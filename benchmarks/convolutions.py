@@ -1,0 +1,107 @@
+"""What one convolution costs by the types of its numbers: why activations are U8 and weights S8, and never both S8.
+
+    python -m benchmarks.convolutions [--threads 1] [--repeats 20]
+
+One of the generator's largest, 128 channels, kernel 7, 0.4 s of sound at 4,800 samples a second, as onnxruntime runs it
+here: 32-bit floats; QLinearConv, as in `static-int8`; ConvInteger, as in `dynamic`. Types by activations and weights.
+Prints GFLOP/s, two operations per multiplication.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+from benchmarks.machine import machine
+from benchmarks.report import Cell, Table
+
+CHANNELS, KERNEL, LENGTH = 128, 7, 1920
+_TYPES = {"U8": (np.uint8, TensorProto.UINT8), "S8": (np.int8, TensorProto.INT8)}
+_KERNELS = (
+    ("Conv", "F32", "F32"),
+    ("QLinearConv", "U8", "S8"),
+    ("QLinearConv", "U8", "U8"),
+    ("QLinearConv", "S8", "S8"),
+    ("ConvInteger", "U8", "U8"),
+    ("ConvInteger", "U8", "S8"),
+)
+
+
+def convolution(operator: str, activations: str, weights: str) -> Any:
+    """A model of that one node, which takes `x`, [1, CHANNELS, LENGTH]."""
+    rng = np.random.default_rng(0)
+    shape = (CHANNELS, CHANNELS, KERNEL)
+    constants: dict[str, Any] = {}
+    if operator == "Conv":
+        taken = given = TensorProto.FLOAT
+        inputs = ["x", "w"]
+        constants["w"] = rng.standard_normal(shape).astype(np.float32)
+    else:
+        (of_x, taken), (of_w, _) = _TYPES[activations], _TYPES[weights]
+        constants["w"] = rng.integers(np.iinfo(of_w).min, np.iinfo(of_w).max, shape).astype(of_w)
+        constants |= {"x_zero": np.array(0, of_x), "w_zero": np.array(0, of_w)}
+        inputs, given = ["x", "w", "x_zero", "w_zero"], TensorProto.INT32
+        if operator == "QLinearConv":
+            constants |= {name: np.array(0.01, np.float32) for name in ("x_scale", "w_scale")}
+            constants["y_scale"] = np.array(0.1, np.float32)
+            inputs = ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "x_zero"]
+            given = taken
+    node = helper.make_node(operator, inputs, ["y"], kernel_shape=[KERNEL], pads=[KERNEL // 2] * 2)
+    graph = helper.make_graph(
+        [node],
+        "convolution",
+        [helper.make_tensor_value_info("x", taken, [1, CHANNELS, LENGTH])],
+        [helper.make_tensor_value_info("y", given, [1, CHANNELS, LENGTH])],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def session(model: Any, threads: int) -> Any:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def speeds(threads: int, repeats: int) -> list[float]:
+    """GFLOP/s of each kernel: medians over turns, in which each has one."""
+    sessions = [session(convolution(*kernel), threads) for kernel in _KERNELS]
+    rng = np.random.default_rng(1)
+    feeds = []
+    for _, activations, _ in _KERNELS:
+        kind = np.float32 if activations == "F32" else _TYPES[activations][0]
+        feeds.append({"x": (rng.random((1, CHANNELS, LENGTH)) * 100).astype(kind)})
+    seconds: list[list[float]] = [[] for _ in _KERNELS]
+    for repeat in range(repeats + 1):
+        for taken, opened, feed in zip(seconds, sessions, feeds, strict=True):
+            started = time.perf_counter()
+            opened.run(None, feed)
+            if repeat:
+                taken.append(time.perf_counter() - started)
+    operations = 2 * CHANNELS * CHANNELS * KERNEL * LENGTH
+    return [operations / statistics.median(taken) / 1e9 for taken in seconds]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=20)
+    arguments = parser.parse_args()
+    found = speeds(arguments.threads, arguments.repeats)
+    rows: list[list[Cell]] = [
+        [operator, activations, weights, speed, speed / found[0]]
+        for (operator, activations, weights), speed in zip(_KERNELS, found, strict=True)
+    ]
+    columns = ("operator", "activations", "weights", "GFLOP/s", "of full precision's")
+    print(Table(f"One convolution, threads: {arguments.threads}", columns, rows).as_markdown())
+    print("\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""How sound is where windows meet: as near to the whole as elsewhere, and without a step of its own."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from shm.audio import SAMPLE_RATE, Pcm
+
+AROUND = SAMPLE_RATE // 20
+"""Samples on each side of a join: 50 ms."""
+
+
+def at_joins(measure: Callable[[Pcm, Pcm], float], one: Pcm, two: Pcm, joins: Sequence[int]) -> float | None:
+    """The mean of a measure over what surrounds each join; None if there is none."""
+    if not joins:
+        return None
+    places = [slice(max(0, join - AROUND), join + AROUND) for join in joins]
+    return statistics.fmean(measure(one[place], two[place]) for place in places)
+
+
+def largest_step(whole: Pcm, windowed: Pcm, joins: Sequence[int]) -> float | None:
+    """The step from a window's last sample to the next one's first, as a share of the largest that the signal makes by
+    itself within 50 ms, in one window or vocoded whole. The largest of all joins; above 1 a join could be heard as a
+    click. None if there is no join."""
+    shares = []
+    for join in joins:
+        begin = max(0, join - AROUND)
+        steps, others = (np.abs(np.diff(each[begin : join + AROUND].astype(int))) for each in (windowed, whole))
+        here = join - 1 - begin
+        own = max(others.max(), np.delete(steps, here).max(), 1)
+        shares.append(float(steps[here] / own))
+    return max(shares, default=None)

@@ -1,0 +1,23 @@
+"""`benchmarks.mutations`: each break can still be made, and has tests to notice it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from benchmarks.mutations import MUTATIONS, ROOT, Mutation
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_break_fits_the_code_as_it_is(mutation: Mutation) -> None:
+    """Code that has moved leaves its break behind: name the file and the text where the rule is now."""
+    whole = (ROOT / mutation.file).read_text()
+    assert whole.count(mutation.old) == 1
+    ast.parse(whole.replace(mutation.old, mutation.new))
+    files = [name for name in mutation.tests if name.startswith("tests/")]
+    assert files and all((ROOT / name).is_file() for name in files)
+
+
+def test_names_are_told_apart() -> None:
+    assert len({mutation.name for mutation in MUTATIONS}) == len(MUTATIONS)
