@@ -15,7 +15,7 @@ from frontend.text.word import Source, Word
 _log = logging.getLogger(__name__)
 
 _NAMES = {"ja": "Japanese", "cmn": "Mandarin"}
-_INSTALL = {"ja": "kokoro-live[ja], then run `python -m unidic download`", "cmn": "kokoro-live[zh]"}
+_INSTALL = {"ja": "the extra `ja`, then run `python -m unidic download`", "cmn": "the extra `zh`"}
 
 _LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
 """misaki's Mandarin gives such letters back as they are, as if they were phonemes."""

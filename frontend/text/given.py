@@ -40,6 +40,10 @@ class Given:
         """
         return bool(self._over(start, end)) or self._lexicon.find(word, self._language) is not None
 
+    def covers_both(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Whether one pronunciation by markup covers some of two spans of the text."""
+        return any(each in self._over(*other) for each in self._over(*one) if each.phonemes)
+
     def words(self, tokens: Sequence[str], origins: Sequence[tuple[int, int]], say: Say) -> tuple[Word, ...]:
         """The tokens' words, one for each; what isn't given is said by `say`, which is given all of the context.
 

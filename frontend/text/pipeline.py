@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from frontend.lexicon.lexicon import Lexicon
@@ -181,7 +181,7 @@ def _passages(
         said = sentence.text.split()
         taken = 0
         place = -1
-        for passage in passages(sentence.text, limit):
+        for passage in _around_given(passages(sentence.text, limit), sentence.origin, given):
             written: list[str] = []
             for token, at in zip(passage.text.split(), passage.places, strict=True):
                 start, end = sentence.origin(at)
@@ -191,6 +191,23 @@ def _passages(
                     written.append(clean[max(start, taken) : end].strip() if at != place else "")
                 taken, place = max(taken, end), at
             yield passage, written, [sentence.origin(at) for at in passage.places], taken
+
+
+def _around_given(
+    parts: Iterable[Passage], origin: Callable[[int], tuple[int, int]], given: Given
+) -> Iterator[Passage]:
+    """The passages, without the borders that lie inside a given pronunciation.
+
+    Of what it covers only the first word has a sound: the others, and a pause that follows them, belong to that.
+    """
+    held: list[Passage] = []
+    for part in parts:
+        if held and not given.covers_both(origin(held[-1].places[-1]), origin(part.places[0])):
+            yield Passage.joined(held)
+            held.clear()
+        held.append(part)
+    if held:
+        yield Passage.joined(held)
 
 
 def _goes_on(clean: str, position: int, language: str) -> bool:

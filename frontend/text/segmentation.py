@@ -108,6 +108,17 @@ class Passage:
     places: Sequence[int]
     """For each of its words the sentence's word that it is, or is a part of."""
 
+    @classmethod
+    def joined(cls, parts: Sequence[Passage]) -> Passage:
+        """Parts that follow each other, at least one, as one."""
+        text = [parts[0].text]
+        places = list(parts[0].places)
+        for part in parts[1:]:
+            inside = part.places[0] == places[-1]
+            text += ["" if inside else " ", part.text]
+            places += part.places[inside:]
+        return cls("".join(text), parts[-1].cut, places)
+
 
 def passages(sentence: str, limit: int) -> Iterator[Passage]:
     """A sentence in parts of at most `limit` characters: no one writes longer, but files do.

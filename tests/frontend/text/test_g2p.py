@@ -112,7 +112,7 @@ def test_without_its_extra_east_asian_text_is_espeaks_and_that_is_said_once(
     assert [word.text for word in first] == ["こんにちは、世界。", "你好"]
     assert first[0].phonemes.endswith(".")
     assert {word.source for word in first} == {Source.ESPEAK}
-    assert [f"kokoro-live[{extra}]" in record.message for record in caplog.records] == [True]
+    assert [f"the extra `{extra}`" in record.message for record in caplog.records] == [True]
 
 
 def test_with_its_extra_mandarin_is_misakis_and_latin_letters_in_it_are_espeaks(
