@@ -182,6 +182,9 @@ class Dispatcher:
     def situation(self, situation: Situation) -> None:
         """Why nothing speaks, if nothing does."""
         self._situation = situation
+        if lost := [p.slot or 0 for p in situation.processes if p.role == "worker" and p.state == FATAL]:
+            self._links.give_up(lost)
+            self.wake()
         if situation.worker_state == FATAL and not self._links.current:
             for stream in list(self._streams.values()):
                 stream.fail(Unavailable(situation.reason, self.retry_after))

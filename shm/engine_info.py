@@ -95,3 +95,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Of the providers of the chain, as far as they were tried here before."""
     untried: tuple[str, ...] = ()
     """Execution providers that could run it here, and of which nobody knows yet whether they are right and faster."""
+
+    @property
+    def rank(self) -> int:
+        """Where several engines are there, one of the highest speaks."""
+        return 1 if self.name == "kokoro" else 0

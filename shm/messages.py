@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import msgspec
 
-from shm.engine_info import EngineInfo
+from shm.engine_info import EngineInfo, Priority
 
 MAX_COMMIT_BYTES = 512
 """The longest record on the commits channel, frame header included: POSIX's smallest PIPE_BUF."""
@@ -196,6 +196,18 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     load_seconds: float
 
 
+class Loading(msgspec.Struct, frozen=True, tag="loading"):
+    """Worker -> supervisor: from now on I am busy loading for that execution provider, until `Ready`."""
+
+    provider: str
+
+
+class Placed(msgspec.Struct, frozen=True, tag="placed"):
+    """Worker -> supervisor: a second `Load` was followed; this is what the system says of me since."""
+
+    priority: Priority
+
+
 class ProviderFailure(msgspec.Struct, frozen=True, tag="provider_failure"):
     """Worker -> supervisor: that execution provider doesn't work here, and this process ends; try the chain's next."""
 
@@ -281,6 +293,21 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """Which of several workers, from 0; None where there is one."""
     provider: str = ""
     """What a worker's engine runs on; empty while none is loaded."""
+    priority: Priority | None = None
+    """How the system schedules a worker that has loaded."""
+
+
+class Tuning(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the profile that `kokoro-live tune` keeps."""
+
+    reason: str = ""
+    """Why none is in use; empty if one is."""
+    created: float | None = None
+    """Seconds since 1970."""
+    chosen: dict[str, str] = {}
+    """What it says of settings that nobody gave, as people read it."""
+    verdict: str = ""
+    """In one sentence: what it chose and why."""
 
 
 class Situation(msgspec.Struct, frozen=True, tag="situation"):
@@ -294,6 +321,7 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     provider_failures: dict[str, str] = {}
     """Execution providers that were given up, with the reason."""
     processes: tuple[ProcessReport, ...] = ()
+    tuning: Tuning | None = None
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
@@ -302,7 +330,9 @@ class Drain(msgspec.Struct, frozen=True, tag="drain"):
 
 ControlMessage = (
     Load
+    | Loading
     | Ready
+    | Placed
     | ProviderFailure
     | Recycle
     | BootFailure

@@ -21,13 +21,13 @@ class Crashes:
         self._seen: Counter[str] = Counter()
 
     def saw(self, provider: str, status: int) -> str:
-        """A worker that spoke ended so; why its provider should be given up, or an empty text.
+        """A worker that spoke, or loaded to do so, ended so; why its provider should be given up, or an empty text.
 
         Args:
-            provider: as onnxruntime names it, or `native`.
+            provider: as onnxruntime names it, or `native`; empty if nobody knows.
             status: an exit status; minus a signal's number, if one ended it.
         """
-        if provider in (CPU, "native") or -status not in _OWN_FAULT:
+        if provider in (CPU, "native", "") or -status not in _OWN_FAULT:
             return ""
         self._seen[provider] += 1
         if self._seen[provider] < MANY:

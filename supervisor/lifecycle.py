@@ -18,11 +18,14 @@ from shm.messages import (
     ControlMessage,
     Distrust,
     Idle,
+    Loading,
+    Placed,
     ProviderFailure,
     Ready,
     Recycle,
     Situation,
     Started,
+    Tuning,
 )
 from supervisor.channels import channel
 from supervisor.errands import Errand, Errands
@@ -54,6 +57,10 @@ class Outside:
     def errands(self, ready: Ready) -> Sequence[Errand]:
         """What is to be done beside, now that this engine speaks. What was done once isn't done again."""
         return ()
+
+    def tuning(self) -> Tuning | None:
+        """What became of tuning's profile; None: nobody knows of tuning."""
+        return None
 
     def announce(self, ready: Ready) -> None:
         """Something new speaks."""
@@ -109,8 +116,12 @@ class Lifecycle:
         match message:
             case Started():
                 self._fronts.started(sender)
+            case Loading(provider):
+                self._workers.loading(sender, provider)
             case Ready():
                 self._workers.ready(sender, message)
+            case Placed(priority):
+                self._workers.placed(sender, priority)
             case BootFailure(_, reason):
                 self._workers.boot_failure(sender, reason)
             case ProviderFailure():
@@ -161,6 +172,7 @@ class Lifecycle:
             return
         changes = self._outside.reload()
         if changes.worker:
+            self._errands.forget()
             self._workers.replace("its settings have changed", fresh=True)
         if changes.front:
             self._fronts.replace("its settings have changed")
@@ -198,7 +210,7 @@ class Lifecycle:
     def _new_voice(self, worker: Incarnation) -> None:
         if worker.ready is None or self._stopping or self._fronts.service.state is not State.RUNNING:
             return
-        if worker is self._workers.speaking[0][1]:  # of several, one is announced, so that nobody hears of a change
+        if worker is self._workers.voice:  # of several, one is announced, so that nobody hears of a change
             self._outside.announce(worker.ready)
         self._errands.want(self._outside.errands(worker.ready))
 
@@ -227,7 +239,8 @@ class Lifecycle:
         if running := self._errands.running:
             others.append(Beside(running[1], running[0].role, State.RUNNING))
         processes = tuple(reports(self._fronts.service, self._workers.services, others, self._nursery))
-        return Situation(worker.state, worker.reason, restarts, dict(self._workers.provider_failures), processes)
+        failures, tuning = dict(self._workers.provider_failures), self._outside.tuning()
+        return Situation(worker.state, worker.reason, restarts, failures, processes, tuning)
 
     # -- the whole
 
@@ -257,11 +270,11 @@ class Lifecycle:
         for service in (front, worker):
             if service.state is not State.RUNNING:
                 return service.reason
-        (_, first), *others = self._workers.speaking
-        assert first.ready
-        engine = first.ready.engine
+        voice = self._workers.voice
+        assert voice and voice.ready
+        engine = voice.ready.engine
         several = len(self._workers.services)
-        workers = f", {len(others) + 1} of {several} workers" if several > 1 else ""
+        workers = f", {len(self._workers.speaking)} of {several} workers" if several > 1 else ""
         errand = f", while {running[0].meanwhile}" if (running := self._errands.running) else ""
         return f"speaking with {engine.name} ({engine.model}, {engine.provider}){workers}{errand}"
 

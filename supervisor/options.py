@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 import typing
 from collections.abc import Callable
@@ -55,14 +56,22 @@ def _names(field: Field[Any]) -> tuple[str, ...]:
 def _attributes(field: Field[Any], hint: Any) -> dict[str, Any]:
     default = field.default if field.default_factory is MISSING else field.default_factory()
     return {
-        "type": _List(separator) if (separator := field.metadata.get("separator")) else _kind(hint),
-        "multiple": typing.get_origin(hint) is tuple and not separator,
+        "type": (kind := _written(field)) or _kind(hint),
+        "multiple": typing.get_origin(hint) is tuple and not kind,
         "default": default,
         "show_default": default not in (None, "", ()),
         "envvar": variable(field.name),
         "show_envvar": True,
         "help": field.metadata["help"],
     }
+
+
+def _written(field: Field[Any]) -> click.ParamType[tuple[str, ...]] | None:
+    """click's type for several texts in one; None for a setting that isn't such."""
+    if field.metadata.get("pairs"):
+        return _Pairs()
+    separator = field.metadata.get("separator")
+    return _List(separator) if separator else None
 
 
 def _kind(hint: Any) -> Any:
@@ -87,6 +96,27 @@ class _List(click.ParamType[tuple[str, ...]]):
         if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
             self.fail(f"give texts, with {self._separator!r} between them", param, ctx)
         return tuple(part.strip() for part in parts if part.strip())
+
+
+class _Pairs(click.ParamType[tuple[str, ...]]):
+    """`KEY=VALUE` with commas between, some of which may be a value's own; in a file also a list, or a table."""
+
+    name = "KEY=VALUE,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, str):
+            value = _BETWEEN_PAIRS.split(value)
+        elif isinstance(value, dict):
+            # A bool would have to be guessed: some providers want True, some true, some 1.
+            if wrong := [key for key, each in value.items() if type(each) not in (str, int)]:
+                self.fail(f"{', '.join(wrong)}: give a text or a whole number", param, ctx)
+            value = [f"{key}={each}" for key, each in value.items()]
+        if not isinstance(value, list | tuple) or not all(isinstance(pair, str) for pair in value):
+            self.fail("give KEY=VALUE, with commas between, or a table", param, ctx)
+        return tuple(pair.strip() for pair in value if pair.strip())
+
+
+_BETWEEN_PAIRS = re.compile(r",(?=\s*(?:\w+\s*=|,|$))")
 
 
 def _config_option(names: set[str]) -> Callable[[Command], Command]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from shm.engine_info import Priority
 from shm.messages import ProcessReport
 from supervisor.incarnation import Incarnation
 from supervisor.nursery import Nursery
@@ -42,6 +43,7 @@ def reports(
             last_exit_at=service.last_exit_at,
             slot=slot if several else None,
             provider=_provider(child),
+            priority=_priority(child),
         )
     for beside in others:
         child = beside.child
@@ -54,7 +56,12 @@ def reports(
             load_seconds=child.ready.load_seconds if child.ready else None,
             slot=beside.slot if several else None,
             provider=_provider(child),
+            priority=_priority(child),
         )
+
+
+def _priority(child: Incarnation | None) -> Priority | None:
+    return child.ready.engine.priority if child and child.ready else None
 
 
 def _provider(child: Incarnation | None) -> str:

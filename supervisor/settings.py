@@ -45,6 +45,13 @@ class SupervisorSettings:
         default=5, metadata={"help": "So many deaths of a process within --death-window: it is not started again."}
     )
     death_window: float = field(default=30.0, metadata={"help": "Seconds in which deaths are counted."})
+    load_timeout: float = field(
+        default=300.0,
+        metadata={
+            "help": "Seconds in which a worker must have loaded its engine; then it is killed, and an accelerator that "
+            "it loads for is given up."
+        },
+    )
     offline: bool = field(default=False, metadata={"help": "Never fetch the model in the background."})
     metrics_dir: Path | None = field(
         default=None,
@@ -68,6 +75,8 @@ class SupervisorSettings:
             raise ValueError(f"workers must be 1 to 16, not {self.workers}")
         if self.max_deaths < 1:
             raise ValueError(f"max_deaths must be at least 1, not {self.max_deaths}")
+        if self.load_timeout <= 0:
+            raise ValueError(f"load_timeout must be more than 0 seconds, not {self.load_timeout:g}")
         if self.death_window <= 0:
             raise ValueError(f"death_window must be more than 0 seconds, not {self.death_window:g}")
 

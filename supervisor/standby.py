@@ -33,13 +33,18 @@ class Standby:
     def was_told_to_load(self) -> bool:
         return self.process is not None and self._mode == "loaded"
 
-    def refill(self, load: Load) -> None:
-        """Start one, if there is none and it is time for one. `load`: what it is told if it is to load."""
+    def refill(self, load: Load) -> Incarnation | None:
+        """Start one, if there is none and it is time for one; the process, if it loads now.
+
+        `load`: what it is told if it is to load.
+        """
         if self._mode == "off" or self.process or self._timers.clock() < self._not_before:
-            return
+            return None
         self.process = self._nursery.start("worker")
-        if self._mode == "loaded":
-            self.process.send(load)
+        if self._mode == "imported":
+            return None
+        self.process.send(load)
+        return self.process
 
     def take(self, like_slot_0: bool) -> Incarnation | None:
         """The process, which from now on is the caller's; None if there is none, or one that has loaded for a slot

@@ -44,7 +44,7 @@ def _table(name: str, things: Sequence[Mapping[str, Any]]) -> Table:
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(figure)}" for name, figure in _flat(value)) or "none"
+        return ", ".join(f"{_words(name)} {_shown(figure)}" for name, figure in _flat(value)) or "none"
     if isinstance(value, list):
         return ", ".join(map(_shown, value)) or "none"
     if isinstance(value, bool):

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from shm.engine_info import Priority
 from shm.messages import ControlMessage, Disconnect, Load, ProviderFailure, Ready
 from supervisor.crashes import Crashes
 from supervisor.exit_codes import ExitCode
@@ -18,9 +19,10 @@ from supervisor.processes import Beside
 from supervisor.retired import Retired
 from supervisor.service import Service, State
 from supervisor.settings import SupervisorSettings
-from supervisor.slot import Slot
+from supervisor.slot import DUMP_GRACE, Slot
 from supervisor.standby import Standby
 from supervisor.timers import Timers
+from worker.providers.records import CPU
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +72,9 @@ class Workers:
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers, host: WorkersHost) -> None:
         self.provider_failures: dict[str, str] = {}
         self._crashes = Crashes()
+        self._load_timeout = settings.load_timeout
+        self._loading: dict[int, str] = {}
+        """By generation: the execution provider for which it loads; empty while that isn't known."""
         self._nursery = nursery
         self._timers = timers
         self._host = host
@@ -102,6 +107,7 @@ class Workers:
     def ready(self, child: Incarnation, ready: Ready) -> None:
         """Its engine is loaded. A standby's is kept until it is needed."""
         child.ready = ready
+        self._loading.pop(child.generation, None)
         log.info(
             "worker[%d] is ready after %.2f s: %s on %s",
             child.generation,
@@ -112,6 +118,12 @@ class Workers:
         if slot := self._slot_of.get(child.generation):
             slot.ready(child, ready)
         self.settle()
+
+    def placed(self, child: Incarnation, priority: Priority) -> None:
+        """It has moved to another slot's share of the machine."""
+        if child.ready:
+            engine = msgspec.structs.replace(child.ready.engine, priority=priority)
+            child.ready = msgspec.structs.replace(child.ready, engine=engine)
 
     # -- how they stand
 
@@ -140,6 +152,12 @@ class Workers:
         ]
 
     @property
+    def voice(self) -> Incarnation | None:
+        """Of those that run, the one that is heard: the first with the best engine."""
+        running = [process for _, process in self.speaking if process.ready]
+        return max(running, key=lambda process: process.ready.engine.rank if process.ready else -1, default=None)
+
+    @property
     def others(self) -> Iterator[Beside]:
         """Those beside the ones that speak."""
         if self._standby.process:
@@ -165,6 +183,7 @@ class Workers:
         load = self._load(slot)
         self._told[child.generation] = load.accelerated
         child.send(load)
+        self._mind_loading(child)
         return child
 
     def _load(self, slot: Slot) -> Load:
@@ -209,7 +228,9 @@ class Workers:
         self._go_on_replacing()
         busy = any(slot.is_coming_up for slot in self._slots)
         if self._spares_wanted and self.speaking and not busy:
-            self._standby.refill(msgspec.structs.replace(self._load(self._slots[0]), standby=True))
+            told = self._standby.refill(msgspec.structs.replace(self._load(self._slots[0]), standby=True))
+            if told:
+                self._mind_loading(told)
 
     # -- being replaced
 
@@ -275,6 +296,33 @@ class Workers:
         if self._standby.was_told_to_load and self._standby.process is not child:
             self._drop_standby()  # it has loaded on what doesn't work
 
+    def _mind_loading(self, child: Incarnation) -> None:
+        """See that it doesn't load for ever, as one may that finds nothing of what was compiled before."""
+        if child.ready is None and child.generation not in self._loading:
+            self._loading[child.generation] = ""
+            self._timers.after(self._load_timeout, lambda: self._is_overdue(child))
+
+    def loading(self, child: Incarnation, provider: str) -> None:
+        """It has begun to load for that execution provider."""
+        if child.generation in self._loading:
+            self._loading[child.generation] = provider
+
+    def _is_overdue(self, child: Incarnation) -> None:
+        provider = self._loading.pop(child.generation, None)
+        if provider is None:
+            return  # it has loaded, or is gone
+        reason = f"it hadn't loaded after {self._load_timeout:g} s (--load-timeout)"
+        if provider not in ("", CPU):
+            child.dump_stacks()
+            self.provider_failure(child, ProviderFailure(provider, reason))
+        elif slot := self._slot_of.get(child.generation):
+            slot.condemn(child, reason)
+            self.settle()
+        else:
+            log.error("ending the standby worker[%d]: %s", child.generation, reason)
+            child.dump_stacks()
+            self._nursery.kill_after(child, DUMP_GRACE)
+
     def distrusted(self, generation: int, reason: str) -> None:
         """A front says that this worker hangs or broke its contract."""
         slot = self._slot_of.get(generation)
@@ -288,11 +336,14 @@ class Workers:
 
     def exited(self, child: Incarnation, status: int) -> None:
         """It has ended and was reaped."""
-        slot = self._slot_of.pop(child.generation, self._slots[0])
+        slot = self._slot_of.pop(child.generation, None)
         self._told.pop(child.generation, None)
-        slot.service.saw_exit(ended(status), self._timers.clock())
-        if child.ready and (reason := self._crashes.saw(child.ready.engine.provider, status)):
-            self._give_up(child.ready.engine.provider, reason, child)
+        loading = self._loading.pop(child.generation, "")
+        if slot:
+            slot.service.saw_exit(ended(status), self._timers.clock())
+        provider = child.ready.engine.provider if child.ready else loading
+        if reason := self._crashes.saw(provider, status):
+            self._give_up(provider, reason, child)
         if child is self._standby.process:
             self._standby.process = None
             log.error("the standby worker[%d] ended with %s", child.generation, ended(status))
@@ -300,7 +351,7 @@ class Workers:
         elif self._retired.pop(child.generation):
             self._host.tell_fronts(Disconnect(child.generation))
             log.info("worker[%d] has finished", child.generation)
-        else:
+        elif slot:
             if child is slot.successor:
                 self._standby.later(self.settle)
             slot.exited(child, status)

@@ -16,20 +16,41 @@ from setproctitle import setproctitle
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import BootFailure, Connect, ControlMessage, Drain, Load, ProviderFailure, Ready, Recycle, clipped
+from shm.messages import (
+    BootFailure,
+    Connect,
+    ControlMessage,
+    Drain,
+    Load,
+    Loading,
+    Placed,
+    ProviderFailure,
+    Ready,
+    Recycle,
+    clipped,
+)
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.placement import Place
 from worker.priority import place_process, place_thread, read_back
-from worker.select import choose, import_engines
-from worker.settings import WorkerSettings
+from worker.select import choose, import_engines, still_tuned
+from worker.settings import TunedModel, WorkerSettings
 
 log = logging.getLogger(__name__)
 
 
-def run(control_end: socket.socket, lifeline: int, generation: int, settings: WorkerSettings) -> NoReturn:
-    """Be worker `generation` until the supervisor says `Drain` or is gone. Loads an engine when told to."""
+def run(
+    control_end: socket.socket,
+    lifeline: int,
+    generation: int,
+    settings: WorkerSettings,
+    tuned: TunedModel | None = None,
+) -> NoReturn:
+    """Be worker `generation` until the supervisor says `Drain` or is gone. Loads an engine when told to.
+
+    `tuned`: of the settings' model, if tuning chose that.
+    """
     setproctitle(f"kokoro-live: standby[{generation}]")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
@@ -42,18 +63,24 @@ def run(control_end: socket.socket, lifeline: int, generation: int, settings: Wo
         control.send(BootFailure("engine", clipped(str(error))))
         _end(1)
     import_engines(settings)
-    Worker(generation, control, settings, WorkerMetrics()).serve()
+    Worker(generation, control, settings, tuned, WorkerMetrics()).serve()
 
 
 class Worker:
     """One worker process: an engine, and a channel for each front."""
 
     def __init__(
-        self, generation: int, control: ControlSocket, settings: WorkerSettings, metrics: WorkerMetrics
+        self,
+        generation: int,
+        control: ControlSocket,
+        settings: WorkerSettings,
+        tuned: TunedModel | None,
+        metrics: WorkerMetrics,
     ) -> None:
         self._generation = generation
         self._control = control
         self._settings = settings
+        self._tuned = tuned
         self._metrics = metrics
         self._engine: Engine | None = None
         self._place = Place()
@@ -90,12 +117,14 @@ class Worker:
 
     def _load(self, load: Load) -> None:
         """Load the engine; one that has loaded only moves to its slot's cores."""
-        started = time.monotonic()
-        settings = self._place.take(self._settings, load)
         if self._engine is not None:
+            self._place.take(self._settings, load)
+            self._control.send(Placed(read_back()))
             return
+        started = time.monotonic()
+        settings = self._place.take(still_tuned(self._settings, self._tuned), load)
         try:
-            engine = choose(settings, load.without)
+            engine = choose(settings, load.without, lambda provider: self._control.send(Loading(provider)))
             engine.warm_up()
         except ProviderUnavailable as error:
             self.provider_failed(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from worker.checksum_cache import cached_sha256_of
@@ -11,7 +11,7 @@ from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.model_files import KNOWN, KnownFile, load_manifest, verify
 from worker.model_search import find_model, find_voices
 from worker.providers.options import BadOption
-from worker.settings import WorkerSettings
+from worker.settings import TunedModel, WorkerSettings
 
 log = logging.getLogger(__name__)
 
@@ -23,10 +23,36 @@ def import_engines(settings: WorkerSettings) -> None:
     import worker.espeak  # noqa: F401
 
 
-def choose(settings: WorkerSettings, without: tuple[str, ...] = ()) -> Engine:
+def still_tuned(settings: WorkerSettings, tuned: TunedModel | None) -> WorkerSettings:
+    """The settings, or what is asked for without tuning, loudly, if the model that tuning chose isn't what it was."""
+    if tuned is None:
+        return settings
+    assert settings.model is not None
+    try:
+        if cached_sha256_of(settings.model) == tuned.sha256:
+            return settings
+        why = "isn't the file any more that it measured"
+    except OSError as error:
+        why = f"can't be read: {error.strerror}"
+    log.error(
+        "GOING ON WITHOUT WHAT TUNING FOUND: the model that it chose, %s, %s. `kokoro-live tune --again` chooses anew",
+        settings.model,
+        why,
+    )
+    return tuned.otherwise
+
+
+def choose(
+    settings: WorkerSettings, without: tuple[str, ...] = (), loading: Callable[[str], object] = lambda _: None
+) -> Engine:
     """Make the engine that the settings ask for, on the first execution provider of the chain that isn't in `without`.
 
     `auto` falls back on espeak-ng, with a warning, unless a model was named: who names one wants to hear that one.
+
+    Args:
+        settings: what is asked for.
+        without: what was found not to work.
+        loading: told of each provider before it has a chance to hang.
 
     Raises:
         EngineUnavailable: what was asked for can't speak. The message names the file and the cure.
@@ -36,7 +62,7 @@ def choose(settings: WorkerSettings, without: tuple[str, ...] = ()) -> Engine:
     if settings.engine == "espeak":
         return _espeak()
     try:
-        return _kokoro(settings, without)
+        return _kokoro(settings, without, loading)
     except (ProviderUnavailable, BadOption):
         raise
     except EngineUnavailable as error:
@@ -69,10 +95,14 @@ def kokoro_files(settings: WorkerSettings) -> tuple[Path, Path]:
     return model, voices
 
 
-def _kokoro(settings: WorkerSettings, without: tuple[str, ...]) -> Engine:
+def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callable[[str], object]) -> Engine:
     model, voices = kokoro_files(settings)
-    from worker.kokoro import KokoroEngine  # onnxruntime costs 0.2 s and 60 MB, which espeak-ng doesn't need
+    # onnxruntime costs 0.2 s and 60 MB, which espeak-ng doesn't need.
+    from worker.acceleration.placing import first, place
+    from worker.kokoro import KokoroEngine
 
+    loading(first(settings, without))  # its driver may be asked about options
+    loading(place(model, settings, without).choice.assignment.provider)
     return KokoroEngine(model, voices, settings, without)
 
 

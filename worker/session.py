@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
 from worker.engine import Cancelled, EngineError, EngineUnavailable, ProviderUnavailable
-from worker.providers.options import BadOption
+from worker.providers.options import BadOption, given_to
 from worker.providers.placement import current
 from worker.providers.records import CPU, StageRecord
 from worker.settings import WorkerSettings
@@ -51,7 +53,7 @@ def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON
 
     Raises:
         EngineUnavailable: the file is missing, truncated, or isn't a model that onnxruntime can load.
-        BadOption: the provider doesn't take one of its options.
+        BadOption: the provider doesn't take an option that the user gave.
         ProviderUnavailable: the provider isn't there, or can't take the model, and isn't the CPU.
     """
     if not model.is_file():
@@ -68,7 +70,8 @@ def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON
         options.enable_profiling = True
         options.profile_file_prefix = profiles.prefix(model)
     try:
-        session = session_on(record, str(model), options)
+        given = given_to(record.provider, settings.provider_options, settings.provider)
+        session = session_on(record, str(model), options, given)
     except (ProviderUnavailable, BadOption):
         raise
     except Exception as error:  # onnxruntime's errors have no base class of their own
@@ -81,14 +84,20 @@ def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON
     return session
 
 
-def session_on(record: StageRecord, model: str | bytes, options: Any) -> Any:
+def session_on(record: StageRecord, model: str | bytes, options: Any, given: Collection[str] = ()) -> Any:
     """A session whose first provider is the record's and took the record's options.
 
     onnxruntime's own way out of a provider's failure, a session on the CPU and a line on standard output, is off.
 
+    Args:
+        record: the provider, with its options.
+        model: a file, or what is in one.
+        options: `onnxruntime.SessionOptions`.
+        given: keys of options that the user gave; the others are ours, and the next provider may do without them.
+
     Raises:
-        BadOption: the provider doesn't take one of the options.
-        ProviderUnavailable: it isn't there, or can't take the model, and isn't the CPU.
+        BadOption: the provider doesn't take an option that was given.
+        ProviderUnavailable: it isn't there, or takes neither the model nor our options, and isn't the CPU.
         Exception: what onnxruntime raises where the CPU can't load the model.
     """
     provider = record.provider
@@ -99,7 +108,7 @@ def session_on(record: StageRecord, model: str | bytes, options: Any) -> Any:
         if provider == CPU:
             raise
         said = _line(error)
-        if "option" in said.lower() and any(key in said for key, _ in record.options):
+        if "option" in said.lower() and any(_names(said, key) for key, _ in record.options if key in given):
             raise BadOption(f"{provider} doesn't take an option that it was given: {said}") from error
         raise ProviderUnavailable(provider, said) from error
     if session.get_providers()[0] != provider:
@@ -108,7 +117,8 @@ def session_on(record: StageRecord, model: str | bytes, options: Any) -> Any:
     told = session.get_provider_options().get(provider) or {}
     for key, value in record.options:
         if told and _plain(told.get(key)) != _plain(value):
-            raise BadOption(f"{provider} was given {key}={value}, and onnxruntime says that it has {told.get(key)}")
+            said = f"was given {key}={value}, and onnxruntime says that it has {told.get(key)}"
+            raise BadOption(f"{provider} {said}") if key in given else ProviderUnavailable(provider, f"it {said}")
     return session
 
 
@@ -169,6 +179,11 @@ def _stranger(session: Any, model: Path, what: str) -> str:
         f"Kokoro takes tokens or input_ids (integers), style (floats, [1, {STYLE_SIZE}]) and speed, and gives audio "
         "(floats). Name a Kokoro model with --model, or run `kokoro-live models fetch`"
     )
+
+
+def _names(said: str, key: str) -> bool:
+    """Whether it is about that option, and not about one whose name has this one's in it."""
+    return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", said) is not None
 
 
 def _plain(value: object) -> str:

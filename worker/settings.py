@@ -51,8 +51,9 @@ class WorkerSettings:
     provider_options: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Options of that execution provider, as onnxruntime names them: KEY=VALUE, with commas between.",
-            "separator": ",",
+            "help": "Options of that execution provider, as onnxruntime names them: KEY=VALUE, with commas between; a "
+            "comma without KEY= behind it is the value's. In the file also a table.",
+            "pairs": True,
         },
     )
     compile_timeout: float = field(
@@ -134,7 +135,7 @@ class WorkerSettings:
     )
     memory_pattern: bool = field(
         default=False,
-        metadata={"help": "Let onnxruntime plan memory by input shape: no faster here, and 13 % more memory."},
+        metadata={"help": "Let onnxruntime plan memory by input shape: no faster here, and a little more memory."},
     )
     memory_arena: bool = field(
         default=True,
@@ -161,3 +162,13 @@ class WorkerSettings:
         for name in ("worker_max_rss", "worker_max_requests"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 (never) or more, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True)
+class TunedModel:
+    """Beside settings whose `model` tuning has chosen, and nobody named: it may go without anybody's wanting that."""
+
+    sha256: str
+    """Of the file, when it was chosen."""
+    otherwise: WorkerSettings
+    """What is asked for without what tuning found."""

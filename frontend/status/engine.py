@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from msgspec import UNSET, UnsetType
 
-from frontend.status.report import LoadedFile, Provider, Scheduling, SpeakingEngine, Stage
+from frontend.status.processes import scheduling
+from frontend.status.report import LoadedFile, Provider, SpeakingEngine, Stage
 from shm.engine_info import EngineInfo, Priority, StageInfo, TrialInfo
 from shm.messages import Situation
 
@@ -21,15 +22,17 @@ def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
         sha256=engine.model_sha256 or UNSET,
         threads=engine.threads or UNSET,
         first_block_seconds=engine.first_block or UNSET,
-        scheduling=_scheduling(engine.priority) if engine.priority else UNSET,
+        scheduling=scheduling(_priority(engine, situation)),
         files=[LoadedFile(file.name, file.bytes, file.sha256 or UNSET) for file in engine.files],
         providers=_chain(engine, situation),
         stages=[_stage(stage) for stage in engine.stages],
     )
 
 
-def _scheduling(priority: Priority) -> Scheduling:
-    return Scheduling(priority.nice, list(priority.processors) or UNSET, priority.qos or UNSET)
+def _priority(engine: EngineInfo, situation: Situation) -> Priority | None:
+    """Of the first worker that runs on its provider: one that has moved is elsewhere than when it was loaded."""
+    workers = (process for process in situation.processes if process.role == "worker" and process.state == "running")
+    return next((w.priority for w in workers if w.priority and w.provider == engine.provider), engine.priority)
 
 
 def _chain(engine: EngineInfo, situation: Situation) -> list[Provider]:

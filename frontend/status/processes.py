@@ -10,7 +10,8 @@ import psutil
 from msgspec import UNSET, UnsetType
 
 from frontend.readings import Reading
-from frontend.status.report import Process
+from frontend.status.report import Process, Scheduling
+from shm.engine_info import Priority
 from shm.messages import ProcessReport, Situation
 
 
@@ -28,6 +29,7 @@ def _process(report: ProcessReport) -> Process:
         state=report.state,
         slot=_known(report.slot),
         provider=report.provider or UNSET,
+        scheduling=scheduling(report.priority),
         generation=_known(report.generation),
         pid=_known(report.pid),
         uptime_seconds=_since(report.started),
@@ -37,6 +39,13 @@ def _process(report: ProcessReport) -> Process:
         last_exit=report.last_exit or UNSET,
         last_exit_seconds_ago=_since(report.last_exit_at),
     )
+
+
+def scheduling(priority: Priority | None) -> Scheduling | UnsetType:
+    """As the system has said it in the worker."""
+    if priority is None:
+        return UNSET
+    return Scheduling(priority.nice, list(priority.processors) or UNSET, priority.qos or UNSET)
 
 
 def memory_readings(situation: Situation, supervisor: int) -> Iterator[Reading]:

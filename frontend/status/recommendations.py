@@ -30,7 +30,7 @@ def _crashes(status: Status) -> Iterator[tuple[str, str]]:
             yield (
                 "restarts",
                 f"The {role} has died and been restarted {count} times{last}: the log says why. Listeners don't hear a "
-                "worker's death, but five within 30 s end the service.",
+                "worker's death, but too many in a row end the service (docs/operations.md).",
             )
 
 

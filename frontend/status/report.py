@@ -83,6 +83,7 @@ class Process(msgspec.Struct):
     state: str
     slot: Annotated[int, Meta(description="Which of several workers, from 0.")] | UnsetType = UNSET
     provider: Annotated[str, Meta(description="What a worker's engine runs on.")] | UnsetType = UNSET
+    scheduling: Scheduling | UnsetType = UNSET
     generation: int | UnsetType = UNSET
     pid: int | UnsetType = UNSET
     uptime_seconds: float | UnsetType = UNSET
@@ -167,6 +168,17 @@ class Memory(msgspec.Struct):
     available_bytes: int
 
 
+class Tuning(msgspec.Struct):
+    """The profile that `kokoro-live tune` keeps."""
+
+    in_use: bool
+    reason: Annotated[str, Meta(description="Why none is in use.")] | UnsetType = UNSET
+    chosen: Annotated[dict[str, str], Meta(description="Its settings; none: the defaults.")] | UnsetType = UNSET
+    verdict: Annotated[str, Meta(description="What it says for it.")] | UnsetType = UNSET
+    made_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET
+    age_seconds: float | UnsetType = UNSET
+
+
 class Recommendation(msgspec.Struct):
     """Something to change, and the figure that says so."""
 
@@ -193,6 +205,7 @@ class Status(msgspec.Struct):
     front_uptime_seconds: float
     reason: Annotated[str, Meta(description="Why nothing can speak.")] | UnsetType = UNSET
     engine: SpeakingEngine | UnsetType = UNSET
+    tuning: Tuning | UnsetType = UNSET
     drift: Drift | UnsetType = UNSET
     selfcheck: SelfCheck | UnsetType = UNSET
     streams: list[StreamStatus] = []

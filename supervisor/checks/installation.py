@@ -71,7 +71,7 @@ def espeak(_: Circumstances) -> Finding:
 def spacy(_: Circumstances) -> Finding:
     """An extra: its tagger and tokenizer in place of the light ones."""
     if importlib.util.find_spec("spacy") is None:
-        return ok("not installed; the light tagger is used (the extra `kokoro-live[spacy]` brings spaCy's)")
+        return ok("not installed; the light tagger is used (the extra `spacy` brings spaCy's)")
     if importlib.util.find_spec("en_core_web_sm") is None:
         return warning(
             f"spaCy {installed_version('spacy')} is installed, but not its model en_core_web_sm, so it isn't used",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from supervisor.checks.finding import Circumstances, Finding, ok, warning
+from supervisor.tuned import NOT_WANTED, NOTHING_TUNED
 
 
 def tuning(circumstances: Circumstances) -> Finding:
@@ -13,7 +14,7 @@ def tuning(circumstances: Circumstances) -> Finding:
     if applied and applied.profile:
         return ok(f"{applied.note} ({applied.profile.verdict})")
     if not circumstances.settings.tuning.tuned:
-        return ok("--no-tuned: nothing that was found is used")
+        return ok(NOT_WANTED)
     if not applied or not applied.note:
-        return ok("nothing was tuned here; `kokoro-live tune` looks for settings that suit this machine")
+        return ok(NOTHING_TUNED)
     return warning(applied.note, "kokoro-live tune") if applied.level == logging.WARNING else ok(applied.note)

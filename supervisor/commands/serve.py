@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from setproctitle import setproctitle
 
-from shm.messages import Ready, Situation
+from frontend.planning.stored import stored_profiles
+from shm.messages import Ready, Situation, Tuning
 from supervisor.activation import BadActivation, activated_listener
 from supervisor.composition import KINDS, Settings
 from supervisor.errands import Errand
@@ -32,7 +33,8 @@ from supervisor.probe import Probe
 from supervisor.service_manager import ServiceManager
 from supervisor.spawn import ProcessSpawner
 from supervisor.standing import Standing
-from supervisor.tuning.application import Applied, tuned_settings
+from supervisor.tuned import applied_to, told
+from supervisor.tuning.application import Applied
 from supervisor.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -55,15 +57,14 @@ class _Serve(click.Command):
 def serve(context: click.Context, /, **values: Any) -> None:
     """Serve OpenAI's speech API on this machine."""
     try:
-        applied = tuned_settings(context)
+        applied, settings = applied_to(context)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    sys.exit(run(applied, context.meta[_ARGUMENTS]))
+    sys.exit(run(applied, settings, context.meta[_ARGUMENTS]))
 
 
-def run(applied: Applied, arguments: list[str]) -> ExitCode:
+def run(applied: Applied, settings: Settings, arguments: list[str]) -> ExitCode:
     """Serve until stopped; the exit status."""
-    settings = applied.settings
     setproctitle("kokoro-live: supervisor")
     configure_logging(settings.supervisor.logs, "supervisor")
     applied.log()
@@ -84,11 +85,12 @@ def run(applied: Applied, arguments: list[str]) -> ExitCode:
         logging.critical("%s", error)
         return ExitCode.BAD_SETTING
     with metrics_folder(settings.supervisor.metrics_dir) as metrics:
-        return _serve(settings, listener, arguments, notifications, metrics)
+        return _serve(settings, told(applied), listener, arguments, notifications, metrics)
 
 
 def _serve(
     settings: Settings,
+    tuning: Tuning,
     listener: socket.socket,
     arguments: list[str],
     notifications: Notifications,
@@ -101,22 +103,25 @@ def _serve(
         probe = Probe(loop, listener)
         watchdog = Watchdog(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
     manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
-    outside = _Program(spawner, listener, arguments, manager, metrics)
+    outside = Program(spawner, tuning, listener, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
 
 
-class _Program(Outside):
+class Program(Outside):
     """This program, as the lifecycle sees it."""
 
     def __init__(
         self,
         spawner: ProcessSpawner,
+        tuning: Tuning,
         listener: socket.socket,
         arguments: list[str],
         manager: ServiceManager,
         metrics: Path | None,
     ) -> None:
         self._spawner = spawner
+        self._tuning = tuning
+        self._costs = stored_profiles(spawner.settings.front.cost_profiles)
         self._listener = listener
         self._arguments = arguments
         self._manager = manager
@@ -128,6 +133,9 @@ class _Program(Outside):
 
     def errands(self, ready: Ready) -> Sequence[Errand]:
         return errands(self._spawner.settings, ready)
+
+    def tuning(self) -> Tuning:
+        return self._tuning
 
     def announce(self, ready: Ready) -> None:
         """Say in one line where to send text and who speaks it; again only when that changes."""
@@ -163,8 +171,7 @@ class _Program(Outside):
         old = self._spawner.settings
         try:
             with serve.make_context("serve", list(self._arguments)) as context:
-                applied = tuned_settings(context)
-                new = applied.settings
+                applied, new = applied_to(context)
                 assert_wanted(self._host, replace(new, supervisor=old.supervisor))
         except (ValueError, click.ClickException) as error:
             message = error.format_message() if isinstance(error, click.ClickException) else str(error)
@@ -174,16 +181,22 @@ class _Program(Outside):
         if new.supervisor != old.supervisor:
             logging.warning("the supervisor's own settings take effect at the next start")
         self._spawner.settings = replace(new, supervisor=old.supervisor)
-        return Changes(front=new.front != old.front, worker=new.worker != old.worker)
+        self._tuning = told(applied)
+        costs, before = stored_profiles(new.front.cost_profiles), self._costs
+        self._costs = costs
+        return Changes(
+            front=(new.front, costs) != (old.front, before),
+            worker=(new.worker, new.tuned_model) != (old.worker, old.tuned_model),
+        )
 
 
 def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:
     """The model is fetched if espeak-ng speaks only because there is none; providers that nobody has tried here are."""
-    worker = settings.worker
+    worker = settings.tuned_model.otherwise if settings.tuned_model else settings.worker
     asked_for_another = worker.engine != "auto" or worker.model is not None
     if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:
         return (Errand("fetcher", "the model was fetched", "the model is being fetched"),)
     return [
-        Errand("trial", f"{name} was tried", f"{name} is being tried", worker.compile_timeout, name)
+        Errand("trial", f"{name} was tried", f"{name} is being tried", worker.compile_timeout, name, again=True)
         for name in ready.engine.untried
     ]

@@ -32,8 +32,8 @@ from frontend.status.report import Status
 from frontend.status.snapshot import Snapshot
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
-from shm.engine_info import ModelFile
-from shm.messages import ProcessReport, Situation
+from shm.engine_info import ModelFile, Priority
+from shm.messages import ProcessReport, Situation, Tuning
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
 
 NOTHING = Snapshot(
@@ -136,6 +136,17 @@ async def test_processes_have_what_the_supervisor_reports_and_their_memory() -> 
     assert (worker["state"], worker["restarts"], worker["last_exit"]) == ("backoff", 3, "SIGKILL")
     assert 5 <= worker["last_exit_seconds_ago"] < 5 + DEFAULT_TIMEOUT
     assert not {"pid", "uptime_seconds", "generation", "resident_memory_bytes"} & worker.keys()
+
+
+async def test_each_worker_has_its_own_processors_and_tuning_is_told() -> None:
+    workers = [
+        ProcessReport(role="worker", state="running", slot=slot, priority=Priority(0, (slot,))) for slot in (0, 1)
+    ]
+    situation = Situation("running", "", {}, {}, tuple(workers), Tuning(reason="nothing was tuned here"))
+    found = await shown(replace(NOTHING, situation=situation))
+    assert [each["scheduling"]["processors"] for each in found["processes"][1:]] == [[0], [1]]
+    assert found["tuning"] == {"in_use": False, "reason": "nothing was tuned here"}
+    assert "tuning" not in await shown(NOTHING), "nobody has told"
 
 
 async def test_a_process_that_has_just_gone_has_no_memory() -> None:

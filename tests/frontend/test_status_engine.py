@@ -8,7 +8,7 @@ import msgspec
 from msgspec import structs
 
 from frontend.status.engine import speaking
-from shm.engine_info import StageInfo, TrialInfo
+from shm.engine_info import Priority, StageInfo, TrialInfo
 from shm.messages import ProcessReport, Situation
 from tests.frontend.http_fakes import ENGINE
 
@@ -89,3 +89,19 @@ def test_stages_have_what_is_known_of_them() -> None:
         "window_frames": 76,
         "nodes": {COREML: 1, CPU: 4},
     }
+
+
+def test_processors_are_those_of_a_worker_that_has_moved() -> None:
+    """What it said when it loaded is older."""
+    loaded = Priority(5, (0, 1))
+    others = [
+        ProcessReport(role="worker", state="backoff", provider=CPU, priority=Priority(1, (0,))),
+        ProcessReport(role="standby", state="running", provider=CPU, priority=Priority(2, (0,))),
+        ProcessReport(role="worker", state="running", provider="native", priority=Priority(3, (0,))),
+    ]
+    moved = ProcessReport(role="worker", state="running", provider=CPU, priority=Priority(5, (1,)))
+    situation = structs.replace(QUIET, processes=(*others, moved))
+    assert shown(situation, priority=loaded)["scheduling"] == {"nice": 5, "processors": [1]}
+    situation = structs.replace(QUIET, processes=tuple(others))
+    assert shown(situation, priority=loaded)["scheduling"] == {"nice": 5, "processors": [0, 1]}
+    assert "scheduling" not in shown()

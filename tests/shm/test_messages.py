@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shm.engine_info import EngineInfo
+from shm.engine_info import EngineInfo, Priority
 from shm.frames import HEADER_BYTES
 from shm.messages import (
     MAX_COMMIT_BYTES,
@@ -31,7 +31,9 @@ from shm.messages import (
     Job,
     JobMessage,
     Load,
+    Loading,
     Marks,
+    Placed,
     ProviderFailure,
     Quit,
     Ready,
@@ -39,6 +41,7 @@ from shm.messages import (
     Release,
     Situation,
     Started,
+    Tuning,
     clipped,
     decode_commit,
     decode_control,
@@ -90,6 +93,8 @@ CONTROLS: list[ControlMessage] = [
     Load(("CoreMLExecutionProvider",)),
     ProviderFailure("CUDAExecutionProvider", "no device"),
     Recycle("1.5 GB resident"),
+    Loading("CoreMLExecutionProvider"),
+    Placed(Priority(10, (0, 3))),
     Ready(ENGINE, 1.5),
     BootFailure("engine", "no such file: give --model a path that exists"),
     Connect(3, 16, 720_000, ENGINE),
@@ -99,6 +104,7 @@ CONTROLS: list[ControlMessage] = [
     Idle(3),
     Started(),
     Situation("starting", "loading", {"front": 0, "worker": 2}),
+    Situation("running", "", {}, tuning=Tuning(created=1.5, chosen={"threads": "1"}, verdict="1.1 times better")),
     Drain(),
 ]
 LARGEST_VALUES = {

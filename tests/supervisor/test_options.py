@@ -91,3 +91,44 @@ def test_a_flag_that_is_a_switch_can_be_turned_off_again(config: Path) -> None:
 def test_a_path_is_a_path() -> None:
     _, settings = ask(["--model", "some/model.onnx"])
     assert settings and settings.worker.model == Path("some/model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("A=1,B=2", ("A=1", "B=2")),
+        (" A = 1 , B=2,", ("A = 1", "B=2")),
+        ("device_type=AUTO:GPU,CPU", ("device_type=AUTO:GPU,CPU",)),
+        ("device_type=AUTO:GPU,CPU,num_streams=2", ("device_type=AUTO:GPU,CPU", "num_streams=2")),
+    ],
+)
+def test_a_comma_may_be_in_a_providers_option(written: str, options: tuple[str, ...]) -> None:
+    for found in (
+        ask(["--provider-options", written])[1],
+        ask([], {"KOKORO_LIVE_PROVIDER_OPTIONS": written})[1],
+    ):
+        assert found and found.worker.provider_options == options
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("provider_options = 'A=1,B=2'", ("A=1", "B=2")),
+        ("provider_options = ['A=1,B=2', 'C=3']", ("A=1,B=2", "C=3")),
+        ("[provider_options]\ndevice_type = 'AUTO:GPU,CPU'\nload_config = '/a,b=c'\nnum_streams = 2",
+         ("device_type=AUTO:GPU,CPU", "load_config=/a,b=c", "num_streams=2")),
+    ],
+)  # fmt: skip
+def test_in_the_file_options_of_a_provider_are_a_text_a_list_or_a_table(
+    config: Path, written: str, options: tuple[str, ...]
+) -> None:
+    config.write_text(written)
+    found = ask(["--config", str(config)])[1]
+    assert found and found.worker.provider_options == options
+
+
+@pytest.mark.parametrize("written", ["[provider_options]\nA = true", "provider_options = [1]", "provider_options = 1"])
+def test_options_of_a_provider_that_are_neither_are_refused(config: Path, written: str) -> None:
+    config.write_text(written)
+    result, settings = ask(["--config", str(config)])
+    assert settings is None and result.exit_code == 2 and "--provider-options" in result.output

@@ -243,3 +243,34 @@ def test_auto_does_not_fall_back_on_espeak_because_of_a_provider_or_its_options(
     assert choose_engine(settings, without=(CUDA,)).info.name == "kokoro"
     with pytest.raises(BadOption, match="gpu_mem_limit"):
         choose_engine(replace(settings, provider_options=("gpu_mem_limit=much",)))
+
+
+def test_an_option_of_ours_that_onnxruntime_refuses_costs_the_provider_and_not_the_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Under `auto` the next of the chain speaks; who gave that option himself is told at start."""
+    model = make_miniature(tmp_path / "model.onnx")
+    make_voices(tmp_path / "voices.bin")
+    real = onnxruntime.InferenceSession
+
+    def refuse(path: Any, options: Any = None, providers: Any = (CPU,), **_: Any) -> Any:
+        if providers[0][0] == CUDA and "cudnn_conv_algo_search" in providers[0][1]:
+            raise RuntimeError("[ONNXRuntimeError] Invalid CUDA EP option: cudnn_conv_algo_search")
+        session = real(path, options, providers=[CPU])
+        return FakeAccelerator(session, fails=False) if providers[0][0] == CUDA else session
+
+    pretend_cuda(monkeypatch, refuse)
+    settings = WorkerSettings(model_dir=tmp_path, cache_dir=tmp_path / "cache")
+    win_trial(model, settings)
+    loading: list[str] = []
+    with pytest.raises(ProviderUnavailable, match="cudnn_conv_algo_search"):
+        choose_engine(settings, (), loading.append)
+    assert loading == [CUDA, CUDA]
+    assert choose_engine(settings, without=(CUDA,)).info.provider == CPU
+    asked = replace(settings, provider="cuda", provider_options=("cudnn_conv_algo_search=DEFAULT",))
+    with pytest.raises(BadOption, match="cudnn_conv_algo_search"):
+        choose_engine(asked)
+    other = replace(asked, provider_options=("use_tf32=0",))
+    win_trial(model, other)
+    with pytest.raises(ProviderUnavailable, match="cudnn_conv_algo_search"):
+        choose_engine(other)

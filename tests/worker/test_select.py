@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from tests.miniature import expected, make_miniature, make_voice_folder, make_vo
 from worker import checksum_cache
 from worker.engine import EngineUnavailable, Utterance
 from worker.model_files import KNOWN
-from worker.select import choose
-from worker.settings import WorkerSettings
+from worker.providers.records import CPU
+from worker.select import choose, still_tuned
+from worker.settings import TunedModel, WorkerSettings
 
 
 @pytest.fixture(autouse=True)
@@ -168,3 +170,56 @@ def test_a_second_start_reads_the_files_less(models, monkeypatch):
 
     monkeypatch.setattr(checksum_cache, "sha256_of", refuse)
     assert choose(settings).info.model_sha256 == first
+
+
+def test_who_loads_says_for_which_provider_before_that_has_a_chance_to_hang(models):
+    make_miniature(models / "model.onnx")
+    make_voices(models / "voices.bin")
+    said = []
+    choose(WorkerSettings(model_dir=models, cache_dir=models / "cache"), (), said.append)
+    assert said == [CPU, CPU]
+    choose(WorkerSettings(engine="espeak"), (), said.append)
+    assert len(said) == 2
+
+
+class TestAModelThatTuningChose:
+    """It is no model that the user named: without it he gets what he would have had."""
+
+    @pytest.fixture
+    def chosen(self, models):
+        model = make_miniature(models / "model.onnx")
+        variant = make_miniature(models / "variant.onnx", cost=1)
+        make_voices(models / "voices.bin")
+        otherwise = WorkerSettings(model_dir=models, cache_dir=models / "cache")
+        settings = replace(otherwise, model=variant, threads=2)
+        assert checksum_cache.sha256_of(model) != checksum_cache.sha256_of(variant)
+        return settings, TunedModel(checksum_cache.sha256_of(variant), otherwise)
+
+    def test_it_speaks_while_it_is_there(self, chosen, caplog):
+        assert choose(still_tuned(*chosen)).info.model == "variant.onnx"
+        assert "TUNING" not in caplog.text
+
+    @pytest.mark.parametrize("change", ["gone", "damaged", "another"])
+    def test_when_it_has_gone_the_other_speaks_loudly(self, chosen, change, caplog):
+        variant = chosen[0].model
+        if change == "gone":
+            variant.unlink()
+        elif change == "damaged":
+            variant.write_bytes(variant.read_bytes()[:-100])
+        else:
+            make_miniature(variant, style=True)
+        settings = still_tuned(*chosen)
+        assert choose(settings).info.model == "model.onnx"
+        assert settings.threads == 0, "what else tuning found was found with that model"
+        [record] = [record for record in caplog.records if "WITHOUT WHAT TUNING FOUND" in record.message]
+        assert record.levelno == logging.ERROR and str(variant) in record.message
+
+    def test_when_nothing_is_left_espeak_speaks_as_without_tuning(self, chosen):
+        for file in chosen[0].model_dir.glob("*.onnx"):
+            file.unlink()
+        assert choose(still_tuned(*chosen)).info.name == "espeak-ng"
+
+    def test_one_that_was_named_is_demanded_all_the_same(self, chosen):
+        chosen[0].model.unlink()
+        with pytest.raises(EngineUnavailable, match=r"variant\.onnx"):
+            choose(still_tuned(chosen[0], None))

@@ -13,7 +13,7 @@ from tests.miniature import make_miniature
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.providers.options import BadOption
 from worker.providers.probe import see_accepted
-from worker.providers.records import CPU, StageRecord
+from worker.providers.records import CPU, NAMES, StageRecord
 from worker.session import check_signature, open_session
 from worker.settings import WorkerSettings
 
@@ -130,6 +130,13 @@ def test_settings_that_nothing_could_work_with(wrong):
 AZURE = "AzureExecutionProvider"
 
 
+@pytest.fixture
+def given(monkeypatch):
+    """Settings of a user who gives options to Azure's provider, under another's name."""
+    monkeypatch.setitem(NAMES, "cuda", AZURE)
+    return lambda *pairs: WorkerSettings(provider="cuda", provider_options=pairs)
+
+
 def test_onnxruntimes_own_way_to_the_cpu_is_off(tmp_path, capfd):
     """It would print to standard output and go on without the provider, at load or in the middle of a stream."""
     model = make_miniature(tmp_path / "m.onnx")
@@ -146,17 +153,22 @@ def pretend_reported(monkeypatch, options):
     monkeypatch.setattr(onnxruntime.InferenceSession, "get_provider_options", lambda self: {AZURE: options, CPU: {}})
 
 
-@pytest.mark.parametrize("given", ["1", "true", "True"])
-def test_options_are_read_back_however_true_is_written(tmp_path, monkeypatch, given):
+@pytest.mark.parametrize("written", ["1", "true", "True"])
+def test_options_are_read_back_however_true_is_written(tmp_path, monkeypatch, written):
     pretend_reported(monkeypatch, {"use_tf32": "1", "device_id": "0"})
-    open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, StageRecord(AZURE, (("use_tf32", given),)))
+    open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, StageRecord(AZURE, (("use_tf32", written),)))
 
 
 @pytest.mark.parametrize("reported", [{"use_tf32": "0"}, {"device_id": "0"}])
-def test_an_option_that_did_not_arrive_is_an_error(tmp_path, monkeypatch, reported):
+def test_an_option_that_did_not_arrive_is_an_error_if_it_was_given(tmp_path, monkeypatch, given, reported):
     pretend_reported(monkeypatch, reported)
-    with pytest.raises(BadOption, match=r"was given use_tf32=1, and onnxruntime says that it has (0|None)"):
-        open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, StageRecord(AZURE, (("use_tf32", "1"),)))
+    model, record = make_miniature(tmp_path / "m.onnx"), StageRecord(AZURE, (("use_tf32", "1"),))
+    said = r"was given use_tf32=1, and onnxruntime says that it has (0|None)"
+    with pytest.raises(BadOption, match=said):
+        open_session(model, given("use_tf32=1"), record)
+    for settings in (SETTINGS, given(), given("device_id=0")):
+        with pytest.raises(ProviderUnavailable, match=said):
+            open_session(model, settings, record)
 
 
 def test_a_provider_that_reports_no_options_cannot_be_asked(tmp_path):
@@ -181,28 +193,32 @@ def opening(monkeypatch, accepts, error):
 @pytest.mark.parametrize("error", ["Invalid OpenVINO EP option: device", "Unknown option: device", "it broke", ""])
 def test_options_are_told_from_a_provider_that_does_not_work(monkeypatch, error):
     """Some say which option it is; some fail, or leave everything to the CPU, and work without it."""
-    record = StageRecord(AZURE, (("device", "GPU"),))
-    see_accepted(record)
+    record = StageRecord(AZURE, (("device", "GPU"), ("another", "1")))
+    see_accepted(record, {"device"})
     opening(monkeypatch, lambda options: "device" not in options, error)
     with pytest.raises(BadOption, match="device"):
-        see_accepted(record)
-    see_accepted(StageRecord(AZURE, (("another", "1"),)))
+        see_accepted(record, {"device"})
+    see_accepted(record, {"another"})  # whoever loads finds that it is one of ours
+    see_accepted(StageRecord(AZURE, (("another", "1"),)), {"another"})
 
 
-def test_an_option_that_is_named_in_the_error_is_at_fault_at_load_too(tmp_path, monkeypatch):
-    model, record = make_miniature(tmp_path / "m.onnx"), StageRecord(AZURE, (("device", "GPU"),))
-    opening(monkeypatch, lambda options: "device" not in options, "Unknown option: device")
-    with pytest.raises(BadOption, match="doesn't take an option that it was given: Unknown option: device"):
-        open_session(model, SETTINGS, record)
-    monkeypatch.undo()
-    opening(monkeypatch, lambda options: "device" not in options, "no option but to give up")
-    with pytest.raises(ProviderUnavailable, match="no option but to give up"):
-        open_session(model, SETTINGS, record)
+@pytest.mark.parametrize("error", ["Unknown option: device", "no option but to give up"])
+def test_an_option_that_is_named_in_the_error_is_at_fault_at_load_too_if_it_was_given(
+    tmp_path, monkeypatch, given, error
+):
+    model, record = make_miniature(tmp_path / "m.onnx"), StageRecord(AZURE, (("device", "GPU"), ("ice", "1")))
+    opening(monkeypatch, lambda options: "device" not in options, error)
+    if error.endswith("device"):
+        with pytest.raises(BadOption, match=f"doesn't take an option that it was given: {error}"):
+            open_session(model, given(" device = GPU"), record)
+    for settings in (SETTINGS, given(), given("ice=1"), WorkerSettings(provider="auto")):
+        with pytest.raises(ProviderUnavailable, match=error):
+            open_session(model, settings, record)
 
 
 def test_a_provider_that_does_not_work_at_all_is_not_its_options_fault(monkeypatch):
     opening(monkeypatch, lambda _: False, "driver too old")
-    see_accepted(StageRecord(AZURE, (("device", "GPU"),)))
+    see_accepted(StageRecord(AZURE, (("device", "GPU"),)), {"device"})
 
 
 def test_onnxruntime_reports_to_nobody(tmp_path):

@@ -12,7 +12,7 @@ from worker.acceleration.verdict import Key, Verdict, load
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import EngineUnavailable
 from worker.providers.chain import Choice, candidate, chain, choose
-from worker.providers.options import options_of
+from worker.providers.options import given_to, options_of
 from worker.providers.probe import see_accepted
 from worker.providers.records import CPU, NAMES, Assignment
 from worker.settings import WorkerSettings
@@ -26,6 +26,12 @@ class Placing:
     chain: tuple[str, ...]
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     """By provider."""
+
+
+def first(settings: WorkerSettings, without: Collection[str] = ()) -> str:
+    """The provider that `place` looks at first."""
+    providers = chain(settings, onnxruntime.get_available_providers())
+    return next((provider for provider in providers if provider not in without), CPU)
 
 
 def place(model: Path, settings: WorkerSettings, without: Collection[str] = ()) -> Placing:
@@ -46,8 +52,9 @@ def place(model: Path, settings: WorkerSettings, without: Collection[str] = ()) 
         if provider == CPU or provider in without or provider not in available or not model.is_file():
             continue
         candidates[provider], key = candidate_of(provider, model, settings)
-        if settings.provider_options and NAMES[settings.provider] == provider:
-            see_accepted(next(record for _, record in candidates[provider].stages() if record.provider == provider))
+        if given := given_to(provider, settings.provider_options, settings.provider):
+            placed = next(record for _, record in candidates[provider].stages() if record.provider == provider)
+            see_accepted(placed, given)
         verdict = load(settings.cache_dir, key)
         if verdict and not verdict.had_less(settings.compile_timeout):
             verdicts[provider] = verdict

@@ -33,7 +33,8 @@ from worker.settings import WorkerSettings
 log = logging.getLogger(__name__)
 
 IN_FAVOUR, FAILED, AGAINST = 0, 1, 3
-"""Exit statuses. In favour: the worker is to be replaced by one that runs on the provider."""
+"""Exit statuses. In favour: the worker is to be replaced by one that runs on the provider. Failed: it says nothing
+about the provider, and may be tried again."""
 
 NICENESS = 10
 """Of both processes, so that the one that speaks has the processors first."""
@@ -58,6 +59,9 @@ def run(
         sys.exit(FAILED)
     if verdict is None:
         sys.exit(FAILED)
+    if verdict.timeout is not None:
+        log.warning("%s: %s", provider, verdict.reason)
+        sys.exit(FAILED)  # the machine may have been busy: the next start goes by the verdict, this server tries again
     in_favour = verdict.favours(NAMES.get(settings.provider) == provider)
     log.info("%s: %s", provider, verdict.reason)
     sys.exit(IN_FAVOUR if in_favour else AGAINST)
@@ -84,7 +88,7 @@ def _measured(
 ) -> Measurements:
     """
     Raises:
-        EngineUnavailable: the CPU can't speak.
+        EngineUnavailable: the CPU can't speak, or somebody has killed the process.
     """
     context = multiprocess.get_context("spawn")
     lifeline_end, lifeline = context.Pipe(duplex=False)
@@ -104,6 +108,8 @@ def _measured(
         return said
     except EOFError:
         process.join()
+        if process.exitcode == -signal.SIGKILL:  # nobody does that to himself
+            raise EngineUnavailable("the trial's process was killed, for want of memory perhaps") from None
         if process.exitcode >= 0:  # what the provider raises is caught there: that was our own failure, or the CPU's
             raise EngineUnavailable(f"the trial's process failed with status {process.exitcode}") from None
         return Measurements(provider=provider, failure=f"its trial crashed ({signal.Signals(-process.exitcode).name})")

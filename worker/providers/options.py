@@ -176,6 +176,13 @@ def options_of(provider: str, given: tuple[str, ...], asked: str, version: str) 
     return kind(**dict(_checked(pair, known, kind, version) for pair in given))
 
 
+def given_to(provider: str, given: tuple[str, ...], asked: str) -> frozenset[str]:
+    """Keys of those options that the user gave to that provider; the others are ours."""
+    if NAMES.get(asked) != provider:
+        return frozenset()
+    return frozenset(pair.partition("=")[0].strip() for pair in given)
+
+
 def _checked(pair: str, known: dict[str, Field[Any]], kind: type[Options], version: str) -> tuple[str, str]:
     key, equals, value = (part.strip() for part in pair.partition("="))
     if not equals:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import onnxruntime as ort
 from onnx import TensorProto, helper
 
@@ -11,22 +13,23 @@ from worker.providers.records import StageRecord
 from worker.session import session_on
 
 
-def see_accepted(record: StageRecord) -> None:
-    """See that the record's provider takes the record's options. A provider that doesn't work without them either
-    isn't their fault, and is found out where it is used.
+def see_accepted(record: StageRecord, given: Collection[str]) -> None:
+    """See that the record's provider takes those of the record's options that were `given` (their keys). A provider
+    that doesn't work without them either isn't their fault, and is found out where it is used.
 
     Raises:
         BadOption: it works only without them.
     """
     try:
-        session_on(record, _one_node(), ort.SessionOptions())
+        session_on(record, _one_node(), ort.SessionOptions(), given)
     except ProviderUnavailable as error:
+        ours = tuple(option for option in record.options if option[0] not in given)
         try:
-            session_on(StageRecord(record.provider), _one_node(), ort.SessionOptions())
+            session_on(StageRecord(record.provider, ours), _one_node(), ort.SessionOptions())
         except ProviderUnavailable:
             return
-        given = ", ".join(f"{key}={value}" for key, value in record.options)
-        raise BadOption(f"{record.provider} works without options, but not with {given}: {error}") from error
+        theirs = ", ".join(f"{key}={value}" for key, value in record.options if key in given)
+        raise BadOption(f"{record.provider} works without {theirs}, but not with that: {error}") from error
 
 
 def _one_node() -> bytes:

@@ -23,6 +23,10 @@ def pretend_azure_is_cuda() -> None:
 
 
 def crashes(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGABRT)
+
+
+def is_killed(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -88,6 +92,11 @@ def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
     """As the supervisor starts it."""
     pretend_azure_is_cuda()
     trial.run(os.dup(lifeline.fileno()), settings, AZURE, is_quick)
+
+
+def run_endless_trial(lifeline: Any, settings: WorkerSettings) -> None:
+    pretend_azure_is_cuda()
+    trial.run(os.dup(lifeline.fileno()), settings, AZURE, never_ends)
 
 
 def run_tied_trial(lifeline: Any, settings: WorkerSettings) -> None:

@@ -109,7 +109,7 @@ def test_what_won_its_trial_is_used_and_shows_where_its_nodes_ran(settings: Work
     assert stages["generator"].options == {"cudnn_conv_algo_search": "HEURISTIC"}
 
 
-@pytest.mark.parametrize(("crash", "status"), [(actors.crashes, "SIGKILL"), (actors.crashes_late, "SIGSEGV")])
+@pytest.mark.parametrize(("crash", "status"), [(actors.crashes, "SIGABRT"), (actors.crashes_late, "SIGSEGV")])
 def test_a_crash_costs_one_trial(settings: WorkerSettings, crash: Any, status: str) -> None:
     verdict = trial(settings, AZURE, PLENTY, crash)
     assert verdict is not None
@@ -128,7 +128,12 @@ def test_a_provider_that_takes_too_long_is_left_alone(settings: WorkerSettings) 
 
 
 @pytest.mark.parametrize(
-    ("fails", "said"), [(actors.has_no_sound_cpu, "the CPU can't speak"), (actors.fails, "failed with status 1")]
+    ("fails", "said"),
+    [
+        (actors.has_no_sound_cpu, "the CPU can't speak"),
+        (actors.fails, "failed with status 1"),
+        (actors.is_killed, "was killed, for want of memory perhaps"),
+    ],
 )
 def test_what_is_not_the_providers_fault_is_no_verdict_on_it(settings: WorkerSettings, fails: Any, said: str) -> None:
     with pytest.raises(EngineUnavailable, match=said):
@@ -153,6 +158,19 @@ def test_as_the_supervisor_starts_it(settings: WorkerSettings, tmp_path: Path) -
     process = context.Process(target=actors.run_trial, args=(end, nothing))
     process.start()
     assert actors.status_of(process) == FAILED
+    lifeline.close()
+
+
+def test_one_that_took_too_long_may_be_tried_again_by_this_server_and_not_by_each_start(
+    settings: WorkerSettings,
+) -> None:
+    context = multiprocess.get_context("spawn")
+    end, lifeline = context.Pipe(duplex=False)
+    short = replace(asked(settings), compile_timeout=0.5)
+    process = context.Process(target=actors.run_endless_trial, args=(end, short))
+    process.start()
+    assert actors.status_of(process) == FAILED
+    assert kept(short).timeout == 0.5
     lifeline.close()
 
 
