@@ -14,6 +14,7 @@ from frontend.errors import ApiError
 from frontend.joins import Joiner
 from frontend.link import Lease, Link
 from frontend.planned import PlannedSegment, SealedBlock, State
+from frontend.playback_clock import PlaybackClock
 from frontend.speaker import SpeechError, SpeechRequest, Unspeakable
 from frontend.text.segment import Segment
 from frontend.timestamps.align import WordTiming, align
@@ -107,10 +108,7 @@ class Stream:
         self._lookahead = asyncio.Event()
         self._lookahead.set()
         self._joiner = Joiner()
-        self._playing_since: float | None = None
-        """When its listener's clock began, moved by each gap that was heard."""
-        self._taking = False
-        """Its listener was given a piece, and hasn't asked for the next."""
+        self._clock = PlaybackClock()
         self._missing = False
         """Its first segment that isn't in the cache was met."""
         self._words: list[WordTiming] = []
@@ -209,7 +207,7 @@ class Stream:
     @property
     def begun(self) -> bool:
         """Its listener has had a first sample."""
-        return self._playing_since is not None
+        return self._clock.since is not None
 
     @property
     def cached(self) -> bool:
@@ -300,9 +298,7 @@ class Stream:
         """Monotonic seconds at which its listener hears, or should hear, the first sample."""
         if self.request.whole or self.request.idle:
             return self.first_due
-        since = self._playing_since or self.sounds_since or self.first_due
-        # Who doesn't take what is there has enough to hear.
-        return max(since, time.monotonic() - self._joiner.position / SAMPLE_RATE) if self._taking else since
+        return self._clock.starts(self._joiner.position, self.sounds_since or self.first_due)
 
     @property
     def dry_at(self) -> float:
@@ -330,8 +326,9 @@ class Stream:
                     joined = self._joiner.push(piece)
                     self._tell_words(head)
                     for samples in joined:
-                        yield self._heard(samples)
-                        self._came_back()
+                        self._clock.give()
+                        yield samples
+                        self._clock.ask(self._joiner.position)
                 self._host.took(block)
             elif head and head.state is State.DONE:
                 self._tell_words(head, ended=True)
@@ -343,33 +340,14 @@ class Stream:
                 raise self._failure
             elif self.all_planned and not self.planned:
                 for samples in self._joiner.finish():
-                    yield self._heard(samples)
-                    self._came_back()
+                    self._clock.give()
+                    yield samples
+                    self._clock.ask(self._joiner.position)
                 return
             else:
                 await self._changed.wait()
-                self._mind_gap()
-
-    def _heard(self, samples: Pcm) -> Pcm:
-        self._playing_since = self._playing_since or time.monotonic()
-        self._taking = True
-        return samples
-
-    def _came_back(self) -> None:
-        """Its listener wants more. If it let us wait, its clock stood still."""
-        self._taking = False
-        assert self._playing_since is not None
-        self._playing_since = max(self._playing_since, time.monotonic() - self._joiner.position / SAMPLE_RATE)
-
-    def _mind_gap(self) -> None:
-        """Move the listener's clock, if it ran ahead of what there was to hear."""
-        head = self.planned[0] if self.planned else None
-        if self._playing_since is None or head is None or not head.blocks:
-            return
-        late = time.monotonic() - (self._playing_since + self._joiner.position / SAMPLE_RATE)
-        if late > 0:
-            self._playing_since += late
-            self._host.ran_dry(self)
+                if self.planned and self.planned[0].blocks and self._clock.heard_gap(self._joiner.position):
+                    self._host.ran_dry(self)
 
     def _tell_words(self, head: PlannedSegment, ended: bool = False) -> None:
         """Once a segment's place in the stream is known, its words have times; if it is silent, at its end."""

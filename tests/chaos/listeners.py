@@ -102,7 +102,7 @@ class Crowd:
         self.heard: list[Heard] = []
         """Every request so far, also those under way."""
         self._latest: dict[int, Heard] = {}
-        self._to = to
+        self.to = to
         self._longest = longest
         self._changed = threading.Condition()
         self.going = True
@@ -122,7 +122,7 @@ class Crowd:
             with self._changed:
                 self.heard.append(heard)
                 self._latest[number] = heard
-            listen(self._to, heard)
+            listen(self.to, heard)
             if heard.wrong_at is not None or heard.ending not in ("clean", "cut"):
                 self.dismiss()  # enough was seen
             self.notice()

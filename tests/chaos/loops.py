@@ -72,7 +72,12 @@ def kill_again_and_again(
         time.sleep(rng.uniform(0, LONGEST_PAUSE))
         if not crowd.going:
             return
-        kills += strike()
+        start = len(crowd.to.log)
+        struck = strike()
+        kills += struck
+        if any(kill.role == "worker" for kill in struck):
+            # While there is no worker, what was sealed before is heard, however slow the machine is.
+            crowd.to.logs(r"worker\[\d+\] is ready", start)
         assert recovered(crowd, kills[-1]), f"somebody waits for ever after {kills[-1]}"
 
 

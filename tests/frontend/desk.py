@@ -14,7 +14,7 @@ from frontend.speaker import SpeechRequest, SpeechStream
 from frontend.stream import Stream
 from shm.audio import Pcm
 from shm.messages import ControlMessage, Situation
-from tests.frontend.scripted_worker import ScriptedReader, ScriptedWorker, joined, samples_of
+from tests.frontend.scripted_worker import DEADLINE, ScriptedReader, ScriptedWorker, joined, samples_of
 
 
 class Desk:
@@ -68,13 +68,13 @@ def listen(stream: SpeechStream) -> asyncio.Task[Pcm]:
 
 async def planned(stream: Stream) -> Stream:
     """Wait until its text was read to the end, or it was refused."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         await stream._planning
     return stream
 
 
 async def heard(task: asyncio.Task[Pcm]) -> Pcm:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         return await task
 
 

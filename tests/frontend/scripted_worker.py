@@ -20,6 +20,9 @@ from shm.memory import reserve
 from shm.messages import Began, Commit, CommitMessage, Connect, Done, Failed, Forget, Job, Release, decode_job, encode
 from shm.ring import Arena, RingWriter
 
+DEADLINE = 60.0
+"""Seconds after which a test that waits for an event gives up."""
+
 RING = 24_000
 PER_TOKEN = 1680
 """Samples for each character of a script: what the front expects before it has seen any."""
@@ -102,14 +105,14 @@ class ScriptedWorker:
 
     async def has(self, count: int) -> Job:
         """Wait until `count` jobs have come; the last of them."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             while len(self.jobs) < count:
                 self._news.clear()
                 await self._news.wait()
         return self.jobs[count - 1]
 
     async def hears_of_forgotten(self, count: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(DEADLINE):
             while len(self.forgotten) < count:
                 self._news.clear()
                 await self._news.wait()

@@ -120,7 +120,7 @@ async def test_a_client_that_sends_nothing_is_closed() -> None:
 @pytest.mark.parametrize("before", [b"", HEALTH], ids=["first request", "after another"])
 async def test_a_head_that_comes_byte_by_byte_is_cut_off_however_diligently(before: bytes) -> None:
     """Each byte comes well within the time that the whole head has."""
-    async with guarded(FakeSpeaker(), header_timeout=0.2) as server:
+    async with guarded(FakeSpeaker(), header_timeout=0.5) as server:
         reader, writer = await server.connect()
         if before:
             writer.write(before)
@@ -141,7 +141,7 @@ async def test_a_head_that_comes_byte_by_byte_is_cut_off_however_diligently(befo
 async def test_the_time_for_a_head_does_not_run_while_one_is_answered_or_none_is_sent() -> None:
     gate = asyncio.Event()
     speaker = FakeSpeaker(speech(10), gate, speech(10))
-    async with guarded(speaker, header_timeout=0.05) as server:
+    async with guarded(speaker, header_timeout=0.5) as server:
         reader, writer = await server.connect()
         writer.write(raw_post(b'{"input": "Hello.", "response_format": "pcm"}'))
         other_reader, other = await server.connect()
@@ -200,7 +200,7 @@ async def test_a_client_that_pauses_and_reads_on_hears_everything(monkeypatch: p
     pause = Connection.pause_writing
     monkeypatch.setattr(Connection, "pause_writing", lambda self: (pauses.append(self), pause(self)))
     speaker = FakeSpeaker(*[speech(24_000)] * 200)
-    async with guarded(speaker, write_timeout=1.0, header_timeout=1.1) as server:
+    async with guarded(speaker, write_timeout=2.0, header_timeout=2.1) as server:
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(("127.0.0.1", server.port))

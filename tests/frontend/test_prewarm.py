@@ -10,6 +10,7 @@ import pytest
 
 from frontend.prewarm import prewarm
 from tests.frontend.desk import Desk, heard, listen, spoken
+from tests.frontend.scripted_worker import DEADLINE
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ async def test_phrases_are_spoken_one_after_another_and_are_then_in_the_cache(de
     worker = desk.worker(1)
     for count in (1, 2):
         worker.speak(await worker.has(count))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         await warming
     stream = desk.open("two|one")
     assert await stream.all_cached()
@@ -41,7 +42,7 @@ async def test_a_listener_comes_first_and_the_phrase_is_tried_again(desk: Desk) 
     again = await worker.has(3)
     assert [job.script for job in worker.jobs] == ["ahead", "now", "ahead"]
     worker.speak(again)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         await warming
 
 
@@ -52,6 +53,6 @@ async def test_a_phrase_that_cannot_be_spoken_is_reported_and_the_next_is_tried(
     worker = desk.worker(1)
     worker.fail(await worker.has(1), "no such phoneme")
     worker.speak(await worker.has(2))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         await warming
     assert "no such phoneme" in caplog.text

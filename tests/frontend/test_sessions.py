@@ -32,7 +32,7 @@ class Requests:
 
 
 async def ended(*tasks: asyncio.Task[None]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await asyncio.gather(*tasks)
 
 

@@ -19,7 +19,7 @@ from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Marks, pack_marks
 from tests.frontend.desk import Desk, heard, listen, planned
-from tests.frontend.scripted_worker import ScriptedWorker, samples_of
+from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker, samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, speak, spoken_before, words, worker_of
 
 FAST, SLOW = 0.3, 0.8
@@ -44,8 +44,8 @@ async def paused(desk: Desk, worker: ScriptedWorker, text: str, made: int) -> tu
     await first
     await worker.has(made + 3)
     await planned(stream)
-    assert stream._playing_since is not None
-    stream._playing_since -= 60
+    assert stream._clock.since is not None
+    stream._clock.since -= 60
     return stream, pieces
 
 
@@ -57,7 +57,7 @@ async def test_a_cached_segment_keeps_its_place_where_what_is_around_it_comes_to
     await spoken_before(desk, worker, "6b", SLOW)
     stream = await planned(desk.open("6a 24c 6b 6d"))
     order: dict[str, None] = {}
-    async with at_work(worker, 2, SLOW), asyncio.timeout(10):
+    async with at_work(worker, 2, SLOW), asyncio.timeout(DEADLINE):
         async for _ in stream:
             order |= {segment.segment.script[0]: None for segment in list(stream.planned)[:1]}
     assert list(order) == ["a", "c", "b", "d"]
@@ -123,7 +123,7 @@ async def test_a_paused_listener_keeps_the_plan(desk: Desk) -> None:
 async def test_a_listener_that_comes_back_from_a_pause_heard_no_gap(desk: Desk) -> None:
     worker = worker_of(desk)
     _stream, pieces = await paused(desk, worker, "6a 24c 6d 6e", made=2)
-    async with at_work(worker, 4, FAST), asyncio.timeout(10):
+    async with at_work(worker, 4, FAST), asyncio.timeout(DEADLINE):
         async for _ in pieces:
             pass
     assert desk.counted("stream_underruns_total") == 0

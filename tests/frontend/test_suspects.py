@@ -10,7 +10,7 @@ import pytest
 
 from frontend.speaker import Broken
 from shm.messages import Disconnect, Quit
-from tests.frontend.scripted_worker import ScriptedWorker
+from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
 from tests.frontend.test_dispatcher import Desk, heard, listen, spoken
 
 
@@ -98,7 +98,7 @@ async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_o
     old = office.worker(1)
     listener = listen(office.open("first|second|third"))
     job = await old.has(1)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         while office.dispatcher.queue_depth < 2:  # noqa: ASYNC110 - planned in a thread, which has no event
             await asyncio.sleep(0)
     old.seal(job, 0, 200)

@@ -7,15 +7,22 @@ import threading
 
 import numpy as np
 
-from tests.system.oracle import samples_of
+from tests.system.oracle import samples_of, sentences
 from tests.system.server import DEADLINE, Server
+
+LONG = sentences(80)
+"""11 MB of samples: more than a ring and the kernel's buffers hold, so who doesn't read leaves something to be made."""
 
 
 class Listener:
     """Reads a stream to its end; made when its first samples are there."""
 
-    def __init__(self, to: Server, text: str) -> None:
+    def __init__(self, to: Server, text: str, held: bool = False) -> None:
+        """`held`: it doesn't read on until it is asked what it has heard: a stream of `LONG` isn't over before that."""
         self._text = text
+        self._reads_on = threading.Event()
+        if not held:
+            self._reads_on.set()
         self._began = threading.Event()
         self._heard: list[bytes] = []
         self._cut: Exception | None = None
@@ -28,17 +35,20 @@ class Listener:
             response = to.speak(input=self._text, response_format="pcm")
             self._heard.append(response.read(4800))
             self._began.set()
+            self._reads_on.wait(DEADLINE)
             self._heard.append(response.read())
         except (OSError, http.client.HTTPException) as error:
             self._cut = error
 
     def heard_all(self) -> bool:
         """Every sample, in order, and a clean end."""
+        self._reads_on.set()
         self._thread.join(DEADLINE)
         got = np.frombuffer(b"".join(self._heard), "<i2")
         return self._cut is None and bool(np.array_equal(got, samples_of(self._text)))
 
     def was_cut(self) -> bool:
         """Visibly, not as if that had been all."""
+        self._reads_on.set()
         self._thread.join(DEADLINE)
         return isinstance(self._cut, ConnectionError | http.client.IncompleteRead)

@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from supervisor.exit_codes import ExitCode
+from tests.system.listening import LONG
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
 
@@ -218,7 +219,7 @@ def test_status_says_what_happened(tmp_path: Path) -> None:
         start = len(shown.log)
         shown.child("worker[").kill()
         shown.logs(r"worker\[\d+\] is ready", start)
-        text = sentences(40)
+        text = LONG
         body = json.dumps({"input": text, "response_format": "pcm"})
         connection = shown.connect()
         connection.request("POST", "/v1/audio/speech", body, {"X-Request-Id": "mine"})

@@ -7,7 +7,6 @@ import http.client
 import json
 import re
 import shutil
-import socket
 import subprocess
 import threading
 import time
@@ -21,7 +20,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.system.listening import Listener
+from tests.ports import lasting_port
+from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, sentences
 from tests.system.server import DEADLINE, Server, server
 
@@ -78,7 +78,7 @@ def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_b
 
 
 def test_a_stream_whose_front_was_killed_is_no_longer_active(slow: Server) -> None:
-    listener = Listener(slow, sentences(12))
+    listener = Listener(slow, LONG, held=True)
     assert scrape(slow)["active_streams",] == 1
     slow.child("front").kill()
     assert listener.was_cut()
@@ -142,10 +142,11 @@ def test_status_answers_while_the_worker_is_being_restarted(tmp_path: Path) -> N
 def test_status_names_the_processes_that_there_are(slow: Server) -> None:
     slow.logs(r"started worker\[3\]")
     found = slow.get("/status")[1]
+    while any(process["resident_memory_bytes"] < 1_000_000 for process in found["processes"]):
+        found = slow.get("/status")[1]  # a process that was just started is small for a moment
     shown = {process["pid"] for process in found["processes"]}
     assert shown <= {process.pid for process in slow.family()} and slow.process.pid in shown
     assert {process["role"] for process in found["processes"]} == {"supervisor", "front", "worker", "standby"}
-    assert all(process["resident_memory_bytes"] > 1_000_000 for process in found["processes"])
     model, voices = found["engine"]["files"]
     assert (model["name"], model["sha256"]) == ("miniature.onnx", found["engine"]["sha256"])
     assert model["bytes"] > 0 and voices["bytes"] > 0
@@ -231,8 +232,7 @@ class Prometheus:
     """A real one, that scrapes one server."""
 
     def __init__(self, folder: Path, target: int) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = lasting_port()
         config = folder / "prometheus.yml"
         config.write_text(
             "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\n"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from supervisor.exit_codes import ExitCode
-from tests.system.listening import Listener
+from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, all_gone, server
 
@@ -34,7 +34,7 @@ def slow(tmp_path: Path):
 
 
 def test_a_worker_killed_in_mid_stream_is_not_heard(slow: Server) -> None:
-    listener = Listener(slow, TEXT)
+    listener = Listener(slow, LONG, held=True)
     slow.child("worker").kill()
     assert listener.heard_all()
     _, metrics = slow.get("/metrics")
@@ -61,7 +61,7 @@ def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(slow: Server) 
 
 
 def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(slow: Server) -> None:
-    listener = Listener(slow, TEXT)
+    listener = Listener(slow, LONG, held=True)
     slow.child("front").kill()
     assert listener.was_cut()
 
@@ -69,7 +69,7 @@ def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(slow: Server) -> None
 def test_a_supervisor_that_is_killed_takes_everything_with_it(slow: Server) -> None:
     family = slow.family()
     assert len(family) >= 3
-    listener = Listener(slow, TEXT)
+    listener = Listener(slow, LONG, held=True)
     slow.process.kill()
     assert all_gone(family)
     assert listener.was_cut()

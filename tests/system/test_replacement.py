@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.system.listening import Listener
+from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
 
@@ -50,11 +50,11 @@ def test_a_worker_that_has_grown_is_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("standby", ["off", "imported", "loaded"])
 def test_a_worker_that_hangs_is_replaced_and_leaves_its_stacks(tmp_path: Path, standby: str) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=2), "--hang-patience", "0.5", "--standby", standby)
+    arguments = (*miniature_arguments(tmp_path, cost=1), "--hang-patience", "0.5", "--standby", standby)
     with server(*arguments) as started:
         started.hear(input="It learns its own pace.", response_format="pcm")
         old = started.child("worker")
-        listener = Listener(started, TEXT)
+        listener = Listener(started, LONG, held=True)
         old.suspend()
         assert listener.heard_all()
         started.logs(r"ending worker\[1\]: it hangs")

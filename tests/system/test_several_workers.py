@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.system.listening import Listener
+from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, all_gone, server
 from tests.system.test_replacement import poisoned_by
@@ -115,10 +115,10 @@ def test_both_may_be_killed_at_once_again_and_again(tmp_path: Path) -> None:
 
 
 def test_one_that_hangs_is_replaced(tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=2), *TWO, "--hang-patience", "0.5")
+    arguments = (*miniature_arguments(tmp_path, cost=1), *TWO, "--hang-patience", "0.5")
     with server(*arguments) as started:
         both(started).hear(input=TEXT, response_format="pcm")
-        listeners = [Listener(started, TEXT) for _ in range(2)]
+        listeners = [Listener(started, LONG, held=True) for _ in range(2)]
         old = started.children("worker")[0]
         old.suspend()
         assert all(listener.heard_all() for listener in listeners)
@@ -161,3 +161,31 @@ def test_a_drain_finishes_what_both_have_and_leaves_nothing(tmp_path: Path) -> N
         assert started.stop() == 0
         assert all(listener.heard_all() for listener in listeners)
         assert all_gone(family)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity") or os.cpu_count() == 1, reason="needs cores to divide")
+def test_status_shows_the_cores_of_a_standby_that_has_moved_to_another_slot(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path), *TWO, "--standby", "loaded") as started:
+        wait_for_ready(started, 3)
+        (standby,) = started.children("standby")
+        _, second = speaking(started)
+        os.kill(int(str(second["pid"])), signal.SIGKILL)
+        started.logs(rf"started worker\[\d+\], pid (?!{second['pid']})", start=ready_lines(started)[2] + 1)
+        wait_for_ready(started, 4)  # the next standby: by then the one that moved has said where it is
+        first, moved = speaking(started)
+        assert moved["pid"] == standby.pid
+        assert moved["scheduling"]["processors"] == sorted(standby.cpu_affinity())  # type: ignore[index]
+        assert moved["scheduling"] != first["scheduling"]
+
+
+def test_one_that_hangs_while_it_loads_is_replaced(tmp_path: Path) -> None:
+    environment, held = held_back(tmp_path)
+    arguments = (*miniature_arguments(tmp_path), *TWO, "--standby", "off", "--load-timeout", "5")
+    with server(*arguments, environment=environment) as started:
+        both(started)
+        held.touch()
+        started.children("worker")[0].kill()
+        started.logs(r"ending worker\[\d+\]: it hadn't loaded after 5 s")
+        held.unlink()
+        started.logs(r"worker\[\d+\] is ready", start=ready_lines(started)[1] + 1)
+        assert exact(started.hear(input="It speaks.", response_format="pcm"), "It speaks.")

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from supervisor.exit_codes import ExitCode
-from tests.system.server import server
+from tests.system.server import DEADLINE, server
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")
 
@@ -35,5 +35,5 @@ def test_only_the_worker_has_the_processors_and_the_niceness_that_were_asked_for
 @linux
 def test_a_server_whose_worker_cannot_have_its_processors_says_so_and_ends() -> None:
     with server("--engine", "espeak", "--worker-cpus", "4095", wait=False) as running:
-        assert running.process.wait(30) == ExitCode.ENGINE
+        assert running.process.wait(DEADLINE) == ExitCode.ENGINE
         assert running.logs("worker_cpus names processors that this process may not use")

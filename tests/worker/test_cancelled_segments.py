@@ -65,12 +65,12 @@ class Office:
 
     def made_next(self) -> int:
         """The job of the next segment that is done."""
-        return self._done.get(timeout=30)
+        return self._done.get(timeout=60)
 
     def stuck(self, job: int) -> None:
         """A job comes, and a lane is at it."""
         self.desk.job(job, 0, f"stuck {job}")
-        assert self.engine.entered.acquire(timeout=30)
+        assert self.engine.entered.acquire(timeout=60)
 
     def is_cancelled(self, job: int) -> bool:
         return self.engine.utterances[f"stuck {job}"].cancellation.is_set
@@ -82,7 +82,7 @@ class Office:
         """All lanes come to their end without anybody's help."""
         self.desk.bench.close()
         for lane in self._lanes:
-            lane.join(timeout=30)
+            lane.join(timeout=60)
             assert not lane.is_alive()
 
 
@@ -112,7 +112,7 @@ def test_what_a_listener_left_comes_out_by_itself_if_nobody_waits() -> None:
         at.leaves(0)
         assert not at.is_cancelled(0)
         at.engine.finish("stuck 0")
-        assert at.engine.came_out.acquire(timeout=30)
+        assert at.engine.came_out.acquire(timeout=60)
         at.desk.job(1, 0, "1x100")
         assert at.made_next() == 1
         assert not [m for m in at.desk.sent if m.job == 0]

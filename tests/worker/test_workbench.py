@@ -231,10 +231,10 @@ def test_real_lanes_make_all_and_end_when_the_bench_closes() -> None:
     for job in range(3):
         desk.job(job, 0, f"9x100-{job}", deadline=job)
     for _ in range(3):
-        assert done.acquire(timeout=30)
+        assert done.acquire(timeout=60)
     desk.bench.close()
     for lane in lanes:
-        lane.join(timeout=30)
+        lane.join(timeout=60)
         assert not lane.is_alive()
     for job in range(3):
         assert np.array_equal(desk.heard(job, 0), samples_of(f"9x100-{job}", 900))

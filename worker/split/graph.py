@@ -34,7 +34,7 @@ class Graph:
         self._maker = {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
         self._takers: defaultdict[str, list[int]] = defaultdict(list)
         for place, node in enumerate(self.nodes):
-            for name in _taken(node):
+            for name in names_taken(node):
                 self._takers[name].append(place)
         self._values = {
             value.name: value for group in (values, model.graph.input, model.graph.output) for value in group
@@ -64,7 +64,7 @@ class Graph:
 
     def taken_by(self, place: int) -> list[str]:
         """What a node takes, with what the graphs inside it take from outside."""
-        return _taken(self.nodes[place])
+        return names_taken(self.nodes[place])
 
     def element_type(self, tensor: str) -> int:
         """As `onnx.TensorProto` numbers them; float where the model doesn't say."""
@@ -98,7 +98,7 @@ class Graph:
             seen.add(name)
             if name in self._maker and self._maker[name] not in places:
                 places.add(self._maker[name])
-                open_names += _taken(self.nodes[self._maker[name]])
+                open_names += names_taken(self.nodes[self._maker[name]])
         return sorted(places), seen
 
     def depends(self, tensor: str, on: Collection[str]) -> bool:
@@ -143,13 +143,14 @@ def attribute(node: Any, name: str, default: Any = None) -> Any:
     return default
 
 
-def _taken(node: Any) -> list[str]:
+def names_taken(node: Any) -> list[str]:
     """What a node takes, with what the graphs inside it (of loops and branches) take from outside."""
     names = [name for name in node.input if name]
     for found in node.attribute:
         for graph in [found.g] if found.type == AttributeProto.GRAPH else found.graphs:
             own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
             own |= {name for inner in graph.node for name in inner.output}
-            inside = [name for inner in graph.node for name in _taken(inner)] + [value.name for value in graph.output]
+            inside = [name for inner in graph.node for name in names_taken(inner)]
+            inside += [value.name for value in graph.output]
             names += [name for name in inside if name not in own]
     return names

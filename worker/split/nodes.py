@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from worker.split.graph import Graph
+from worker.split.graph import Graph, names_taken
 
 
 class Nodes:
@@ -74,28 +74,21 @@ class Nodes:
         needed, kept = set(self._outputs), []
         for node in reversed(self._nodes):
             if needed.intersection(node.output):
-                needed.update(_taken(node))
+                needed.update(names_taken(node))
                 kept.append(node)
         self._nodes = kept[::-1]
         self._index()
 
     def taken(self) -> set[str]:
         """All names that some node takes."""
-        return {name for node in self._nodes for name in _taken(node)}
+        return {name for node in self._nodes for name in names_taken(node)}
 
     def _index(self) -> None:
         self._maker = {name: node for node in self._nodes for name in node.output if name}
         self._takers: defaultdict[str, list[Any]] = defaultdict(list)
         for node in self._nodes:
-            for name in dict.fromkeys(_taken(node)):
+            for name in dict.fromkeys(names_taken(node)):
                 self._takers[name].append(node)
-
-
-def _taken(node: Any) -> list[str]:
-    """What a node takes, with all names in the graphs inside it."""
-    inside = [graph for found in node.attribute for graph in (found.g, *found.graphs)]
-    inner = [name for graph in inside for part in graph.node for name in _taken(part)]
-    return [*node.input, *inner, *(value.name for graph in inside for value in graph.output)]
 
 
 class Chain:

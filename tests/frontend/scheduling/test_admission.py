@@ -14,7 +14,7 @@ from frontend.stream import Stream
 from shm.audio import SAMPLE_RATE
 from shm.messages import Done, Job
 from tests.frontend.desk import Desk, heard, listen
-from tests.frontend.scripted_worker import PER_TOKEN, ScriptedWorker, samples_of
+from tests.frontend.scripted_worker import DEADLINE, PER_TOKEN, ScriptedWorker, samples_of
 
 AUDIO = PER_TOKEN / SAMPLE_RATE
 """Seconds that a character of a script sounds."""
@@ -45,7 +45,7 @@ async def opened(desk: Desk, text: str, **fields: object) -> Stream:
     """A stream that has been read to its end, and admitted."""
     stream = desk.open(text, **fields)
     assert isinstance(stream, Stream)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(DEADLINE):
         await stream._planning
     return stream
 
@@ -126,7 +126,7 @@ async def test_a_gap_that_is_heard_is_counted_and_moves_the_clock(desk: Desk) ->
     listener = listen(stream)
     worker.speak(await worker.has(1))
     job = await worker.has(2)
-    stream._playing_since -= 60.0  # type: ignore[attr-defined]  # as if a minute had gone by
+    stream._clock.since -= 60.0  # type: ignore[attr-defined]  # as if a minute had gone by
     worker.speak(job)
     await heard(listener)
     assert desk.metrics.registry.get_sample_value("kokoro_live_stream_underruns_total") == 1

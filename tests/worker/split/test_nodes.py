@@ -1,0 +1,47 @@
+"""Nodes with graphs inside them: what such a node takes from outside counts as taken, and nothing else."""
+
+import pytest
+from onnx import TensorProto, helper
+
+from worker.split.graph import Graph
+from worker.split.nodes import Nodes
+
+
+def value(name):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+
+
+@pytest.fixture
+def branching():
+    """`outer` and `deep` are taken by branches only, `passed` is what a branch gives as it is; `nobody` by none."""
+
+    def branch(name, *nodes, output):
+        return helper.make_graph(nodes, name, [], [value(output)])
+
+    inner = helper.make_node(
+        "If",
+        ["condition"],
+        ["chosen"],
+        then_branch=branch("deep_then", helper.make_node("Neg", ["deep"], ["deepest"]), output="deepest"),
+        else_branch=branch("deep_else", output="passed"),
+    )
+    outer = helper.make_node(
+        "If",
+        ["condition"],
+        ["y"],
+        then_branch=branch("then", helper.make_node("Relu", ["outer"], ["inside"]), output="inside"),
+        else_branch=branch("else", inner, output="chosen"),
+    )
+    makers = [helper.make_node("Clip", ["x", "", "most"], [name]) for name in ("outer", "deep", "passed", "nobody")]
+    return [*makers, outer]
+
+
+def test_what_a_branch_takes_from_outside_is_kept(branching):
+    graph = Graph(helper.make_model(helper.make_graph(branching, "whole", [value("x")], [value("y")])))
+    nodes = Nodes(branching, ["y"], graph, "test")
+    nodes.drop_unused()
+    assert [name for node in nodes for name in node.output] == ["outer", "deep", "passed", "y"]
+    assert nodes.taken() == {"x", "most", "condition", "outer", "deep", "passed"}
+    assert [nodes.only_taker(name) is branching[-1] for name in ("outer", "deep", "passed")] == [True] * 3
+    assert [len(graph.takers(name)) for name in ("outer", "deep", "passed")] == [1] * 3
+    assert len(nodes.takers("x")) == 3
