@@ -37,6 +37,8 @@ class Mutation:
 
 
 DISPATCHER = "frontend/dispatcher.py"
+RECORDS = "frontend/records.py"
+TURNS = "frontend/scheduling/turns.py"
 DISPATCHER_TESTS = ("tests/frontend/test_dispatcher.py",)
 SUSPECTS_TESTS = ("tests/frontend/test_suspects.py",)
 WORKBENCH = "worker/workbench.py"
@@ -76,7 +78,7 @@ MUTATIONS = (
     Mutation("lifeline", "shm/lifeline.py", "os._exit(ORPHANED)", "pass", ("tests/shm/test_lifeline.py",)),
     Mutation(
         "generation-of-a-record",
-        DISPATCHER,
+        RECORDS,
         "if message.generation != link.generation:",
         "if False:",
         DISPATCHER_TESTS,
@@ -90,38 +92,46 @@ MUTATIONS = (
     ),
     Mutation(
         "offset",
-        DISPATCHER,
+        RECORDS,
         "if commit.offset != planned.sealed or commit.position != lease.sealed:",
         "if False:",
         DISPATCHER_TESTS,
     ),
-    Mutation("whole-segment", DISPATCHER, "if done.samples != planned.sealed:", "if False:", DISPATCHER_TESTS),
+    Mutation("whole-segment", RECORDS, "if done.samples != planned.sealed:", "if False:", DISPATCHER_TESTS),
     Mutation("from-sample", DISPATCHER, "from_sample=planned.sealed,", "from_sample=0,", DISPATCHER_TESTS),
     Mutation("two-deaths", DISPATCHER, "MAX_DEATHS = 2", "MAX_DEATHS = 3", SUSPECTS_TESTS),
     Mutation(
         "quarantine",
         DISPATCHER,
-        "self._quarantine.add(self._fingerprint(stream, planned))",
+        "self._quarantine.add(planned.key)",
         "pass",
         DISPATCHER_TESTS,
     ),
     Mutation("innocent-end", "frontend/planned.py", "self.deaths += to_blame", "self.deaths += 1", SUSPECTS_TESTS),
-    Mutation("suspects-alone", "frontend/admission.py", "if self._suspect_at(link):", "if False:", SUSPECTS_TESTS),
+    Mutation(
+        "suspects-alone",
+        TURNS,
+        "if trial and (segment.suspect or link is trial.link):",
+        "if False:",
+        SUSPECTS_TESTS,
+    ),
     Mutation(
         "credit",
-        "frontend/admission.py",
-        "return lease is not None and (segment.estimate - segment.sealed <= lease.room or lease.empty)",
-        "return lease is not None",
+        TURNS,
+        "return segment.estimate - segment.sealed <= lease.room or lease.empty",
+        "return True",
         DISPATCHER_TESTS,
     ),
     Mutation(
         "one-generation-at-a-time",
-        "frontend/admission.py",
-        "if stream.has_work_beside(link):",
+        TURNS,
+        "if stream.is_finishing_before(link):",
         "if False:",
         SUSPECTS_TESTS,
     ),
-    Mutation("forget-on-disconnect", "frontend/link.py", "            self._send(Forget(job))\n", "", DISPATCHER_TESTS),
+    Mutation(
+        "forget-on-disconnect", "frontend/link.py", "            self._send(Forget(lease.job))\n", "", DISPATCHER_TESTS
+    ),
     Mutation(
         "nothing-for-the-forgotten",
         WORKBENCH,
@@ -192,10 +202,10 @@ MUTATIONS = (
     ),
     Mutation(
         "hanging-worker-killed",
-        "supervisor/workers.py",
+        "supervisor/slot.py",
         "        self._nursery.kill_after(child, DUMP_GRACE)\n",
         "",
-        ("tests/supervisor/test_lifecycle.py",),
+        ("tests/supervisor/test_generations.py", "tests/supervisor/test_lifecycle.py"),
     ),
     Mutation(
         "crash-loop",

@@ -18,6 +18,16 @@ MARKER = "<!-- performance -->"
 _TOLD = ("processor", "cores", "memory", "system", "python", "onnxruntime")
 """Of the machine."""
 
+_COLUMNS = ("target", "measured", "")
+
+_HEAD = """\
+# Performance
+
+What `kokoro-live bench` measured. *Its engine alone* is the worker's engine in the benchmark's own process, given the
+server's first segment; *bare session*, ONNX Runtime with the whole model, given the segments of the server's plan one
+after another; *first come, first served*, kokoro-onnx behind aiohttp, as its own example suggests.
+"""
+
 
 class NoMarkers(ValueError):
     """The file has no place for the section."""
@@ -25,6 +35,8 @@ class NoMarkers(ValueError):
 
 def section(runs: Sequence[Mapping[str, Any]], *, whole: bool = False) -> str:
     """Markdown of reports that `benchmarks.report.read` gave: their targets, or with `whole` all their figures.
+
+    Without `whole`, a target that several texts have (`phrase: ...`, `article: ...`) is one row.
 
     Raises:
         ValueError: one is of a quick run, whose figures are worth nothing.
@@ -36,13 +48,29 @@ def section(runs: Sequence[Mapping[str, Any]], *, whole: bool = False) -> str:
         machine = ", ".join(f"{name} {data['machine'][name]}" for name in _TOLD if name in data["machine"])
         parts.append(f"`{data['command']}` on {machine}.")
         for report in data["reports"]:
-            parts.append(f"### {report['name']}\n\nSpoken by {report['engine']}.")
             if whole:
+                parts.append(f"### {report['name']}\n\nSpoken by {report['engine']}.")
                 parts += [Table(**table).as_markdown() for table in report["tables"]]
-            rows = [(v["target"], v["found"], "met" if v["met"] else "missed") for v in report["verdicts"]]
-            parts.append(Table("Targets", ("target", "measured", ""), rows).as_markdown())
-            parts += report["notes"] if whole else ()
+                rows = [(v["target"], v["found"], "met" if v["met"] else "missed") for v in report["verdicts"]]
+                parts.append(Table("Targets", _COLUMNS, rows).as_markdown())
+                parts += report["notes"]
+            else:
+                parts.append(Table(report["name"], _COLUMNS, _by_target(report["verdicts"])).as_markdown())
     return "\n\n".join(parts)
+
+
+def _by_target(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """One row for each target, with what was found for each text, and which of them missed it."""
+    targets: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for verdict in verdicts:
+        text, of_text, target = verdict["target"].partition(": ")
+        targets.setdefault(target if of_text else text, []).append((text if of_text else "", verdict))
+    rows = []
+    for target, found in targets.items():
+        missed = [text for text, verdict in found if not verdict["met"]]
+        said = "met" if not missed else "missed" if len(missed) == len(found) else f"missed: {', '.join(missed)}"
+        rows.append((target, "; ".join(f"{text} {verdict['found']}".strip() for text, verdict in found), said))
+    return rows
 
 
 def inserted(readme: str, text: str) -> str:
@@ -66,7 +94,7 @@ def main() -> int:
     try:
         runs = [read(report) for report in arguments.reports]
         text = inserted(arguments.readme.read_text(), section(runs))
-        figures = f"# Performance\n\nWhat `kokoro-live bench` measured.\n\n{section(runs, whole=True)}\n"
+        figures = f"{_HEAD}\n{section(runs, whole=True)}\n"
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
