@@ -133,7 +133,7 @@ class Slot:
 
     def gives_way(self, child: Incarnation, reason: str) -> None:
         """It ends, and is no crash: the next generation is started at once."""
-        self.let_go(child)
+        self._end(child)
         if child is self.service.process and self.service.state in (State.STARTING, State.RUNNING):
             self.service.process = None
             self.service.become(State.BACKOFF, reason)
@@ -144,9 +144,14 @@ class Slot:
         """It hangs, or broke its contract: replaced at once, then killed and reaped."""
         log.error("ending worker[%d]: %s", child.generation, reason)
         child.dump_stacks()
-        self.let_go(child)
+        self._end(child)
         if child is self.service.process:
             self._lost(reason)
+
+    def _end(self, child: Incarnation) -> None:
+        self.let_go(child)
+        if child is self.successor:  # what it says until it is killed makes it no successor any more
+            self.successor = None
 
     def let_go(self, child: Incarnation) -> None:
         """Nothing more is wanted of it."""

@@ -19,7 +19,7 @@ from supervisor.processes import Beside
 from supervisor.retired import Retired
 from supervisor.service import Service, State
 from supervisor.settings import SupervisorSettings
-from supervisor.slot import DUMP_GRACE, Slot
+from supervisor.slot import Slot
 from supervisor.standby import Standby
 from supervisor.timers import Timers
 from worker.providers.records import CPU
@@ -312,16 +312,20 @@ class Workers:
         if provider is None:
             return  # it has loaded, or is gone
         reason = f"it hadn't loaded after {self._load_timeout:g} s (--load-timeout)"
-        if provider not in ("", CPU):
-            child.dump_stacks()
-            self.provider_failure(child, ProviderFailure(provider, reason))
-        elif slot := self._slot_of.get(child.generation):
-            slot.condemn(child, reason)
-            self.settle()
-        else:
+        if child is self._standby.process:
             log.error("ending the standby worker[%d]: %s", child.generation, reason)
             child.dump_stacks()
-            self._nursery.kill_after(child, DUMP_GRACE)
+            self._drop_standby()  # at once: no slot is to take one that is about to be killed
+            self._standby.later(self.settle)
+            if provider not in ("", CPU):
+                self._give_up(provider, reason, child)
+        elif slot := self._slot_of.get(child.generation):
+            if provider not in ("", CPU):
+                child.dump_stacks()
+                self.provider_failure(child, ProviderFailure(provider, reason))
+            else:
+                slot.condemn(child, reason)
+                self.settle()
 
     def distrusted(self, generation: int, reason: str) -> None:
         """A front says that this worker hangs or broke its contract."""

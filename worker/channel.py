@@ -62,6 +62,10 @@ class Channel:
         self._host.enter_lane()
         work()
 
+    def stop_studies(self) -> None:
+        """Another front has come: its channel sees when there is time to learn."""
+        self._bench.stop_studies()
+
     def quit(self) -> None:
         """Tell the front that this worker ends without any segment being to blame."""
         self._bench.close()

@@ -42,6 +42,9 @@ log = logging.getLogger(__name__)
 MAX_COMMIT_SAMPLES = SAMPLE_RATE
 """A longer block is committed in parts, so that a listener frees its room in parts."""
 
+NEARLY_DUE = 2.0
+"""Seconds: a segment that is due sooner shares the cores with no study."""
+
 
 @dataclass(eq=False)
 class _Segment:
@@ -102,6 +105,8 @@ class Workbench:
         self._studying = Cancellation()
         self._to_study = False
         """A block was made since the engine said that it had nothing to learn."""
+        self._studies = True
+        """This is the newest bench: while another one makes what is wanted, this one can't see that."""
         self._changed = threading.Condition()
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
@@ -128,8 +133,9 @@ class Workbench:
         if self._arena is None:
             return
         stream = self._streams.get(job.job)
-        if stream is None:
+        if stream is None or job.first_deadline < time.monotonic() + NEARLY_DUE:
             self._studying.set()
+        if stream is None:
             stream = self._streams[job.job] = _Stream(RingWriter(self._arena.ring(job.ring)))
         stream.segments.append(_Segment(job, sealed=job.from_sample, made=job.from_sample))
 
@@ -146,8 +152,9 @@ class Workbench:
                 self._announce()
 
     def run_studies(self) -> None:
-        """Let the engine learn while there is nothing to be made, until the bench is closed. Run by one thread; what
-        it is at is given up for a new stream, not for the next block of one that has enough to be heard."""
+        """Let the engine learn while there is nothing to be made, until the bench is closed, or another one learns.
+        Run by one thread; what it is at is given up for a new stream and for a segment that is nearly due, not for the
+        next block of a stream that has enough to be heard."""
         while cancellation := self._leisure():
             more = False
             try:
@@ -163,13 +170,20 @@ class Workbench:
 
     def _leisure(self) -> Cancellation | None:
         with self._changed:
-            while not self._closed:
+            while self._studies and not self._closed:
                 if self._to_study and not self._in_lanes and not any(True for _ in self._workable()):
                     self._to_study = False
                     self._studying = Cancellation()
                     return self._studying
                 self._changed.wait()
         return None
+
+    def stop_studies(self) -> None:
+        """Another bench learns from now on. Idempotent."""
+        with self._changed:
+            self._studies = False
+            self._studying.set()
+            self._changed.notify_all()
 
     def _next(self) -> _Segment | None:
         with self._changed:

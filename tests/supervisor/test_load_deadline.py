@@ -7,7 +7,7 @@ import signal
 import msgspec
 import pytest
 
-from shm.messages import Load, Loading, Situation
+from shm.messages import Connect, Load, Loading, Situation
 from supervisor.settings import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
@@ -76,6 +76,38 @@ def test_a_successor_that_loads_for_ever_costs_nobody_the_one_that_speaks() -> N
     house.dies(successor, successor.status)
     house.passes(10)
     assert not espeak.killed
+
+
+@pytest.mark.parametrize("provider", [COREML, KOKORO.provider])
+def test_a_successor_that_has_loaded_when_it_is_about_to_be_killed_takes_nobodys_place(provider: str) -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    house.dies(house.newest("fetcher"), 0)
+    successor = house.newest("worker")
+    house.lifecycle.message(successor, Loading(provider))
+    while not successor.dumped:
+        house.passes(0.05)
+    assert not successor.killed, "it has a moment to say where it hangs"
+    house.ready(successor, ACCELERATED)
+    house.passes(1)
+    house.dies(successor, successor.status)
+    house.passes(10)
+    assert not successor.heard_of(Connect) and len(front.heard_of(Connect)) == 1 and not espeak.killed
+
+
+@pytest.mark.parametrize("provider", [COREML, KOKORO.provider])
+def test_a_standby_that_is_about_to_be_killed_stands_by_for_nobody(provider: str) -> None:
+    house = House(standby="loaded")
+    _, worker = house.up(KOKORO)
+    standby = house.newest("worker")
+    house.lifecycle.message(standby, Loading(provider))
+    while not standby.dumped:
+        house.passes(0.05)
+    assert not standby.killed, "it has a moment to say where it hangs"
+    house.dies(worker)
+    house.passes(0.05)
+    assert standby.heard_of(Load) == [Load(standby=True)]
+    assert house.newest("worker").heard_of(Load) == [Load((COREML,) if provider == COREML else ())]
 
 
 def test_a_standby_that_loads_for_ever_is_replaced_by_another() -> None:

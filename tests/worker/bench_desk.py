@@ -68,6 +68,24 @@ def samples_of(script: str, count: int) -> Pcm:
     return (np.arange(count) + zlib.crc32(script.encode()) % 1000).astype(np.int16)
 
 
+def a_job(job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False) -> Job:
+    """Of generation 1, into the ring of its own number."""
+    return Job(
+        generation=1,
+        job=job,
+        segment=segment,
+        ring=job,
+        script=script,
+        language="en-us",
+        voice=(("v", 1.0),),
+        speed=1.0,
+        seed=0,
+        from_sample=from_sample,
+        first_deadline=deadline,
+        marks=marks,
+    )
+
+
 class Desk:
     """A bench whose one lane takes a step when it is told to, and what the front received."""
 
@@ -90,22 +108,7 @@ class Desk:
     def job(
         self, job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False
     ) -> None:
-        self.bench.handle(
-            Job(
-                generation=1,
-                job=job,
-                segment=segment,
-                ring=job,
-                script=script,
-                language="en-us",
-                voice=(("v", 1.0),),
-                speed=1.0,
-                seed=0,
-                from_sample=from_sample,
-                first_deadline=deadline,
-                marks=marks,
-            )
-        )
+        self.bench.handle(a_job(job, segment, script, deadline, from_sample, marks))
 
     def step(self) -> None:
         """One lane's one block; there must be one to make."""
@@ -119,7 +122,10 @@ class Desk:
 
     def finish(self, segment: _Segment) -> None:
         """The lane that took it up has made the block."""
-        self.bench._take_in(segment, *self.bench._advance(segment))
+        block, failure = self.bench._advance(segment)
+        with self.bench._changed:
+            self.bench._take_in(segment, block, failure)
+            self.bench._announce()
 
     def steps(self) -> None:
         """Until nothing can be made."""

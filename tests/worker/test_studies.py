@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from shm.messages import Forget
-from tests.worker.bench_desk import RING, Desk
+from shm.audio import SAMPLE_BYTES
+from shm.control import ControlSocket
+from shm.frames import FrameReader, FrameWriter
+from shm.memory import reserve
+from shm.messages import Connect, Forget, encode
+from tests.worker.bench_desk import RING, Desk, ScriptedEngine, a_job
 from worker.cancellation import Cancellation
 from worker.engine import Cancelled, ProviderUnavailable
+from worker.metrics import WorkerMetrics
+from worker.process import Worker
+from worker.settings import WorkerSettings
+from worker.workbench import NEARLY_DUE
 
 SOON = 30.0
 """Seconds after which something has failed."""
@@ -76,17 +87,43 @@ def test_it_learns_while_listeners_have_enough_to_hear() -> None:
     assert leisure(desk)
 
 
-def test_a_new_stream_ends_it_and_another_segment_does_not() -> None:
+def test_a_new_stream_ends_it_and_a_segment_that_has_time_does_not() -> None:
     desk = Desk()
     with studying(desk):
         desk.job(0, 0, "1x100")
         desk.steps()
         cancellation = begun(desk)
-        desk.job(0, 1, "1x100")
+        desk.job(0, 1, "1x100", deadline=time.monotonic() + 10 * NEARLY_DUE)
         desk.bench.handle(Forget(0))
         assert not cancellation.is_set
-        desk.job(1, 0, "1x100")
+        desk.job(1, 0, "1x100", deadline=time.monotonic() + 10 * NEARLY_DUE)
         assert cancellation.is_set
+
+
+def test_a_segment_whose_listener_has_nothing_left_to_hear_ends_it() -> None:
+    desk = Desk()
+    with studying(desk):
+        desk.job(0, 0, "1x100")
+        desk.steps()
+        cancellation = begun(desk)
+        desk.job(0, 1, "1x100", deadline=time.monotonic() + NEARLY_DUE / 2)
+        assert cancellation.is_set
+
+
+def test_a_bench_whose_front_is_followed_by_another_learns_no_more() -> None:
+    desk = Desk()
+    with studying(desk) as thread:
+        desk.job(0, 0, "1x100")
+        desk.steps()
+        cancellation = begun(desk)
+        desk.bench.stop_studies()
+        assert cancellation.is_set
+        desk.engine.learned.put(True)
+        thread.join(SOON)
+        assert not thread.is_alive()
+        desk.job(1, 0, "1x100")
+        desk.steps()
+        assert desk.commits()[-1][0] == 1, "what it has is made all the same"
 
 
 def test_what_was_given_up_is_begun_again() -> None:
@@ -138,3 +175,33 @@ def test_it_is_given_up_when_the_front_has_gone() -> None:
         cancellation = begun(desk)
         desk.bench.close()
         assert cancellation.is_set
+
+
+def connected(worker: Worker) -> tuple[FrameWriter, FrameReader]:
+    """A front's ends of its channel to the worker: jobs and commits."""
+    (jobs_end, jobs), (commits, commits_end) = os.pipe(), os.pipe()
+    memory = reserve(RING * SAMPLE_BYTES)
+    worker._follow(Connect(1, 1, RING), [jobs_end, commits_end, memory])
+    return FrameWriter(jobs), FrameReader(commits)
+
+
+def test_a_worker_that_another_front_comes_to_gives_up_what_it_learned_beside_the_one_before() -> None:
+    engine = ScriptedEngine()
+    ours, theirs = socket.socketpair()
+    worker = Worker(1, ControlSocket(theirs), WorkerSettings(), None, WorkerMetrics())
+    worker._engine = engine
+    ends = [*connected(worker)]
+    try:
+        jobs = ends[0]
+        assert isinstance(jobs, FrameWriter)
+        jobs.send(encode(a_job(0, 0, "1x100")))
+        cancellation = engine.studies.get(timeout=SOON)
+        assert not cancellation.is_set
+        ends += connected(worker)
+        assert cancellation.is_set
+    finally:
+        engine.learned.put(False)
+        for end in ends:
+            end.close()
+        ours.close()
+        theirs.close()

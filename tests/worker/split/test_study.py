@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from worker.cancellation import Cancellation
-from worker.engine import Cancelled, EngineError
+from worker.engine import Cancelled, EngineError, EngineUnavailable, ProviderUnavailable
 from worker.split.statistics import Statistics, VoiceStatistics
-from worker.split.study import ENOUGH_SECONDS, MOST_WAITING, VoiceStudy
+from worker.split.study import ENOUGH_SECONDS, MOST_WAITING, PATIENCE, VoiceStudy
 
 ADAM, EMMA = (("am_adam", 1.0),), (("bf_emma", 1.0),)
 
@@ -88,6 +88,25 @@ def test_a_sentence_that_was_given_up_is_spoken_again(tmp_path):
     assert [number for number, _ in made.spoken] == [0, 1, 2, 3]
 
 
+def test_a_voice_that_is_cut_short_again_and_again_is_measured_all_the_same(tmp_path):
+    made = Measured(tmp_path, seconds=(9.0,))
+    made.study.want("adam", ADAM)
+    wanted = Cancellation()
+
+    def cut_short(number, voice, cancellation):
+        wanted.set()
+        if cancellation.is_set:
+            raise Cancelled
+        return made.measure(number, voice, cancellation)
+
+    for _ in range(PATIENCE):
+        with pytest.raises(Cancelled):
+            made.study.step(cut_short, wanted)
+        wanted = Cancellation()
+    made.study.step(cut_short, wanted)
+    assert made.statistics.frozen("adam")
+
+
 @pytest.mark.parametrize("failure", ["can't say that", "nan"])
 def test_a_voice_that_cant_be_measured_is_left(tmp_path, caplog, failure):
     made = Measured(tmp_path, seconds=(float("nan"),) if failure == "nan" else (9.0,))
@@ -122,8 +141,48 @@ def test_one_thread_at_a_time_measures(tmp_path):
     other = threading.Thread(target=made.study.step, args=(slow, Cancellation()))
     other.start()
     assert begun.wait(30)
-    made.study.step(made.measure, Cancellation())
-    assert made.study.waiting
+    came_back = threading.Event()
+
+    def also() -> None:
+        made.study.step(made.measure, Cancellation())
+        came_back.set()
+
+    waits = threading.Thread(target=also)
+    waits.start()
+    assert not came_back.wait(0.2), "nobody asks again and again"
     go_on.set()
     other.join()
-    assert not made.study.waiting
+    waits.join()
+    assert not made.study.waiting and not made.spoken
+
+
+def test_who_was_cancelled_while_another_measured_begins_nothing(tmp_path):
+    made, cancellation = Measured(tmp_path), Cancellation()
+    made.study.want("adam", ADAM)
+    cancellation.set()
+    with pytest.raises(Cancelled):
+        made.study.step(made.measure, cancellation)
+    assert not made.spoken
+
+
+@pytest.mark.parametrize("error", [EngineError("can't say that"), EngineUnavailable("the stage's file is gone")])
+def test_what_failed_is_not_tried_at_each_word_and_keeps_nobody_waiting(tmp_path, caplog, error):
+    made = Measured(tmp_path)
+    made.study.want("adam", ADAM)
+    made.error = error
+    made.steps()
+    made.error = None
+    made.study.want("adam", ADAM)
+    made.study.want("emma", EMMA)
+    made.steps()
+    assert {voice for _, voice in made.spoken} == {EMMA}
+    assert caplog.text.count("can't be measured") == 1
+
+
+def test_a_provider_that_fails_is_nothing_of_the_voices(tmp_path):
+    made = Measured(tmp_path)
+    made.study.want("adam", ADAM)
+    made.error = ProviderUnavailable("CUDAExecutionProvider", "lost")
+    with pytest.raises(ProviderUnavailable):
+        made.study.step(made.measure, Cancellation())
+    assert made.study.waiting
