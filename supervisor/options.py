@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from types import NoneType
@@ -20,16 +20,19 @@ CONFIG_FILE = f"{__name__}.config_file"
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def settings_options(*kinds: type[Any]) -> Callable[[Command], Command]:
+def settings_options(*kinds: type[Any], reads: Collection[str] | None = None) -> Callable[[Command], Command]:
     """Give a command an option for each field of the dataclasses, and `--config FILE`.
 
-    A flag wins over a variable, a variable over the file, the file over the default.
+    A flag wins over a variable, a variable over the file, the file over the default. A command that reads only some of
+    a server's settings (`reads`, by field) has options for those; its file may have all of them.
     """
 
     def decorate(command: Command) -> Command:
         for kind in reversed(kinds):
             hints = typing.get_type_hints(kind)
             for field in reversed(fields(kind)):
+                if reads is not None and field.name not in reads:
+                    continue
                 command = click.option(*_names(field), **_attributes(field, hints[field.name]))(command)
         names = {field.name for kind in kinds for field in fields(kind)}
         return _config_option(names)(command)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from supervisor.composition import KINDS
 from supervisor.options import settings_options
 from worker.settings import WorkerSettings
 
@@ -36,7 +37,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Of every order and arrival that is drawn.")
 @click.option("--verdict/--no-verdict", default=True, help="Exit with 1 when a target is missed.")
-@settings_options(WorkerSettings)
+@settings_options(*KINDS, reads=[field.name for field in fields(WorkerSettings)])
 @click.pass_context
 def bench(
     context: click.Context,

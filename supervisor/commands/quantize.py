@@ -6,7 +6,6 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,17 +25,10 @@ _STEP = 10
 """Percent between two plain lines."""
 
 
-class _Quantize(click.Command):
-    """Of all settings of a server it takes only those that it reads; the config file may have all of them."""
-
-    reads = frozenset({"model", "voices", "model_dir", "cache_dir", "threads"})
-
-    def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
-        unread = {field.name for kind in KINDS for field in fields(kind)} - self.reads
-        super().__init__(name, params=[param for param in params if param.name not in unread], **attributes)
+_READS = ("model", "voices", "model_dir", "cache_dir", "threads")
 
 
-@click.command(cls=_Quantize, epilog="Variants: " + "; ".join(f"{kind}: {kind.what}" for kind in Kind) + ".")
+@click.command(epilog="Variants: " + "; ".join(f"{kind}: {kind.what}" for kind in Kind) + ".")
 @click.option(
     "--variant",
     type=click.Choice([kind.value for kind in Kind]),
@@ -58,7 +50,7 @@ class _Quantize(click.Command):
     help="Use 7 bits of S8 weights. auto: on x86 without VNNI, where 8 saturate. For another machine, say which.",
 )
 @click.option("--check/--no-check", default=True, help="Measure its quality; `kokoro-live tune` wants to know that.")
-@settings_options(*KINDS)
+@settings_options(*KINDS, reads=_READS)
 @click.pass_context
 def quantize(
     context: click.Context,

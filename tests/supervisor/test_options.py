@@ -55,6 +55,23 @@ def test_every_setting_has_a_flag_a_variable_and_a_help(config: Path) -> None:
             assert field.metadata["help"]
 
 
+def test_a_command_that_reads_some_settings_takes_a_servers_file(config: Path) -> None:
+    got: list[dict[str, object]] = []
+
+    @click.command()
+    @settings_options(*KINDS, reads=("threads", "model"))
+    def command(**values: object) -> None:
+        got.append(values)
+
+    config.write_text("port = 1\nthreads = 2\n")
+    named = ["--config", str(config)]
+    assert CliRunner().invoke(command, named).exit_code == 0
+    assert got == [{"threads": 2, "model": None}]
+    assert "No such option" in CliRunner().invoke(command, [*named, "--port", "1"]).output
+    config.write_text("prot = 1\n")
+    assert "no such setting: prot" in CliRunner().invoke(command, named).output
+
+
 def test_no_name_stands_in_two_places() -> None:
     names = [field.name for kind in KINDS for field in dataclasses.fields(kind)]
     assert len(names) == len(set(names))
