@@ -42,6 +42,9 @@ log = logging.getLogger(__name__)
 MAX_COMMIT_SAMPLES = SAMPLE_RATE
 """A longer block is committed in parts, so that a listener frees its room in parts."""
 
+ENOUGH_TO_HEAR = 1.0
+"""Seconds that a listener still has to hear, from which on his stream's later segments may share the cores."""
+
 NEARLY_DUE = 2.0
 """Seconds: a segment that is due sooner shares the cores with no study."""
 
@@ -67,6 +70,12 @@ class _Segment:
     @property
     def deadline(self) -> float:
         return self.job.first_deadline + self.made / SAMPLE_RATE
+
+    @property
+    def is_due(self) -> bool:
+        """Its listener has little left to hear. One who has waited long since is served best by all lanes."""
+        waits = not self.ended and not self.unwritten
+        return waits and abs(self.deadline - time.monotonic()) < ENOUGH_TO_HEAR
 
 
 @dataclass(eq=False)
@@ -200,8 +209,8 @@ class Workbench:
             for segment in stream.segments:
                 if segment not in self._in_lanes and not segment.ended and not segment.unwritten:
                     yield segment
-                if self._vocodes_in_windows and not stream.sounds:
-                    break  # the segments behind it would take cores from its first block
+                if self._vocodes_in_windows and (not stream.sounds or segment.is_due):
+                    break  # the segments behind it would take cores from the block that is waited for
 
     def _announce(self) -> None:
         """Something has changed: lanes that wait look again, and those at what nobody wants are freed if there are

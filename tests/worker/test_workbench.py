@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -51,6 +52,20 @@ def test_the_first_block_of_a_stream_shares_the_cores_with_none_of_its_later_seg
     assert desk.take_up().job.script == "3x100-newcomer"
     desk.finish(first)
     assert [segment.job.segment for segment in desk.bench._workable()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("seconds", "together"), [(-2, True), (-0.5, False), (0.5, False), (2, True)])
+def test_who_has_little_left_to_hear_shares_the_cores_with_none_of_his_later_segments(
+    seconds: float, together: bool
+) -> None:
+    """But one who has waited long since gets the most sound for his time."""
+    desk = Desk(first_block=0.3)
+    desk.job(0, 0, "3x100", deadline=time.monotonic() + seconds)
+    desk.job(0, 1, "3x100-next", deadline=time.monotonic() + 9)
+    desk.step()
+    assert [segment.job.segment for segment in desk.bench._workable()] == [0, 1][: 1 + together]
+    desk.take_up()
+    assert [segment.job.segment for segment in desk.bench._workable()] == [1] * together
 
 
 def test_a_first_segment_without_a_sound_does_not_keep_the_next_one_waiting() -> None:
