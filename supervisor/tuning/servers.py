@@ -33,8 +33,9 @@ _ASK_AGAIN = 0.2
 _OURS = re.compile("KOKORO_LIVE_|NOTIFY_SOCKET$|WATCHDOG_|LISTEN_")
 """Variables that would make another server of it: the user's settings, and what systemd tells this process."""
 
-_TOLD = 300
-"""Characters of what a server said at last that are worth repeating."""
+_LINES, _TOLD = 3, 600
+"""Lines of what a server said at last, and characters, that are worth repeating: the reason for an end may stand before
+what else ends with it."""
 
 
 class ServerFailed(Exception):
@@ -215,4 +216,4 @@ def _ended(status: int, log: IO[bytes]) -> str:
 def _last_words(log: IO[bytes]) -> str:
     log.seek(0)
     lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
-    return lines[-1].strip()[-_TOLD:] if lines else "it said nothing"
+    return "; ".join(map(str.strip, lines[-_LINES:]))[-_TOLD:] or "it said nothing"
