@@ -127,13 +127,13 @@ def decode_result(data: bytes) -> Result:
 def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
-    raise NotImplementedError(f"{type(value).__name__} isn't written as JSON")
+    raise TypeError(f"{type(value).__name__} isn't written as JSON")
 
 
 def _special(kind: type[Any], value: Any) -> Any:
     if kind is Path:
         return Path(value)
-    raise NotImplementedError(f"{kind.__name__} isn't read from JSON")
+    raise TypeError(f"{kind.__name__} isn't read from JSON")
 
 
 _spec = msgspec.json.Decoder(TrialSpec, dec_hook=_special).decode

@@ -52,9 +52,9 @@ def test_nothing_stays_open() -> None:
 
 def test_a_process_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     code = f"""
-        import subprocess, sys, time
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", {str(tmp_path)!r}])
-        time.sleep(600)
+        import signal, subprocess, sys
+        subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()", {str(tmp_path)!r}])
+        signal.pause()
     """
     assert trial(code, timeout=1.0) == Failed("it took longer than 1 s")
     left = [each for each in psutil.process_iter(["cmdline"]) if str(tmp_path) in (each.info["cmdline"] or ())]
@@ -68,11 +68,11 @@ def test_no_trial_outlives_its_search(tmp_path: Path, number: signal.Signals) ->
     told = tmp_path / "pid"
     os.mkfifo(told)
     sleeper = f"""
-import os, sys, time
+import os, signal, sys
 from shm.lifeline import die_with_supervisor
 die_with_supervisor(int(sys.argv[1]))
 open({str(told)!r}, "w").write(str(os.getpid()))
-time.sleep(600)
+signal.pause()
 """
     code = f"""
 import sys

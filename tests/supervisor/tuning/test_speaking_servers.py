@@ -100,7 +100,7 @@ def test_a_server_that_cannot_start_is_told_of(settings: WorkerSettings) -> None
 
 def test_a_server_that_says_nothing_is_ended() -> None:
     before = set(family())
-    command = (sys.executable, "-c", "import time; time.sleep(600)")
+    command = (sys.executable, "-c", "import signal; signal.pause()")
     with pytest.raises(ServerFailed, match="in time"), serving([], 1, 0.5, command):
         raise AssertionError
     assert set(family()) <= before
@@ -125,7 +125,7 @@ def test_no_server_outlives_its_search(settings: WorkerSettings, tmp_path: Path,
     told = tmp_path / "told"
     os.mkfifo(told)
     code = f"""
-import time
+import signal
 from pathlib import Path
 from supervisor.tuning.speaking_servers import SpeakingServers
 from worker.settings import WorkerSettings
@@ -133,7 +133,7 @@ settings = WorkerSettings(engine="kokoro", model=Path({str(settings.model)!r}), 
                           cache_dir=Path({str(settings.cache_dir)!r}))
 with SpeakingServers(settings, 30, 2, 60)({{}}, {{}}, 2):
     open({str(told)!r}, "w").write("it speaks")
-    time.sleep(600)
+    signal.pause()
 """
     search = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
     assert told.read_text() == "it speaks"
