@@ -18,7 +18,7 @@ from frontend.text.g2p import G2P
 from frontend.text.language import language_of
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
-from frontend.voice_spec import default_voice
+from frontend.text.voice_spec import default_voice
 from worker.engine import Engine, Utterance
 from worker.machine import cores
 from worker.select import choose

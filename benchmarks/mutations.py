@@ -36,14 +36,14 @@ class Mutation:
     """pytest's arguments."""
 
 
-DISPATCHER = "frontend/dispatcher.py"
-RECORDS = "frontend/records.py"
+DISPATCHER = "frontend/scheduling/dispatcher.py"
+RECORDS = "frontend/scheduling/records.py"
 TURNS = "frontend/scheduling/turns.py"
-DISPATCHER_TESTS = ("tests/frontend/test_dispatcher.py",)
-SUSPECTS_TESTS = ("tests/frontend/test_suspects.py",)
+DISPATCHER_TESTS = ("tests/frontend/scheduling/test_dispatcher.py",)
+SUSPECTS_TESTS = ("tests/frontend/scheduling/test_suspects.py",)
 WORKBENCH = "worker/workbench.py"
 WORKBENCH_TESTS = ("tests/worker/test_workbench.py",)
-CHANNELS_TESTS = ("tests/supervisor/test_channels.py",)
+CHANNELS_TESTS = ("tests/supervisor/processes/test_channels.py",)
 
 MUTATIONS = (
     Mutation(
@@ -107,7 +107,9 @@ MUTATIONS = (
         "pass",
         DISPATCHER_TESTS,
     ),
-    Mutation("innocent-end", "frontend/planned.py", "self.deaths += to_blame", "self.deaths += 1", SUSPECTS_TESTS),
+    Mutation(
+        "innocent-end", "frontend/streams/planned.py", "self.deaths += to_blame", "self.deaths += 1", SUSPECTS_TESTS
+    ),
     Mutation(
         "suspects-alone",
         TURNS,
@@ -130,7 +132,11 @@ MUTATIONS = (
         SUSPECTS_TESTS,
     ),
     Mutation(
-        "forget-on-disconnect", "frontend/link.py", "            self._send(Forget(lease.job))\n", "", DISPATCHER_TESTS
+        "forget-on-disconnect",
+        "frontend/streams/link.py",
+        "            self._send(Forget(lease.job))\n",
+        "",
+        DISPATCHER_TESTS,
     ),
     Mutation(
         "nothing-for-the-forgotten",
@@ -147,21 +153,25 @@ MUTATIONS = (
         WORKBENCH_TESTS,
     ),
     Mutation(
-        "hang", "frontend/watchdog.py", 'self._link.lose("it hangs")', "pass", ("tests/frontend/test_watchdog.py",)
+        "hang",
+        "frontend/scheduling/watchdog.py",
+        'self._link.lose("it hangs")',
+        "pass",
+        ("tests/frontend/scheduling/test_watchdog.py",),
     ),
     Mutation(
         "cut-on-error",
-        "frontend/speech.py",
+        "frontend/http/speech.py",
         "                cut(request)\n",
         "                pass\n",
-        ("tests/frontend/test_speech_stream.py",),
+        ("tests/frontend/http/test_speech_stream.py",),
     ),
     Mutation(
         "reset-for-old-clients",
-        "frontend/ending.py",
+        "frontend/http/answers/ending.py",
         'struct.pack("ii", on, 0)',
         'struct.pack("ii", False, 0)',
-        ("tests/frontend/test_speech_stream.py",),
+        ("tests/frontend/http/test_speech_stream.py",),
     ),
     Mutation(
         "cancel-when-the-client-leaves",
@@ -172,21 +182,21 @@ MUTATIONS = (
     ),
     Mutation(
         "eof-of-commits",
-        "supervisor/channels.py",
+        "supervisor/processes/channels.py",
         "for fd in (arena, jobs_read, jobs_write, commits_read, commits_write):",
         "for fd in (arena, jobs_read, jobs_write, commits_read):",
         CHANNELS_TESTS,
     ),
     Mutation(
         "eof-of-jobs",
-        "supervisor/channels.py",
+        "supervisor/processes/channels.py",
         "for fd in (arena, jobs_read, jobs_write, commits_read, commits_write):",
         "for fd in (arena, jobs_read, commits_read, commits_write):",
         CHANNELS_TESTS,
     ),
     Mutation(
         "an-arena-per-generation",
-        "supervisor/channels.py",
+        "supervisor/processes/channels.py",
         "    arena = reserve(rings * ring_samples * SAMPLE_BYTES)\n",
         "    kept = globals().setdefault('KEPT', [])\n"
         "    kept[:] = kept or [reserve(rings * ring_samples * SAMPLE_BYTES)]\n"
@@ -202,17 +212,17 @@ MUTATIONS = (
     ),
     Mutation(
         "hanging-worker-killed",
-        "supervisor/slot.py",
+        "supervisor/processes/slot.py",
         "        self._nursery.kill_after(child, DUMP_GRACE)\n",
         "",
-        ("tests/supervisor/test_generations.py", "tests/supervisor/test_lifecycle.py"),
+        ("tests/supervisor/processes/test_generations.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
     Mutation(
         "crash-loop",
-        "supervisor/restarts.py",
+        "supervisor/processes/restarts.py",
         "if recent >= self._max_deaths:",
         "if False:",
-        ("tests/supervisor/test_restarts.py", "tests/supervisor/test_lifecycle.py"),
+        ("tests/supervisor/processes/test_restarts.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
 )
 

@@ -225,7 +225,7 @@ class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
     """Child -> supervisor: can't start, and starting again would not help."""
 
     kind: str
-    """A name of `supervisor.exit_codes`."""
+    """A name of `supervisor.processes.exit_codes`."""
     reason: str
     """One line that says what to do."""
 
@@ -275,7 +275,7 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """front, worker, standby, fetcher, trial; `worker` and `front` also for those that finish their streams
     (`draining`)."""
     state: str
-    """A `supervisor.service.State`; `draining`; of a standby `imported` or `loaded`."""
+    """A `supervisor.processes.service.State`; `draining`; of a standby `imported` or `loaded`."""
     generation: int | None = None
     pid: int | None = None
     """None while the role has no process."""

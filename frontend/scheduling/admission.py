@@ -10,11 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from frontend.planned import State
+from frontend.contract.speaker import Overloaded
 from frontend.planning.ledger import Ledger
 from frontend.scheduling.demand import Demand, wait_for_room
-from frontend.speaker import Overloaded
-from frontend.stream import Stream
+from frontend.streams.planned import State
+from frontend.streams.stream import Stream
 from frontend.text.segment import Segment
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo

@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from frontend.link import Link
-from frontend.planned import PlannedSegment, State
 from frontend.planning.ledger import Ledger
-from frontend.stream import Stream
+from frontend.streams.link import Link
+from frontend.streams.planned import PlannedSegment, State
+from frontend.streams.stream import Stream
 
 CLEARLY = 1.25
 """How many times as long the worker that has the stream may need before another one is taken."""

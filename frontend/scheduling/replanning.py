@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from frontend.planned import PlannedSegment, State
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits, replan
-from frontend.stream import Stream
+from frontend.streams.planned import PlannedSegment, State
+from frontend.streams.stream import Stream
 from frontend.text.segment import Notation, Segment, Unit
 
 AT_ONCE = 2

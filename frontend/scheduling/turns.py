@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from frontend.link import Link
-from frontend.planned import PlannedSegment, State
 from frontend.scheduling.placement import Trial
-from frontend.stream import Stream
+from frontend.streams.link import Link
+from frontend.streams.planned import PlannedSegment, State
+from frontend.streams.stream import Stream
 
 PER_STREAM = 2
 """A stream's segments in the worker at a time: one in the making, one to go on with."""

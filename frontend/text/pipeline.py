@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from frontend.lexicon.lexicon import Lexicon
-from frontend.markup.marked import Marked, SentenceEnd
-from frontend.markup.runs import Pacing
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import GUESS, Profile
 from frontend.text.given import Given
+from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.markup.marked import Marked, SentenceEnd
+from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.paced import paced_units

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
-from supervisor.composition import KINDS, Settings
-from supervisor.interruption import tidied_up_when_killed
-from supervisor.options import settings_options
+from supervisor.client.interruption import tidied_up_when_killed
+from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.options import settings_options
 from worker.model_search import find_model, find_voices
 from worker.quantization.kinds import Kind
 

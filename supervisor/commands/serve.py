@@ -17,28 +17,28 @@ from setproctitle import setproctitle
 
 from frontend.planning.stored import stored_profiles
 from shm.messages import Ready, Situation, Tuning
-from supervisor.activation import BadActivation, activated_listener
-from supervisor.composition import KINDS, Settings
-from supervisor.errands import Errand
-from supervisor.exit_codes import ExitCode
-from supervisor.exposure import assert_wanted
-from supervisor.lifecycle import Changes, Lifecycle, Outside
-from supervisor.listener import PortTaken, listen
-from supervisor.logs import configure_logging
-from supervisor.loop import Loop
-from supervisor.metrics_folder import metrics_folder
-from supervisor.notifications import Notifications
-from supervisor.options import settings_options
-from supervisor.probe import Probe
-from supervisor.service_manager import ServiceManager
-from supervisor.spawn import ProcessSpawner
-from supervisor.standing import Standing
-from supervisor.tuned import applied_to, told
+from supervisor.processes.errands import Errand
+from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
+from supervisor.processes.loop import Loop
+from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.processes.probe import Probe
+from supervisor.processes.spawn import ProcessSpawner
+from supervisor.processes.standing import Standing
+from supervisor.processes.watchdog import Watchdog
+from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.logs import configure_logging
+from supervisor.settings.options import settings_options
+from supervisor.startup.activation import BadActivation, activated_listener
+from supervisor.startup.exposure import assert_wanted
+from supervisor.startup.listener import PortTaken, listen
+from supervisor.startup.notifications import Notifications
+from supervisor.startup.service_manager import ServiceManager
 from supervisor.tuning.application import Applied
-from supervisor.watchdog import Watchdog
+from supervisor.tuning.tuned import applied_to, told
 
 if TYPE_CHECKING:
-    from supervisor.metrics import SupervisorMetrics
+    from supervisor.processes.metrics import SupervisorMetrics
 
 _ARGUMENTS = "kokoro-live arguments"
 
@@ -156,7 +156,7 @@ class Program(Outside):
 
     def situation(self, situation: Situation) -> None:
         if self._metrics is None:
-            from supervisor.metrics import SupervisorMetrics
+            from supervisor.processes.metrics import SupervisorMetrics
 
             self._metrics = SupervisorMetrics(self._metrics_folder)
         self._metrics.follow(situation)

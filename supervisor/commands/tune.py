@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from supervisor.client_command import ClientCommand
-from supervisor.composition import KINDS, Settings
-from supervisor.options import settings_options
+from supervisor.commands.client_command import ClientCommand
+from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.options import settings_options
 from supervisor.tuning.candidates import Groups, groups
 from supervisor.tuning.case import given, key_of
 from supervisor.tuning.chosen import Chosen
@@ -284,7 +284,7 @@ def _providers() -> list[str]:
 
 
 def _warn_of_server(context: click.Context) -> None:
-    from supervisor.server_client import address, is_kokoro_live
+    from supervisor.client.server_client import address, is_kokoro_live
 
     url = address(context.params["host"], context.params["port"])
     if is_kokoro_live(url):

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from supervisor.commands.serve import serve
-from supervisor.composition import Settings
-from supervisor.options import CONFIG_FILE, variable
+from supervisor.settings.composition import Settings
+from supervisor.settings.options import CONFIG_FILE, variable
 
 DEFAULT_NAME = "kokoro-live"
 

@@ -13,7 +13,7 @@ import click
 
 from frontend.planning.profile import Profile
 from frontend.planning.stored import read_profiles
-from supervisor.composition import Settings
+from supervisor.settings.composition import Settings
 from supervisor.tuning.case import given, key_of
 from supervisor.tuning.profile_file import Missing, ProfileFolder, TuningProfile, Unusable, days
 from worker.checksum_cache import cached_sha256_of

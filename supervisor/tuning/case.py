@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from supervisor.composition import Settings
+from supervisor.settings.composition import Settings
 from supervisor.tuning.chosen import options
 from supervisor.tuning.profile_file import Key, Missing
 from worker.checksum_cache import cached_sha256_of

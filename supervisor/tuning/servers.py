@@ -18,7 +18,7 @@ from typing import IO, Any
 import psutil
 
 import supervisor
-from supervisor.server_client import NoAnswer, get_json
+from supervisor.client.server_client import NoAnswer, get_json
 
 SERVER = (sys.executable, "-P", "-m", "supervisor.tuning.measured_server")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields
 from statistics import median
 from typing import Protocol
 
+from supervisor.processes.workers import ACCELERATORS
 from supervisor.tuning.candidates import Changes
 from supervisor.tuning.effort import BETTER
 from supervisor.tuning.listening import Figures
 from supervisor.tuning.profile_file import Attempt
 from supervisor.tuning.servers import ServerFailed
 from supervisor.tuning.trials import Trials, named
-from supervisor.workers import ACCELERATORS
 
 STAGE = "workers"
 

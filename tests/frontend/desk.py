@@ -6,12 +6,12 @@ import asyncio
 
 import numpy as np
 
-from frontend.cache.segments import SegmentCache
-from frontend.dispatcher import Dispatcher, Reader
-from frontend.metrics import Metrics
-from frontend.settings import FrontSettings
-from frontend.speaker import SpeechRequest, SpeechStream
-from frontend.stream import Stream
+from frontend.contract.speaker import SpeechRequest, SpeechStream
+from frontend.monitoring.metrics import Metrics
+from frontend.scheduling.dispatcher import Dispatcher, Reader
+from frontend.settings.front import FrontSettings
+from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.stream import Stream
 from shm.audio import Pcm
 from shm.messages import ControlMessage, Situation
 from tests.frontend.scripted_worker import DEADLINE, ScriptedReader, ScriptedWorker, joined, samples_of

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontend.joins import Joiner
+from frontend.contract.speaker import SpeechRequest
 from frontend.planning.profile import Profile
-from frontend.speaker import SpeechRequest
+from frontend.streams.joins import Joiner
 from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.engine_info import EngineInfo

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
+from frontend.contract.speaker import SpeechRequest
 from frontend.planning.profile import Profile
-from frontend.speaker import SpeechRequest
 from frontend.text.segment import Cut, Segment, Unit
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo

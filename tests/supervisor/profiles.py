@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from supervisor.commands.serve import serve
-from supervisor.composition import Settings
+from supervisor.settings.composition import Settings
 from supervisor.tuning.case import given, key_of
 from supervisor.tuning.chosen import Chosen
 from supervisor.tuning.profile_file import DAY, ProfileFolder, TuningProfile

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.joins import Joiner
+from frontend.streams.joins import Joiner
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
+from frontend.contract.speaker import Overloaded
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
-from frontend.speaker import Overloaded
-from frontend.stream import Stream
+from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
 from shm.messages import Done, Job
 from tests.frontend.desk import Desk, heard, listen

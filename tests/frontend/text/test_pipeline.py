@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.markup.marked import Marked, Pause, Pronunciation
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan
 from frontend.planning.profile import GUESS
+from frontend.text.markup.marked import Marked, Pause, Pronunciation
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.sanitize import sanitize

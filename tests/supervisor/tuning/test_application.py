@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from supervisor.commands.serve import serve
-from supervisor.composition import Settings
+from supervisor.settings.composition import Settings
 from supervisor.tuning import case
 from supervisor.tuning.application import Applied, tuned_settings
 from supervisor.tuning.case import given, key_of

@@ -14,10 +14,10 @@ import psutil
 import pytest
 
 from frontend.planning.stored import read_profiles
+from supervisor.client.server_client import get_json
 from supervisor.commands.tune import servers
-from supervisor.composition import Settings
-from supervisor.server_client import get_json
-from supervisor.settings import SupervisorSettings
+from supervisor.settings.composition import Settings
+from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.tuning.profile_file import ProfileFolder
 from supervisor.tuning.servers import ServerFailed, flags, serving, together
 from supervisor.tuning.speaking_servers import COSTS, SpeakingServers, listeners

@@ -1,0 +1,28 @@
+"""Which of tuning's profiles is in use, or why none is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from frontend.monitoring.status import report
+from shm import messages
+from shm.engine_info import EngineInfo
+
+
+def tuning(told: messages.Tuning, engine: EngineInfo | None, now: float) -> report.Tuning:
+    """As the supervisor tells it, unless the engine shows that the worker had to go on without it.
+
+    Args:
+        told: what was found at the start, or at the last reload.
+        engine: what speaks.
+        now: seconds since 1970.
+    """
+    if told.created is None:
+        return report.Tuning(False, told.reason)
+    chosen = told.chosen.get("model")
+    if chosen and engine and engine.model != chosen:
+        return report.Tuning(False, f"{engine.model} speaks, and not {chosen}, which it chose; the log says why")
+    made_at = datetime.fromtimestamp(told.created, UTC).isoformat(timespec="seconds")
+    return report.Tuning(
+        True, chosen=told.chosen, verdict=told.verdict, made_at=made_at, age_seconds=round(now - told.created)
+    )

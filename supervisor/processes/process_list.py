@@ -1,0 +1,68 @@
+"""All processes of a server in a list, for `/status`: those that serve, and those beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shm.engine_info import Priority
+from shm.messages import ProcessReport
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.service import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A process beside those that serve."""
+
+    child: Incarnation
+    role: str
+    state: str
+    """For people."""
+    slot: int | None = None
+    """Of a worker."""
+
+
+def reports(
+    front: Service, workers: Sequence[Service], others: Iterable[Beside], nursery: Nursery
+) -> Iterator[ProcessReport]:
+    """The front and each worker once, whether it has a process or not; then the `others`."""
+    several = len(workers) > 1
+    for slot, service in ((None, front), *enumerate(workers)):
+        child = service.process
+        yield ProcessReport(
+            role=service.role,
+            state=service.state,
+            generation=child.generation if child else None,
+            pid=child.pid if child else None,
+            started=nursery.started(child) if child else None,
+            load_seconds=child.ready.load_seconds if child and child.ready else None,
+            restarts=service.restarts,
+            last_exit=service.last_exit,
+            last_exit_at=service.last_exit_at,
+            slot=slot if several else None,
+            provider=_provider(child),
+            priority=_priority(child),
+        )
+    for beside in others:
+        child = beside.child
+        yield ProcessReport(
+            role=beside.role,
+            state=beside.state,
+            generation=child.generation,
+            pid=child.pid,
+            started=nursery.started(child),
+            load_seconds=child.ready.load_seconds if child.ready else None,
+            slot=beside.slot if several else None,
+            provider=_provider(child),
+            priority=_priority(child),
+        )
+
+
+def _priority(child: Incarnation | None) -> Priority | None:
+    return child.ready.engine.priority if child and child.ready else None
+
+
+def _provider(child: Incarnation | None) -> str:
+    return child.ready.engine.provider if child and child.ready else ""
