@@ -6,8 +6,8 @@ from typing import Any
 
 from aiohttp import web
 
-from frontend.contract.speaker import Speaker, Unavailable
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.speaker import Speaker
 from frontend.http.voice_description import described
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")

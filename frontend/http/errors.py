@@ -10,7 +10,7 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from frontend.contract.speaker import Broken, Interrupted, Overloaded, Unavailable, Unspeakable
+from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, Unavailable, Unspeakable
 from frontend.http import request_id
 
 ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
@@ -19,27 +19,6 @@ ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
 log = logging.getLogger(__name__)
-
-
-class ApiError(Exception):
-    """A request that is refused: what to answer. The message is meant for the client and says what to do."""
-
-    def __init__(
-        self,
-        status: int,
-        message: str,
-        *,
-        param: str | None = None,
-        code: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.param = param
-        """The field that is wrong: `input`, `voice.id`; None where no single one is."""
-        self.code = code
-        self.headers = headers
 
 
 def error_response(

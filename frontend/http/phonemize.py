@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import msgspec
 from aiohttp import web
 
+from frontend.contract.errors import ApiError
+from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
-from frontend.http.errors import ApiError
 from frontend.http.requests.json_body import read_json
 from frontend.text.ipa import ALPHABET
 from frontend.text.language import UnknownLanguage, language_of
-from frontend.text.markup.marked import MarkupKind
 from frontend.text.markup.parse import parse_markup
 from frontend.text.phoneme_script import unknown_phonemes
 from frontend.text.pipeline import TextPipeline

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from types import TracebackType
 
-from frontend.contract.speaker import Interrupted
+from frontend.contract.errors import Interrupted
 
 
 class OnBusy(StrEnum):

@@ -19,19 +19,21 @@ from aiohttp import hdrs, web
 
 from frontend.audio.encoding import Encoders, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
-from frontend.contract.speaker import Speaker, SpeechError, SpeechStream, Unavailable, Unspeakable
+from frontend.contract.errors import ApiError, SpeechError, Unavailable, Unspeakable
+from frontend.contract.speaker import Speaker, SpeechStream
 from frontend.contract.stages import STAGES
+from frontend.contract.word_timing import WordTiming
 from frontend.http import request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery, Listening, chunks
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, timing
-from frontend.http.errors import ApiError, late_error_body
+from frontend.http.errors import late_error_body
 from frontend.http.requests.schema import SpeechCall, parse_speech
 from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.sessions import Sessions, Turn
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
-from frontend.timestamps.align import WordTiming, parted
+from frontend.timestamps.align import parted
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
 

@@ -14,7 +14,8 @@ from statistics import median
 import msgspec
 from msgspec import UNSET
 
-from frontend.contract.speaker import Overloaded, SpeechError, SpeechRequest, Unavailable, Unspeakable
+from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
+from frontend.contract.request import SpeechRequest
 from frontend.monitoring.drift import LEAST, identity
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.state_folder import write_whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from frontend.contract.speaker import SpeechRequest
+from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import Profile
 from frontend.text.markup.parse import parse_markup

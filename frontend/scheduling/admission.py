@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from frontend.contract.speaker import Overloaded
+from frontend.contract.errors import Overloaded
 from frontend.planning.ledger import Ledger
 from frontend.scheduling.demand import Demand, wait_for_room
 from frontend.streams.planned import State

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Protocol
 
-from frontend.contract.speaker import Broken, Overloaded, SpeechRequest, Unavailable
+from frontend.contract.errors import Broken, Overloaded, Unavailable
+from frontend.contract.request import SpeechRequest
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.ledger import Account, Ledger

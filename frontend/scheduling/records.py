@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from frontend.contract.speaker import Unspeakable
+from frontend.contract.errors import Unspeakable
 from frontend.monitoring.metrics import Metrics
 from frontend.planning.ledger import Ledger
 from frontend.streams.cache.entry import CachedSegment

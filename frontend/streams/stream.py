@@ -9,15 +9,16 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import Protocol
 
-from frontend.contract.speaker import SpeechError, SpeechRequest, Unspeakable
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError, SpeechError, Unspeakable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.word_timing import WordTiming
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner
 from frontend.streams.link import Lease, Link
 from frontend.streams.planned import PlannedSegment, SealedBlock, State
 from frontend.streams.playback_clock import PlaybackClock
 from frontend.text.segment import Segment
-from frontend.timestamps.align import WordTiming, align
+from frontend.timestamps.align import align
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
 

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
+from frontend.contract.word_timing import WordTiming
 from frontend.text.segment import SpokenWord
 from shm.audio import SAMPLE_RATE
 from shm.messages import Mark
 
 _DECIMALS = 4
 """A sample is 0.04 ms."""
-
-
-@dataclass(frozen=True, slots=True)
-class WordTiming:
-    """One written word in the audio."""
-
-    word: str
-    """As the user wrote it."""
-    said: str
-    """As it was normalised."""
-    start: float
-    """Seconds from the audio's beginning."""
-    end: float
 
 
 def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callable[[int], int]) -> list[WordTiming]:

@@ -7,7 +7,7 @@ import wave
 
 import msgspec
 
-from frontend.timestamps.align import WordTiming
+from frontend.contract.word_timing import WordTiming
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.client.spoken import Piece
 

@@ -16,10 +16,10 @@ from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, pa
 from supervisor.client.spoken import CannotSpeak, Piece
 
 if TYPE_CHECKING:
+    from frontend.contract.word_timing import WordTiming
     from frontend.streams.joins import Joiner
     from frontend.text.pipeline import TextPipeline
     from frontend.text.segment import Segment
-    from frontend.timestamps.align import WordTiming
     from shm.audio import Pcm
     from shm.engine_info import EngineInfo
     from shm.messages import Mark, Voice
@@ -81,6 +81,8 @@ class LocalSpeech:
             CannotSpeak: there is no such voice or language, nothing can be spoken, the engine can't tell when words
                 sound, or it fails on a segment.
         """
+        from frontend.planning.planner import Limits, plan
+        from frontend.planning.profile import GUESS
         from frontend.streams.joins import Joiner
         from frontend.text.espeak import EspeakUnavailable
         from frontend.text.segment import Notation
@@ -95,7 +97,9 @@ class LocalSpeech:
         joiner = Joiner()
         pool = ThreadPoolExecutor(self._engine.concurrency, "speech")
         try:
-            for segment in self._pipeline.segments(text, language, Notation.of(self.engine), speed):
+            notation = Notation.of(self.engine)
+            sentences = self._pipeline.sentences(text, language, notation)
+            for segment in plan(sentences, GUESS, speed, notation, Limits()):
                 making.append(_making(segment, blend, language, speed, timestamps))
                 pool.submit(self._make, making[-1])
                 if len(making) > self._engine.concurrency:

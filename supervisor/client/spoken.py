@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from frontend.timestamps.align import WordTiming
+    from frontend.contract.word_timing import WordTiming
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from supervisor.client.spoken import CannotSpeak, Piece
 from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
 if TYPE_CHECKING:
-    from frontend.timestamps.align import WordTiming
+    from frontend.contract.word_timing import WordTiming
     from supervisor.client.sinks import Write
 
 _KINDS_SHOWN = 20

@@ -6,7 +6,8 @@ import asyncio
 
 import numpy as np
 
-from frontend.contract.speaker import SpeechRequest, SpeechStream
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import SpeechStream
 from frontend.monitoring.metrics import Metrics
 from frontend.scheduling.dispatcher import Dispatcher, Reader
 from frontend.settings.front import FrontSettings

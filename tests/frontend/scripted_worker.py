@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontend.contract.speaker import SpeechRequest
+from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import Profile
 from frontend.streams.joins import Joiner
 from frontend.text.segment import Cut, Segment

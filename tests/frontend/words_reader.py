@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
-from frontend.contract.speaker import SpeechRequest
+from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import Profile
 from frontend.text.segment import Cut, Segment, Unit
 from shm.audio import SAMPLE_RATE

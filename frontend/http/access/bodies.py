@@ -6,8 +6,7 @@ import asyncio
 
 from aiohttp import hdrs, web
 
-from frontend.contract.speaker import Unavailable
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError, Unavailable
 from frontend.settings.front import FrontSettings
 
 _SOON = 1.0

@@ -6,7 +6,7 @@ import re
 
 from aiohttp import hdrs, web
 
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError
 from frontend.settings.origins import Origins
 
 EXPOSED = "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Primed-Silence, Retry-After, retry-after-ms"

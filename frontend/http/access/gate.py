@@ -18,13 +18,14 @@ from collections.abc import Callable
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
+from frontend.contract.errors import ApiError
 from frontend.http.access.addresses import arrived_at_loopback, from_here, network
 from frontend.http.access.bodies import Bodies
 from frontend.http.access.cors import Cors
 from frontend.http.access.identity import API_KEY
 from frontend.http.access.rate_limit import RateLimit
 from frontend.http.access.rules import Wants, wants
-from frontend.http.errors import ApiError, retry_after
+from frontend.http.errors import retry_after
 from frontend.settings.front import FrontSettings
 from frontend.settings.hosts import Hosts
 from frontend.settings.keys import ApiKeys

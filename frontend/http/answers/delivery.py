@@ -11,11 +11,11 @@ from aiohttp import web
 
 from frontend.audio.encoding import Encoding
 from frontend.contract.stages import Stages
+from frontend.contract.word_timing import WordTiming
 from frontend.http.answers.ending import reset_on_close
 from frontend.http.answers.framing import Framing
 from frontend.monitoring.metrics import Metrics
 from frontend.streams.joins import AUDIBLE
-from frontend.timestamps.align import WordTiming
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
 

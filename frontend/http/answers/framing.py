@@ -9,8 +9,8 @@ from typing import Protocol
 import msgspec
 
 from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.contract.word_timing import WordTiming
 from frontend.http.answers import sse
-from frontend.timestamps.align import WordTiming
 
 
 class Framing(Protocol):

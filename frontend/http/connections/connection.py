@@ -9,7 +9,7 @@ from typing import Protocol
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from frontend.contract.speaker import Unavailable
+from frontend.contract.errors import Unavailable
 from frontend.settings.front import FrontSettings
 
 log = logging.getLogger(__name__)

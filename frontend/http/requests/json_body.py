@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError
 
 _PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
 """How msgspec writes where in the document it stumbled."""

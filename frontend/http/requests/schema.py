@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError
+from frontend.contract.request import MarkupKind
 from frontend.http.requests.json_body import read_json
 from frontend.http.sessions import OnBusy
-from frontend.text.markup.marked import MarkupKind
 from shm.audio import SAMPLE_RATE
 
 

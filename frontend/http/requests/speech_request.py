@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from aiohttp import hdrs, web
 
-from frontend.contract.speaker import SpeechRequest
+from frontend.contract.errors import ApiError
+from frontend.contract.request import SpeechRequest
 from frontend.http import request_id
 from frontend.http.access.identity import API_KEY
-from frontend.http.errors import ApiError
 from frontend.http.phonemize import check_phonemes
 from frontend.http.requests.schema import SpeechCall
 from frontend.text.language import UnknownLanguage, language_of

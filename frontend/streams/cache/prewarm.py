@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from contextlib import closing
 from typing import Protocol
 
-from frontend.contract.speaker import Overloaded, Speaker, SpeechError, SpeechRequest, Unavailable
+from frontend.contract.errors import Overloaded, SpeechError, Unavailable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import Speaker
 from frontend.text.language import language_of
 from frontend.text.voice_spec import default_voice, parse_voice
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError
 
 
 class MarkupError(ApiError):

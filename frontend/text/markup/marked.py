@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from frontend.text.sanitize import sanitize
-
-
-class MarkupKind(StrEnum):
-    """What a request's text is written in."""
-
-    NONE = "none"
-    TAGS = "tags"
-    """`[pause:1.5s]` and `[word](/ipa/)`."""
-    SSML = "ssml"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from frontend.contract.request import MarkupKind
 from frontend.text.ipa import UnknownSymbols, from_ipa
-from frontend.text.markup.marked import Marked, MarkupKind
+from frontend.text.markup.marked import Marked
 from frontend.text.markup.say_as import said_as
 from frontend.text.markup.ssml import parse_ssml
 from frontend.text.markup.tags import parse_tags

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 from aiohttp.web_protocol import RequestHandler
 
-from frontend.contract.speaker import Overloaded
+from frontend.contract.errors import Overloaded
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, CachedSpeaker, FakeSpeaker, raw_post, serving, speech
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from frontend.audio.encoding import MAX_THREADS
-from frontend.contract.speaker import Broken
+from frontend.contract.errors import Broken
 from frontend.settings.front import FrontSettings
 from tests.frontend.audio.hearing import PADDING, hear, vowels
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, speech

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frontend.audio.formats import FORMATS
-from frontend.http.errors import ApiError
+from frontend.contract.errors import ApiError
 from frontend.http.requests.schema import SpeechBody, SpeechCall, parse_speech
 
 LONGEST = 200

@@ -15,7 +15,8 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.http.errors import ApiError, openai_errors
+from frontend.contract.errors import ApiError
+from frontend.http.errors import openai_errors
 from frontend.http.phonemize import Phonemizer, check_phonemes
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.entry import read_entries

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from frontend.contract.speaker import Interrupted
+from frontend.contract.errors import Interrupted
 from frontend.http.sessions import OnBusy, Sessions
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from frontend.contract.speaker import SpeechRequest
+from frontend.contract.request import SpeechRequest
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, FakeStream, raw_post, serving, speech
 

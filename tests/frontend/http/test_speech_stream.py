@@ -12,7 +12,7 @@ import aiohttp
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Broken, Unavailable, Unspeakable
+from frontend.contract.errors import Broken, Unavailable, Unspeakable
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, speech
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from frontend.audio.formats import AudioFormat
-from frontend.contract.speaker import Broken, Unavailable, Unspeakable
+from frontend.contract.errors import Broken, Unavailable, Unspeakable
 from shm.audio import SAMPLE_RATE
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from frontend.contract.word_timing import WordTiming
 from frontend.settings.front import FrontSettings
-from frontend.timestamps.align import WordTiming
 from shm.audio import Pcm
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, serving, speech
 

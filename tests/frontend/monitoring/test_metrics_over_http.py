@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from frontend.contract.speaker import Broken, Overloaded
+from frontend.contract.errors import Broken, Overloaded
 from frontend.monitoring.metrics import Metrics
 from frontend.text.g2p import G2P
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, raw_post, serving, speech

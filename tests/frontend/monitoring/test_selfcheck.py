@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from frontend.contract.speaker import Broken, Unavailable
+from frontend.contract.errors import Broken, Unavailable
 from frontend.monitoring.drift import identity
 from frontend.monitoring.selfcheck import KEPT, TEXT, Check, History, SelfCheck
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, Step, speech

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from frontend.contract.speaker import Overloaded
+from frontend.contract.errors import Overloaded
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Broken, Overloaded, Unavailable, Unspeakable
+from frontend.contract.errors import Broken, Overloaded, Unavailable, Unspeakable
 from shm.messages import Connect, Disconnect, Distrust, Idle, Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Broken
+from frontend.contract.errors import Broken
 from shm.messages import Disconnect, Quit
 from tests.frontend.scheduling.test_dispatcher import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker

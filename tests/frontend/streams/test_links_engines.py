@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Broken, Unavailable
+from frontend.contract.errors import Broken, Unavailable
 from shm.engine_info import EngineInfo
 from shm.messages import Disconnect, ProcessReport, Situation
 from tests.frontend.desk import Desk, heard, listen, planned, spoken

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Broken
+from frontend.contract.errors import Broken
 from shm.messages import Connect, Distrust, Done, Marks, pack_marks
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Overloaded
+from frontend.contract.errors import Overloaded
 from frontend.scheduling.placement import finish
 from frontend.streams.stream import Stream
 from shm.audio import Pcm

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Unavailable
+from frontend.contract.errors import Unavailable
 from shm.messages import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import PER_TOKEN

@@ -10,7 +10,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from frontend.contract.speaker import Interrupted, SpeechError
+from frontend.contract.errors import Interrupted, SpeechError
 from frontend.http.sessions import OnBusy, Sessions
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner

@@ -20,6 +20,7 @@ from frontend.text.segment import Notation, Segment
 from shm.engine_info import EngineInfo
 from supervisor.client.local_speech import LocalSpeech
 from supervisor.client.spoken import CannotSpeak
+from tests.frontend.segments import segments_of
 from tests.miniature import make_miniature, make_voices, tokens_of
 from tests.supervisor.clean_environment import clean_environment
 from tests.system.oracle import samples_of
@@ -49,7 +50,7 @@ def samples(speech: LocalSpeech, text: str, **attributes: object) -> np.ndarray:
 
 
 def planned(speech: LocalSpeech, text: str) -> list[Segment]:
-    return list(TextPipeline(G2P()).segments(text, "en-us", Notation.of(speech.engine)))
+    return list(segments_of(TextPipeline(G2P()), text, "en-us", Notation.of(speech.engine)))
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

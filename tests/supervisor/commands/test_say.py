@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from frontend.contract.speaker import Broken, Unspeakable
+from frontend.contract.errors import Broken, Unspeakable
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 from tests.miniature import make_miniature, make_voices

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frontend.contract.request import MarkupKind
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.entry import read_entries
 from frontend.text.lexicon.lexicon import Lexicon
 from frontend.text.markup.error import MarkupError
-from frontend.text.markup.marked import Marked, MarkupKind
+from frontend.text.markup.marked import Marked
 from frontend.text.markup.parse import parse_markup
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from frontend.contract.request import MarkupKind
 from frontend.text.markup.error import MarkupError
-from frontend.text.markup.marked import Marked, MarkupKind, Pause, Pronunciation
+from frontend.text.markup.marked import Marked, Pause, Pronunciation
 from frontend.text.markup.parse import parse_markup
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Notation
