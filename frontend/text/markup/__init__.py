@@ -1,1 +1,1 @@
-"""Speech control in the text: pauses, pronunciations and pace, as short tags or as SSML."""
+"""Tags and SSML parsed into plain text and annotations. The text pipeline, the reader and http's phonemizer enter."""
