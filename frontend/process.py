@@ -101,19 +101,13 @@ class Front:
         self._metrics.watch_queue(lambda: self._dispatcher.queue_depth)
         self._metrics.readings.add(lambda: cost_readings(self._dispatcher.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._dispatcher.snapshot().situation, os.getppid()))
-        app = make_app(self._dispatcher, self._settings, self._metrics)
         phonemizer = Phonemizer(
             self._dispatcher, self._pipeline, self._settings.max_input_characters, self._text.max_pause_seconds
         )
         status = StatusHandler(
             self._dispatcher.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
         )
-        app.add_routes(
-            [
-                web.get("/status", status.get),
-                web.post("/dev/phonemize", phonemizer.post),
-            ]
-        )
+        app = make_app(self._dispatcher, self._settings, self._metrics, phonemizer, status)
         runner = web.AppRunner(
             app,
             handler_cancellation=True,

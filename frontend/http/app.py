@@ -17,11 +17,16 @@ from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
 from frontend.http.errors import ERROR_CODE, asked, openai_errors
 from frontend.http.health import Health
-from frontend.http.openapi.handlers import docs, openapi
-from frontend.http.page import ROUTES as PAGE
+from frontend.http.openapi.document import build
+from frontend.http.openapi.handlers import Description
+from frontend.http.phonemize import Phonemizer
+from frontend.http.routes.route import Handlers
+from frontend.http.routes.table import ROUTES, access_of, mount
+from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
 from frontend.monitoring.metrics import UNMATCHED, Metrics
 from frontend.monitoring.readings import engine_readings
+from frontend.monitoring.status.handler import StatusHandler
 from frontend.settings.front import FrontSettings
 
 CLIENT_LEFT = 499
@@ -30,14 +35,20 @@ CLIENT_LEFT = 499
 log = logging.getLogger(__name__)
 
 
-def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web.Application:
-    """The HTTP surface over a speaker.
+def make_app(
+    speaker: Speaker,
+    settings: FrontSettings,
+    metrics: Metrics,
+    phonemizer: Phonemizer | None = None,
+    status: StatusHandler | None = None,
+) -> web.Application:
+    """The HTTP surface over a speaker. Without a phonemizer or a status, their routes are missing.
 
     Run it with `handler_cancellation=True`, so that a client that leaves gives its stream back at once; with
     `auto_decompress=False`, as compressed bodies are refused and a decompression bomb should cost nothing; and with
     `access_log=None`, as each request is logged here.
     """
-    gate = Gate(settings)
+    gate = Gate(settings, access_of)
     app = web.Application(
         client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors, attend, gate.admit]
     )
@@ -47,36 +58,10 @@ def make_app(speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> web
 
     metrics.readings.add(lambda: engine_readings(speaker.engine))
 
-    async def scrape(request: web.Request) -> web.Response:
-        body, content_type = metrics.exposition(request.headers.get(hdrs.ACCEPT, ""))
-        return web.Response(body=body, headers={hdrs.CONTENT_TYPE: content_type})
-
     speech = SpeechHandler(speaker, settings, metrics)
     app.on_cleanup.append(speech.close)
-    catalog = Catalog(speaker)
-    health = Health(speaker)
-    for version in ("/v1", ""):
-        app.add_routes(
-            [
-                web.post(f"{version}/audio/speech", speech.post),
-                web.get(f"{version}/models", catalog.models),
-                web.get(f"{version}/models/{{id:.+}}", catalog.model),
-                web.get(f"{version}/audio/models", catalog.audio_models),
-                web.get(f"{version}/audio/voices", catalog.voices),
-            ]
-        )
-    app.add_routes(PAGE)
-    app.add_routes(
-        [
-            web.post("/dev/captioned_speech", speech.captioned),
-            web.get("/openapi.json", openapi),
-            web.get("/docs", docs),
-            web.get("/voices", catalog.voices),
-            web.get("/health", health.alive),
-            web.get("/ready", health.ready),
-            web.get("/metrics", scrape),
-        ]
-    )
+    description = Description(lambda: build(ROUTES))
+    mount(app, Handlers(speech, Catalog(speaker), Health(speaker), Scrape(metrics), description, phonemizer, status))
     return app
 
 

@@ -62,13 +62,6 @@ async def favicon(request: web.Request) -> web.Response:
     return _answer(request, "favicon.svg")
 
 
-ROUTES = (
-    web.get("/", index),
-    web.get("/static/{name}", static),
-    web.get("/favicon.ico", favicon),
-)
-
-
 def _answer(request: web.Request, name: str) -> web.Response:
     file = _files().get(name)
     if file is None:

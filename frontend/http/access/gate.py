@@ -24,7 +24,7 @@ from frontend.http.access.bodies import Bodies
 from frontend.http.access.cors import Cors
 from frontend.http.access.identity import API_KEY
 from frontend.http.access.rate_limit import RateLimit
-from frontend.http.access.rules import Wants, wants
+from frontend.http.access.rules import Access
 from frontend.http.errors import retry_after
 from frontend.settings.front import FrontSettings
 from frontend.settings.hosts import Hosts
@@ -37,7 +37,16 @@ _BEARER = "bearer "
 class Gate:
     """Give `admit` to the application as its innermost middleware, and `mark` as a signal of its responses."""
 
-    def __init__(self, settings: FrontSettings, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: FrontSettings,
+        access_of: Callable[[str, str], Access],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Args:
+        access_of: the access that a method on a route's template demands.
+        """
+        self._access_of = access_of
         self._hosts = Hosts(settings.allowed_hosts)
         self._cors = Cors(Origins(settings.cors_origins))
         self._keys = ApiKeys(settings.api_keys, settings.api_key_file)
@@ -80,8 +89,8 @@ class Gate:
         if key is not None:
             return key
         resource = request.match_info.route.resource
-        needed = wants(request.method, resource.canonical if resource else "")
-        if needed is Wants.NOTHING or (needed is Wants.NEARNESS and from_here(request)):
+        demanded = self._access_of(request.method, resource.canonical if resource else "")
+        if demanded is Access.OPEN or (demanded is Access.NEAR and from_here(request)):
             return None
         if offered:
             raise _unauthorized("That API key is none of this server's.", "invalid_api_key", ', error="invalid_token"')

@@ -1,4 +1,4 @@
-"""The API's description, OpenAPI 3.1, made of the operations and of the types that parse their bodies."""
+"""The API's description, OpenAPI 3.1, made of the table of routes and of the types that parse their bodies."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from frontend.http.access.rules import Wants, wants
+from frontend.http.access.rules import Access
 from frontend.http.openapi import answers
 from frontend.http.openapi.fields import FIELDS
-from frontend.http.openapi.operations import JSON, Answer, Operation
+from frontend.http.routes.route import JSON, Answer, Operation, Route
 
 _DESCRIPTION = """\
 A local speech server. Operations under `/v1` also answer without the `/v1`. Errors have the shape of OpenAI's API.
@@ -56,14 +56,15 @@ _REQUEST_HEADERS = {
 _SCHEMAS = "#/components/schemas/"
 
 
-def build(operations: Sequence[Operation]) -> dict[str, Any]:
-    """The document, as JSON's types."""
-    kinds = [answers.Error, *_kinds(operations)]
+def build(routes: Sequence[Route]) -> dict[str, Any]:
+    """The document of the routes that have documentation, as JSON's types."""
+    documented = [(route, route.operation) for route in routes if route.operation is not None]
+    kinds = [answers.Error, *_kinds([operation for _, operation in documented])]
     refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
     schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
-    for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method] = _operation(operation, schema)
+    for route, operation in documented:
+        paths.setdefault(route.path, {})[route.method] = _operation(route, operation, schema)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -91,14 +92,13 @@ def _kinds(operations: Sequence[Operation]) -> list[Any]:
     return list({id(kind): kind for kind in found if kind is not None}.values())
 
 
-def _operation(operation: Operation, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
-    wanted = wants(operation.method.upper(), operation.path)
-    errors = sorted({*operation.errors, *((401,) if wanted is not Wants.NOTHING else ())} - {*operation.answers})
+def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    errors = sorted({*operation.errors, *((401,) if route.access is not Access.OPEN else ())} - {*operation.answers})
     described: dict[str, Any] = {
-        "operationId": re.sub(r"\W+", "_", f"{operation.method} {operation.path.removeprefix('/v1')}").strip("_"),
+        "operationId": re.sub(r"\W+", "_", f"{route.method} {route.path.removeprefix('/v1')}").strip("_"),
         "tags": [operation.tag],
         "summary": operation.summary,
-        "security": {Wants.NOTHING: [], Wants.NEARNESS: [{}, {"key": []}], Wants.KEY: [{"key": []}]}[wanted],
+        "security": {Access.OPEN: [], Access.NEAR: [{}, {"key": []}], Access.KEY: [{"key": []}]}[route.access],
         "responses": {
             **{str(status): _answer(answer, schema) for status, answer in operation.answers.items()},
             **{str(status): {"$ref": f"#/components/responses/{status}"} for status in errors},
@@ -106,7 +106,7 @@ def _operation(operation: Operation, schema: Mapping[int, dict[str, Any]]) -> di
     }
     if operation.description:
         described["description"] = operation.description
-    if parameters := _parameters(operation):
+    if parameters := _parameters(route, operation):
         described["parameters"] = parameters
     if operation.body is not None:
         content = {"schema": schema[id(operation.body)], "example": operation.example}
@@ -114,10 +114,10 @@ def _operation(operation: Operation, schema: Mapping[int, dict[str, Any]]) -> di
     return described
 
 
-def _parameters(operation: Operation) -> list[dict[str, Any]]:
+def _parameters(route: Route, operation: Operation) -> list[dict[str, Any]]:
     in_path = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in re.findall(r"{(\w+)}", operation.path)
+        for name in re.findall(r"{(\w+)}", route.path)
     ]
     in_header = [
         {"name": name, "in": "header", "description": _REQUEST_HEADERS[name], "schema": {"type": "string"}}

@@ -1,28 +1,31 @@
-"""`/openapi.json` and `/docs`."""
+"""GET /openapi.json and /docs: the API's description, for programs and for people."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.http.openapi.document import build
-from frontend.http.openapi.operations import OPERATIONS
 from frontend.http.openapi.page import render
 
 _LOCKED = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """The page runs no script, and loads nothing."""
 
-_document = functools.cache(lambda: build(OPERATIONS))
 
+class Description:
+    """The handlers. The document is built when somebody first asks for it."""
 
-async def openapi(request: web.Request) -> web.Response:
-    """The description, for programs."""
-    return web.Response(body=msgspec.json.encode(_document()), content_type="application/json")
+    def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
+        self._document = functools.cache(build)
 
+    async def openapi(self, request: web.Request) -> web.Response:
+        """The OpenAPI document."""
+        return web.Response(body=msgspec.json.encode(self._document()), content_type="application/json")
 
-async def docs(request: web.Request) -> web.Response:
-    """The description, for people."""
-    page = render(_document(), f"{request.scheme}://{request.headers.get(hdrs.HOST, 'localhost')}")
-    return web.Response(text=page, content_type="text/html", headers={"Content-Security-Policy": _LOCKED})
+    async def docs(self, request: web.Request) -> web.Response:
+        """The same as a page of HTML."""
+        page = render(self._document(), f"{request.scheme}://{request.headers.get(hdrs.HOST, 'localhost')}")
+        return web.Response(text=page, content_type="text/html", headers={"Content-Security-Policy": _LOCKED})

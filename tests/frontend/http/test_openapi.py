@@ -13,19 +13,20 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from frontend.http.access.rules import Wants, wants
+from frontend.http.access.rules import Access
 from frontend.http.app import make_app
 from frontend.http.openapi import answers
 from frontend.http.openapi.document import build
 from frontend.http.openapi.fields import FIELDS
-from frontend.http.openapi.operations import FILES, OPERATIONS
-from frontend.http.page import ROUTES as PAGE
+from frontend.http.routes.page import PAGE
+from frontend.http.routes.speech import FILES
+from frontend.http.routes.table import ROUTES, access_of
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 
-BESIDE_THE_APP = {("get", "/status"), ("post", "/dev/phonemize")}
-"""Added where the process has what it shows; see `frontend.process`."""
+OF_THE_PROCESS = {("get", "/status"), ("post", "/dev/phonemize")}
+"""Routes whose handlers only a whole front process has."""
 
 
 NASTY_HOST = "<b>x"
@@ -33,7 +34,7 @@ NASTY_HOST = "<b>x"
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(build(OPERATIONS)))
+    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(build(ROUTES)))
     return built
 
 
@@ -50,14 +51,14 @@ def routes() -> set[tuple[str, str]]:
 
     found = asyncio.run(collect())
     doubled = {(method, path) for method, path in found if (method, f"/v1{path}") in found}
-    return found - doubled - {(route.method.lower(), route.path) for route in PAGE}
+    return found - doubled - {(route.method, route.path) for route in PAGE}
 
 
 def test_every_route_is_in_the_description_and_vice_versa(document: dict[str, Any]) -> None:
     described = {(method, path) for path, methods in document["paths"].items() for method in methods}
-    assert described == routes() | BESIDE_THE_APP
+    assert described == routes() | OF_THE_PROCESS
     identifiers = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
-    assert len(identifiers) == len({*identifiers}) == len(OPERATIONS)
+    assert len(identifiers) == len({*identifiers}) == len([route for route in ROUTES if route.operation])
 
 
 def references(part: object) -> Iterator[str]:
@@ -80,7 +81,7 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 
 
 def test_every_field_of_a_body_is_explained_and_no_other(document: dict[str, Any]) -> None:
-    bodies = {operation.body.__name__ for operation in OPERATIONS if operation.body}
+    bodies = {route.operation.body.__name__ for route in ROUTES if route.operation and route.operation.body}
     schemas = document["components"]["schemas"]
     assert bodies <= {*FIELDS}
     for name, fields in FIELDS.items():
@@ -93,7 +94,7 @@ def test_what_needs_a_key_says_so(document: dict[str, Any]) -> None:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             keyed = {"key": []} in operation["security"]
-            assert keyed == (wants(method.upper(), path) is not Wants.NOTHING) == ("401" in operation["responses"])
+            assert keyed == (access_of(method.upper(), path) is not Access.OPEN) == ("401" in operation["responses"])
     assert document["paths"]["/v1/audio/speech"]["post"]["security"] == [{"key": []}]
 
 
