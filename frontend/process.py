@@ -98,7 +98,7 @@ class Front:
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish what streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
-        self._metrics.watch_queue(lambda: self._dispatcher.queue_depth)
+        self._metrics.watch("queue_depth", lambda: self._dispatcher.queue_depth)
         self._metrics.readings.add(lambda: cost_readings(self._dispatcher.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._dispatcher.snapshot().situation, os.getppid()))
         phonemizer = Phonemizer(
@@ -121,7 +121,7 @@ class Front:
         connections = Connections(
             runner.server, self._settings, room_for(self._settings.max_connections), self._metrics
         )
-        self._metrics.watch_connections(lambda: len(connections))
+        self._metrics.watch("connections", lambda: len(connections))
         acceptor = Acceptor(self._listener, connections)
         self._tell(Started())
         await self._oriented.wait()

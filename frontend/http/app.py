@@ -24,7 +24,7 @@ from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, mount
 from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
-from frontend.monitoring.metrics import UNMATCHED, Metrics
+from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status.handler import StatusHandler
 from frontend.settings.front import FrontSettings
@@ -85,7 +85,7 @@ def _observe(metrics: Metrics) -> Middleware:
             seconds = time.monotonic() - started
             metrics.request_finished(resource.canonical if resource else UNMATCHED, status, seconds)
             if code == "overloaded":
-                metrics.refused()
+                metrics.count(Event.REFUSED)
             if status in (408, 429) or status >= 500:
                 metrics.errors.add(request_id.current.get(), code or str(status))
             stages: Stages | None = request.get(STAGES)

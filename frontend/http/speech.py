@@ -31,7 +31,7 @@ from frontend.http.errors import late_error_body
 from frontend.http.requests.schema import SpeechCall, parse_speech
 from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.sessions import Sessions, Turn
-from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.metrics import Event, Metrics
 from frontend.settings.front import FrontSettings
 from frontend.timestamps.align import parted
 from shm.audio import SAMPLE_RATE
@@ -144,7 +144,7 @@ class SpeechHandler:
             if not response.prepared:
                 raise
             log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))
-            self._metrics.stream_cut()
+            self._metrics.count(Event.CUT)
             self._metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
             try:
                 await delivery.fail(late_error_body(error))

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from frontend.contract.errors import Broken, Overloaded, Unavailable
 from frontend.contract.request import SpeechRequest
-from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.ledger import Account, Ledger
 from frontend.planning.planner import Limits
@@ -81,7 +81,7 @@ class Dispatcher:
         self._cache = cache
         self._records = Records(self._streams, self._ledger, cache, metrics, self._ended, self.wake)
         self._limits = Limits(min_first_tokens=settings.min_first_tokens)
-        metrics.watch_cache(lambda: cache.bytes)
+        metrics.watch("cache_bytes", lambda: cache.bytes)
         self._idle = asyncio.Event()
         self._quarantine = Quarantine(settings.quarantine_seconds)
         self._numbers = itertools.count(1)
@@ -219,7 +219,7 @@ class Dispatcher:
                 if planned.state is State.DISPATCHED and planned.link is link:
                     # Only what a lane was at can have killed it.
                     planned.orphaned(to_blame and planned.touched is not None)
-                    self._metrics.segment_resubmitted()
+                    self._metrics.count(Event.RESUBMITTED)
                     if planned.deaths >= MAX_DEATHS:
                         self._quarantine.add(planned.key)
         self.wake()
@@ -258,7 +258,7 @@ class Dispatcher:
             account = self._ledger.of(engine)
             if change := plan_again(stream, time.monotonic(), account, engine.concurrency, self._limits):
                 stream.take_plan(*change)
-                self._metrics.replanned()
+                self._metrics.count(Event.REPLANNED)
 
     def _link_for(self, stream: Stream) -> Link | None:
         """Where its next segment would go; None while nothing speaks as the stream began."""
@@ -308,7 +308,7 @@ class Dispatcher:
             if later.state is State.DISPATCHED and later.link is link:
                 later.orphaned(to_blame=False)
                 link.in_worker -= 1
-                self._metrics.segment_resubmitted()
+                self._metrics.count(Event.RESUBMITTED)
         return lease
 
     def took(self, block: SealedBlock) -> None:
@@ -324,7 +324,7 @@ class Dispatcher:
     def ran_dry(self, stream: Stream) -> None:
         """See `Host.ran_dry`."""
         if not stream.request.whole and not stream.request.idle:
-            self._metrics.underrun()
+            self._metrics.count(Event.UNDERRUN)
 
     def forget(self, stream: Stream) -> None:
         """See `Host.forget`."""

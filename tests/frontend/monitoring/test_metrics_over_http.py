@@ -13,7 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from frontend.contract.errors import Broken, Overloaded
-from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.metrics import Event, Metrics
 from frontend.text.g2p import G2P
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, raw_post, serving, speech
 
@@ -147,15 +147,15 @@ async def test_a_scraper_of_openmetrics_gets_openmetrics() -> None:
 
 def test_resubmissions_add_up() -> None:
     metrics = Metrics()
-    metrics.segment_resubmitted()
-    metrics.segment_resubmitted()
+    metrics.count(Event.RESUBMITTED)
+    metrics.count(Event.RESUBMITTED)
     assert parse(metrics.exposition("")[0].decode())["segments_resubmitted_total",] == 2
 
 
 def test_what_is_watched_is_looked_at_whenever_a_request_ends_because_a_front_that_drains_is_not_scraped() -> None:
     metrics = Metrics()
     depth = 3
-    metrics.watch_queue(lambda: depth)
+    metrics.watch("queue_depth", lambda: depth)
     metrics.request_finished("/v1/audio/speech", 200, 1.0)
     assert metrics.registry.get_sample_value("kokoro_live_queue_depth") == 3
 

@@ -18,7 +18,7 @@ import pytest
 from aiohttp import web
 from msgspec import structs
 
-from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status.handler import StatusHandler
 from frontend.monitoring.status.recent_errors import RecentErrors
 from frontend.monitoring.status.report import Status
@@ -190,8 +190,8 @@ async def test_totals_are_what_metrics_has_and_what_follows_from_them_is_recomme
     metrics = Metrics()
     for _ in range(30):
         metrics.request_finished("/v1/audio/speech", 429, 0.001)
-        metrics.refused()
-    metrics.underrun()
+        metrics.count(Event.REFUSED)
+    metrics.count(Event.UNDERRUN)
     found = await shown(NOTHING, metrics=metrics)
     assert found["totals"] == {
         "requests": 30,
