@@ -37,7 +37,17 @@ from frontend.streams.stream import Stream
 from frontend.text.segment import Segment
 from shm.engine_info import EngineInfo
 from shm.killpoint import killpoint
-from shm.messages import CommitMessage, Connect, ControlMessage, Disconnect, Distrust, Idle, Job, Situation, clipped
+from shm.messages import (
+    CommitMessage,
+    Connect,
+    ControlMessage,
+    Disconnect,
+    Distrust,
+    Idle,
+    SegmentOrder,
+    Situation,
+    clipped,
+)
 
 log = logging.getLogger(__name__)
 
@@ -281,9 +291,9 @@ class Dispatcher:
         self._placement.look()
         request.stages.reach("dispatched")
         link.dispatch(
-            Job(
+            SegmentOrder(
                 generation=link.generation,
-                job=lease.job,
+                stream=lease.number,
                 segment=planned.index,
                 ring=lease.ring,
                 script=planned.segment.script,

@@ -81,7 +81,7 @@ class Stream:
         executor: Executor,
     ) -> None:
         self.number = number
-        request.stages.job = number
+        request.stages.stream = number
         self.request = request
         self.engine = engine
         self.tokens = 0
