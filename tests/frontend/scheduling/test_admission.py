@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from frontend.contract.errors import Overloaded
+from frontend.contract.urgency import Urgency
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
@@ -55,9 +56,9 @@ async def test_a_listener_s_first_sample_is_due_soon_and_a_clip_s_when_it_would_
     text = "a text of forty characters, more or less"
     listener = await opened(desk, text, client="a")
     assert listener.first_due - listener.arrival == pytest.approx(FIRST_AUDIO_TARGET)
-    clip = await opened(desk, text, client="b", whole=True)
+    clip = await opened(desk, text, client="b", urgency=Urgency.WHOLE)
     assert clip.first_due - clip.arrival == pytest.approx(len(text) * AUDIO, rel=0.01)
-    idle = await opened(desk, text, client="c", idle=True)
+    idle = await opened(desk, text, client="c", urgency=Urgency.IDLE)
     assert idle.first_due - idle.arrival > 3600
 
 

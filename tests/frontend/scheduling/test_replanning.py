@@ -41,7 +41,7 @@ async def test_whoever_has_time_keeps_the_plan(desk: Desk) -> None:
     assert desk.counted("replans_total") == 0
 
 
-@pytest.mark.parametrize("fields", [{"whole": True}, {"idle": True}])
+@pytest.mark.parametrize("fields", [{"urgency": Urgency.WHOLE}, {"urgency": Urgency.IDLE}])
 async def test_what_nobody_listens_to_keeps_the_plan(desk: Desk, fields: dict[str, bool]) -> None:
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6f", 3.0)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Unavailable
+from frontend.contract.urgency import Urgency
 from shm.messages import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import PER_TOKEN
@@ -100,7 +101,7 @@ async def test_a_segment_whose_listener_left_in_its_middle_is_not_kept(desk: Des
 
 async def test_what_nobody_waits_for_gives_way_to_who_listens(desk: Desk) -> None:
     worker = desk.worker(1)
-    ahead = listen(desk.open("ahead|of time", idle=True))
+    ahead = listen(desk.open("ahead|of time", urgency=Urgency.IDLE))
     await worker.has(1)
     listener = listen(desk.open("now"))
     with pytest.raises(Unavailable, match="listeners come first"):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Interrupted, SpeechError
+from frontend.contract.urgency import Urgency
 from frontend.http.sessions import OnBusy, Sessions
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner
@@ -147,7 +148,7 @@ async def test_a_paused_listener_s_failed_stream_takes_no_more_work(desk: Desk) 
 async def test_a_clip_that_nobody_listens_to_yet_leaves_room_for_a_listener(desk: Desk) -> None:
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6b", 0.6)
-    listen(desk.open("6a " + "24c 24d 24e 24f " * 10, client="clip", whole=True))
+    listen(desk.open("6a " + "24c 24d 24e 24f " * 10, client="clip", urgency=Urgency.WHOLE))
     speak(worker, await worker.has(2), 0.6)
     await worker.has(4)
     assert not (await planned(desk.open("6h", client="other"))).failed
