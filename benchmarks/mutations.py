@@ -84,9 +84,9 @@ MUTATIONS = (
         DISPATCHER_TESTS,
     ),
     Mutation(
-        "generation-of-a-job",
+        "generation-of-an-order",
         WORKBENCH,
-        "if job.generation != self._generation:",
+        "if order.generation != self._generation:",
         "if False:",
         WORKBENCH_TESTS,
     ),
@@ -134,7 +134,7 @@ MUTATIONS = (
     Mutation(
         "forget-on-disconnect",
         "frontend/streams/link.py",
-        "            self._send(Forget(lease.job))\n",
+        "            self._send(Forget(lease.number))\n",
         "",
         DISPATCHER_TESTS,
     ),
@@ -183,15 +183,15 @@ MUTATIONS = (
     Mutation(
         "eof-of-commits",
         "supervisor/processes/channels.py",
-        "for fd in (arena, jobs_read, jobs_write, commits_read, commits_write):",
-        "for fd in (arena, jobs_read, jobs_write, commits_read):",
+        "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
+        "for fd in (arena, orders_read, orders_write, commits_read):",
         CHANNELS_TESTS,
     ),
     Mutation(
-        "eof-of-jobs",
+        "eof-of-orders",
         "supervisor/processes/channels.py",
-        "for fd in (arena, jobs_read, jobs_write, commits_read, commits_write):",
-        "for fd in (arena, jobs_read, commits_read, commits_write):",
+        "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
+        "for fd in (arena, orders_read, commits_read, commits_write):",
         CHANNELS_TESTS,
     ),
     Mutation(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from frontend.contract.stages import Stages
+from frontend.contract.urgency import Urgency
 from shm.messages import Voice
 
 
@@ -35,10 +36,7 @@ class SpeechRequest:
     """Its words' times are wanted (`SpeechStream.take_words`)."""
     client: str = ""
     """Who asks: those who ask much don't keep others waiting."""
-    whole: bool = False
-    """Nothing is heard before all of it is there: it may wait for those who listen."""
-    idle: bool = False
-    """Nobody waits for it at all."""
+    urgency: Urgency = Urgency.LISTENING
     fresh: bool = False
     """Neither taken from the cache nor kept there."""
     stages: Stages = field(default_factory=Stages, compare=False)

@@ -14,7 +14,7 @@ class Stages:
     """Of one request. What it didn't pass (a cache hit needs no worker) isn't there."""
 
     def __init__(self) -> None:
-        self.job: int | None = None
+        self.stream: int | None = None
         """The number under which workers know it."""
         self._reached: dict[str, float] = {}
 
@@ -28,9 +28,9 @@ class Stages:
         return {place: round(self._reached[place] - since, 3) for place in PLACES if place in self._reached}
 
     def line(self, since: float) -> str:
-        """`job=7 planned=0.003 …`, each with a space before it; empty where nothing was reached."""
-        job = {} if self.job is None else {"job": self.job}
-        return "".join(f" {name}={value}" for name, value in (job | self.seconds(since)).items())
+        """`stream=7 planned=0.003 …`, each with a space before it; empty where nothing was reached."""
+        stream = {} if self.stream is None else {"stream": self.stream}
+        return "".join(f" {name}={value}" for name, value in (stream | self.seconds(since)).items())
 
 
 STAGES = web.RequestKey("STAGES", Stages)

@@ -16,6 +16,7 @@ from msgspec import UNSET
 
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
 from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
 from frontend.monitoring.drift import LEAST, identity
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.state_folder import write_whole
@@ -126,7 +127,14 @@ class SelfCheck:
             return None
         voice = parse_voice(default_voice(engine.voices), engine.voices)
         request = SpeechRequest(
-            "selfcheck", TEXT, voice, language_of(voice, None), 1.0, client="selfcheck", idle=True, fresh=True
+            "selfcheck",
+            TEXT,
+            voice,
+            language_of(voice, None),
+            1.0,
+            client="selfcheck",
+            urgency=Urgency.IDLE,
+            fresh=True,
         )
         started = self._timer()
         first, samples = 0.0, 0

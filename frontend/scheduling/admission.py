@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from frontend.contract.errors import Overloaded
+from frontend.contract.urgency import Urgency
 from frontend.planning.ledger import Ledger
 from frontend.scheduling.demand import Demand, wait_for_room
 from frontend.streams.planned import State
@@ -58,16 +59,17 @@ class Admission:
         """
         request = stream.request
         now = time.monotonic()
-        if request.idle:
-            stream.first_due = now + _IDLE
-        elif request.whole:
-            stream.first_due = stream.arrival + self._audio_left(stream, first)
-        else:
-            stream.first_due = max(stream.arrival + FIRST_AUDIO_TARGET, self._heard_before(stream))
+        match request.urgency:
+            case Urgency.IDLE:
+                stream.first_due = now + _IDLE
+            case Urgency.WHOLE:
+                stream.first_due = stream.arrival + self._audio_left(stream, first)
+            case Urgency.LISTENING:
+                stream.first_due = max(stream.arrival + FIRST_AUDIO_TARGET, self._heard_before(stream))
         account = self._ledger.of(stream.engine)
         stream.promised = stream.first_due
         # A gap is better than a stream that is cut after its cached beginning.
-        if account.measured and not (request.idle or stream.sounds):
+        if account.measured and request.urgency is not Urgency.IDLE and not stream.sounds:
             wish = self._wish(stream, first, now)
             stream.promised = wish.dry_at
             others = [self._demand(other, now) for other in self._streams.values() if other.admitted]
@@ -89,7 +91,8 @@ class Admission:
                 if other.admitted
                 and other.number < stream.number
                 and other.request.client == stream.request.client
-                and not (other.sounds or other.request.whole or other.request.idle)
+                and other.request.urgency is Urgency.LISTENING
+                and not other.sounds
                 and (seconds := self._audio_left(other)) <= SENTENCE
             ),
             default=0.0,

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from frontend.contract.errors import Broken, Overloaded, Unavailable
 from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.ledger import Account, Ledger
@@ -37,7 +38,17 @@ from frontend.streams.stream import Stream
 from frontend.text.segment import Segment
 from shm.engine_info import EngineInfo
 from shm.killpoint import killpoint
-from shm.messages import CommitMessage, Connect, ControlMessage, Disconnect, Distrust, Idle, Job, Situation, clipped
+from shm.messages import (
+    CommitMessage,
+    Connect,
+    ControlMessage,
+    Disconnect,
+    Distrust,
+    Idle,
+    SegmentOrder,
+    Situation,
+    clipped,
+)
 
 log = logging.getLogger(__name__)
 
@@ -110,9 +121,9 @@ class Dispatcher:
             raise Unavailable(self.reason, self.retry_after)
         if len(self._streams) >= self._settings.max_streams:
             raise Overloaded(f"{len(self._streams)} requests are being spoken already.", self._soonest_end())
-        if not request.idle:
+        if request.urgency is not Urgency.IDLE:
             for other in self._streams.values():
-                if other.request.idle:
+                if other.request.urgency is Urgency.IDLE:
                     other.fail(Unavailable("listeners come first"))
         segments = self._reader.segments(request, engine, self._ledger.of(engine).profile)
         stream = Stream(next(self._numbers), request, engine, segments, self, self._executor)
@@ -281,9 +292,9 @@ class Dispatcher:
         self._placement.look()
         request.stages.reach("dispatched")
         link.dispatch(
-            Job(
+            SegmentOrder(
                 generation=link.generation,
-                job=lease.job,
+                stream=lease.number,
                 segment=planned.index,
                 ring=lease.ring,
                 script=planned.segment.script,
@@ -323,7 +334,7 @@ class Dispatcher:
 
     def ran_dry(self, stream: Stream) -> None:
         """See `Host.ran_dry`."""
-        if not stream.request.whole and not stream.request.idle:
+        if stream.request.urgency is Urgency.LISTENING:
             self._metrics.count(Event.UNDERRUN)
 
     def forget(self, stream: Stream) -> None:

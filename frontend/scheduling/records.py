@@ -48,11 +48,11 @@ class Records:
         if isinstance(message, Quit):
             link.lose("it ends on its own account", to_blame=False)
             return
-        number = link.stream_of(message.job)
+        number = link.stream_of(message.stream)
         stream = None if number is None else self._streams.get(number)
         planned = stream.find(message.segment) if stream else None
         if stream is None or planned is None or planned.link is not link or planned.state is not State.DISPATCHED:
-            return  # sent before the worker read that the job is forgotten
+            return  # sent before the worker read that the stream is forgotten
         match message:
             case Began():
                 planned.touched = asyncio.get_running_loop().time()

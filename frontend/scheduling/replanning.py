@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from frontend.contract.urgency import Urgency
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits, replan
 from frontend.streams.planned import PlannedSegment, State
@@ -29,7 +30,7 @@ def plan_again(
         account: of the engine that would make them; a guess is no reason to plan again.
         lanes: segments that it makes side by side.
     """
-    listened_to = stream.sounds and not (stream.request.whole or stream.request.idle)
+    listened_to = stream.sounds and stream.request.urgency is Urgency.LISTENING
     due = stream.next_segment()
     if not (listened_to and account.measured and due) or due.index <= stream.planned_again_at:
         return None

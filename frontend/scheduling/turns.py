@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from frontend.contract.urgency import Urgency
 from frontend.scheduling.placement import Trial
 from frontend.streams.link import Link
 from frontend.streams.planned import PlannedSegment, State
@@ -73,7 +74,7 @@ class Turns:
             return segment is trial.segment and link is trial.link and link.in_worker == behind
         # A newcomer goes at once, and who has lost a worker: by its deadline the worker takes it up next. Who isn't
         # listened to yet has time.
-        newcomer = not (stream.begun or stream.request.whole or stream.request.idle)
+        newcomer = stream.request.urgency is Urgency.LISTENING and not stream.begun
         return newcomer or segment.resumed or link.in_worker < link.engine.concurrency + SPARE
 
 

@@ -1,4 +1,4 @@
-"""The front's end of a channel to one worker generation: jobs out, commits in, blocks read from its arena."""
+"""The front's end of a channel to one worker generation: orders out, commits in, blocks read from its arena."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
-from shm.messages import CommitMessage, Connect, Forget, Job, JobMessage, Release, decode_commit, encode
+from shm.messages import CommitMessage, Connect, Forget, OrderMessage, Release, SegmentOrder, decode_commit, encode
 from shm.ring import Arena, RingReader
 
 
@@ -21,14 +21,14 @@ class Lease:
     """A stream's ring in one generation's arena, and the credit in it."""
 
     stream: int
-    job: int
+    number: int
     """The number under which the worker knows it."""
     ring: int
     reader: RingReader
     capacity: int
     """Samples."""
     sealed: int = 0
-    """Samples committed since the job took the ring."""
+    """Samples committed since the stream took the ring."""
     released: int = 0
     """Of those, samples that the listener has taken."""
     promised: int = 0
@@ -65,12 +65,12 @@ class Link:
         on_record: Callable[[Link, CommitMessage], None],
         on_lost: Callable[[Link, str, bool], None],
     ) -> None:
-        """Take over the descriptors: jobs pipe's write end, commits pipe's read end, arena.
+        """Take over the descriptors: orders pipe's write end, commits pipe's read end, arena.
 
         Raises:
             ValueError: the arena is smaller than `connect` says, or doesn't say who speaks.
         """
-        jobs, commits, memory = fds
+        orders, commits, memory = fds
         if connect.engine is None:
             raise ValueError("a channel without an engine")
         self.generation = connect.generation
@@ -81,15 +81,15 @@ class Link:
         self.slot = connect.slot
         self.leases: dict[int, Lease] = {}
         """By stream: those that segments are dispatched into."""
-        self._by_job: dict[int, Lease] = {}
+        self._by_number: dict[int, Lease] = {}
         self._put_aside: dict[int, list[int]] = {}
         """By stream: rings in which only what was sealed is still wanted."""
         self._arena: Arena | None = Arena(memory, connect.rings, connect.ring_samples)
         os.close(memory)  # the mapping stays
         self._free = list(range(connect.rings))
-        os.set_blocking(jobs, False)
+        os.set_blocking(orders, False)
         os.set_blocking(commits, False)
-        self._jobs = FrameWriter(jobs)
+        self._orders = FrameWriter(orders)
         self._commits = FrameReader(commits)
         self._on_record = on_record
         self._on_lost = on_lost
@@ -101,12 +101,12 @@ class Link:
         """The stream's ring; None if all are taken."""
         return self.leases.get(stream) or self._take_ring(stream, stream)
 
-    def renew(self, stream: int, job: int, unread: bool) -> Lease | None:
+    def renew(self, stream: int, number: int, unread: bool) -> Lease | None:
         """Another ring for the stream; what it has in the present one stays readable, and nothing more is written
         there. None if all are taken.
 
         Args:
-            job: a number that the worker hasn't heard yet.
+            number: one that the worker hasn't heard yet.
             unread: what was sealed in the present ring is still wanted there; else it may be the next one.
         """
         if unread and not self._free:
@@ -114,14 +114,14 @@ class Link:
         self.leave(stream)
         if not unread:
             self._free.append(self._put_aside[stream].pop())
-        return self._take_ring(stream, job)
+        return self._take_ring(stream, number)
 
     def leave(self, stream: int) -> None:
         """Nothing more is written for the stream, and what it has in its ring stays readable until it is forgotten."""
         if lease := self.leases.pop(stream, None):
-            del self._by_job[lease.job]
+            del self._by_number[lease.number]
             self._put_aside.setdefault(stream, []).append(lease.ring)
-            self._send(Forget(lease.job))
+            self._send(Forget(lease.number))
 
     def has_ring(self, stream: int, index: int) -> bool:
         """The stream has one that segment `index` may follow in, or could have another."""
@@ -132,49 +132,49 @@ class Link:
     def has_free_ring(self) -> bool:
         return self._arena is not None and bool(self._free)
 
-    def _take_ring(self, stream: int, job: int) -> Lease | None:
+    def _take_ring(self, stream: int, number: int) -> Lease | None:
         if self._arena is None or not self._free:
             return None
         ring = self._free.pop()
-        lease = Lease(stream, job, ring, RingReader(self._arena.ring(ring)), self._arena.ring_samples)
-        self.leases[stream] = self._by_job[job] = lease
+        lease = Lease(stream, number, ring, RingReader(self._arena.ring(ring)), self._arena.ring_samples)
+        self.leases[stream] = self._by_number[number] = lease
         return lease
 
-    def stream_of(self, job: int) -> int | None:
+    def stream_of(self, number: int) -> int | None:
         """The stream that the worker knows by that number; None for one that was forgotten."""
-        lease = self._by_job.get(job)
+        lease = self._by_number.get(number)
         return lease.stream if lease else None
 
-    def dispatch(self, job: Job) -> None:
+    def dispatch(self, order: SegmentOrder) -> None:
         self.in_worker += 1
-        self._send(job)
+        self._send(order)
 
     def release(self, lease: Lease, position: int) -> None:
         """The listener took everything before `position`."""
         lease.released = position
-        if self._by_job.get(lease.job) is lease:
-            self._send(Release(lease.job, position))
+        if self._by_number.get(lease.number) is lease:
+            self._send(Release(lease.number, position))
 
     def forget(self, stream: int) -> None:
         """Take the stream's rings back; the worker writes nothing for it once it has read this."""
         self.leave(stream)
         self._free += self._put_aside.pop(stream, [])
 
-    def _send(self, message: JobMessage) -> None:
+    def _send(self, message: OrderMessage) -> None:
         if not self._open:
             return
         # A worker that is gone is noticed by its commits channel, after what it still sealed was read.
         with contextlib.suppress(BrokenChannel):
-            self._jobs.send(encode(message))
-            if self._jobs.pending:
-                self._loop.add_writer(self._jobs.fd, self._flush)
+            self._orders.send(encode(message))
+            if self._orders.pending:
+                self._loop.add_writer(self._orders.fd, self._flush)
 
     def _flush(self) -> None:
         with contextlib.suppress(BrokenChannel):
-            self._jobs.flush()
-            if self._jobs.pending:
+            self._orders.flush()
+            if self._orders.pending:
                 return
-        self._loop.remove_writer(self._jobs.fd)
+        self._loop.remove_writer(self._orders.fd)
 
     def read(self) -> None:
         """Take in what the worker has said."""
@@ -201,9 +201,9 @@ class Link:
         if self._open:
             self._open = False
             self._loop.remove_reader(self._commits.fd)
-            self._loop.remove_writer(self._jobs.fd)
+            self._loop.remove_writer(self._orders.fd)
             self._commits.close()
-            self._jobs.close()
+            self._orders.close()
             self.leases.clear()
-            self._by_job.clear()
+            self._by_number.clear()
             self._arena = None  # lives on in the blocks that somebody holds

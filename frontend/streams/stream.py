@@ -11,6 +11,7 @@ from typing import Protocol
 
 from frontend.contract.errors import ApiError, SpeechError, Unspeakable
 from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
 from frontend.contract.word_timing import WordTiming
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner
@@ -81,7 +82,7 @@ class Stream:
         executor: Executor,
     ) -> None:
         self.number = number
-        request.stages.job = number
+        request.stages.stream = number
         self.request = request
         self.engine = engine
         self.tokens = 0
@@ -297,7 +298,7 @@ class Stream:
     @property
     def starts(self) -> float:
         """Monotonic seconds at which its listener hears, or should hear, the first sample."""
-        if self.request.whole or self.request.idle:
+        if self.request.urgency is not Urgency.LISTENING:
             return self.first_due
         return self._clock.starts(self._joiner.position, self.sounds_since or self.first_due)
 

@@ -13,7 +13,7 @@ from shm.memory import reserve
 
 @dataclass(frozen=True, slots=True)
 class ChannelEnds:
-    """Descriptors, three a side: jobs pipe, commits pipe, arena."""
+    """Descriptors, three a side: orders pipe, commits pipe, arena."""
 
     front: tuple[int, int, int]
     worker: tuple[int, int, int]
@@ -27,10 +27,10 @@ def channel(rings: int, ring_samples: int) -> Iterator[ChannelEnds]:
         shm.memory.NoMemory: the arena can't be reserved.
     """
     arena = reserve(rings * ring_samples * SAMPLE_BYTES)
-    jobs_read, jobs_write = os.pipe()
+    orders_read, orders_write = os.pipe()
     commits_read, commits_write = os.pipe()
     try:
-        yield ChannelEnds((jobs_write, commits_read, arena), (jobs_read, commits_write, arena))
+        yield ChannelEnds((orders_write, commits_read, arena), (orders_read, commits_write, arena))
     finally:
-        for fd in (arena, jobs_read, jobs_write, commits_read, commits_write):
+        for fd in (arena, orders_read, orders_write, commits_read, commits_write):
             os.close(fd)

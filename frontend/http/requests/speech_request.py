@@ -6,6 +6,7 @@ from aiohttp import hdrs, web
 
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
 from frontend.http import request_id
 from frontend.http.access.identity import API_KEY
 from frontend.http.phonemize import check_phonemes
@@ -65,7 +66,7 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
         phonemes=call.phonemes,
         timestamps=call.timestamps,
         client=f"session {session}" if session else _client(request),
-        whole=not call.streamed,
+        urgency=Urgency.LISTENING if call.streamed else Urgency.WHOLE,
         fresh="no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower(),
     )
 

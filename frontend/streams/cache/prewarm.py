@@ -10,6 +10,7 @@ from typing import Protocol
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import Speaker
+from frontend.contract.urgency import Urgency
 from frontend.text.language import language_of
 from frontend.text.voice_spec import default_voice, parse_voice
 
@@ -38,7 +39,7 @@ async def _speak(speaker: IdleSpeaker, phrase: str) -> bool:
     if engine is None:
         return False
     voice = parse_voice(default_voice(engine.voices), engine.voices)
-    request = SpeechRequest("prewarm", phrase, voice, language_of(voice, None), 1.0, idle=True)
+    request = SpeechRequest("prewarm", phrase, voice, language_of(voice, None), 1.0, urgency=Urgency.IDLE)
     try:
         with closing(speaker.open(request)) as stream:
             async for _ in stream:

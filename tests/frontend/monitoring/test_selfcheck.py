@@ -10,6 +10,7 @@ import pytest
 from msgspec import structs
 
 from frontend.contract.errors import Broken, Unavailable
+from frontend.contract.urgency import Urgency
 from frontend.monitoring.drift import identity
 from frontend.monitoring.selfcheck import KEPT, TEXT, Check, History, SelfCheck
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, Step, speech
@@ -76,7 +77,7 @@ async def test_it_speaks_at_its_hours_to_nobody_and_past_the_cache(tmp_path: Pat
     await bench.runs(2)
     assert bench.naps == [0.0, 6 * HOUR, 6 * HOUR]
     for request in bench.speaker.opened:
-        assert (request.text, request.idle, request.fresh) == (TEXT, True, True)
+        assert (request.text, request.urgency, request.fresh) == (TEXT, Urgency.IDLE, True)
     assert all(stream.closed.is_set() for stream in bench.speaker.streams)
     first, second = bench.history.checks
     assert (first.real_time_factor, first.first_audio_seconds, first.at) == (0.5, 0.5, 1_000_000.0)

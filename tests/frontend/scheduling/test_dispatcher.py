@@ -38,11 +38,11 @@ async def test_a_streams_first_segment_is_made_alone_and_then_two_at_a_time(desk
     first = await worker.has(1)
     worker.seal(first, 0, 100)
     await worker.has(2)
-    assert [job.script for job in worker.jobs] == ["a", "b"]
+    assert [order.script for order in worker.orders] == ["a", "b"]
     worker.seal(first, 100, PER_TOKEN)
     worker.end(first)
     await worker.has(3)
-    assert [job.script for job in worker.jobs] == ["a", "b", "c"]
+    assert [order.script for order in worker.orders] == ["a", "b", "c"]
     for count in (2, 3, 4):
         worker.speak(await worker.has(count))
     assert np.array_equal(await heard(listener), spoken("a|b|c|d"))
@@ -63,8 +63,8 @@ async def test_what_a_dead_worker_sealed_is_kept_and_the_rest_is_made_by_the_nex
     first = desk.worker(1)
     text = "hello there|general"
     listener = listen(desk.open(text))
-    job = await first.has(1)
-    first.seal(job, 0, 333)
+    order = await first.has(1)
+    first.seal(order, 0, 333)
     first.die()
     desk.workers.remove(first)
     second = desk.worker(2)
@@ -78,8 +78,8 @@ async def test_what_a_dead_worker_sealed_is_kept_and_the_rest_is_made_by_the_nex
 async def test_a_segment_that_was_sealed_whole_but_not_ended_is_not_heard_twice(desk: Desk) -> None:
     first = desk.worker(1)
     listener = listen(desk.open("whole"))
-    job = await first.has(1)
-    first.seal(job, 0, 5 * PER_TOKEN)
+    order = await first.has(1)
+    first.seal(order, 0, 5 * PER_TOKEN)
     first.die()
     desk.workers.remove(first)
     second = desk.worker(2)
@@ -92,13 +92,13 @@ async def die_on(desk: Desk, poison: str) -> None:
     for generation in range(1, 10):
         worker = desk.worker(generation)
         for count in range(1, 100):
-            job = await worker.has(count)
-            worker.begin(job)
-            if job.script == poison:
+            order = await worker.has(count)
+            worker.begin(order)
+            if order.script == poison:
                 worker.die()
                 desk.workers.remove(worker)
                 break
-            worker.speak(job)
+            worker.speak(order)
 
 
 async def test_a_segment_on_which_two_workers_died_fails_its_stream_and_no_other(desk: Desk) -> None:
@@ -106,8 +106,8 @@ async def test_a_segment_on_which_two_workers_died_fails_its_stream_and_no_other
     poisoned = listen(desk.open("fine|poison|never"))
     healthy = [listen(desk.open(text)) for text in ("one|two|three", "four|five")]
     await starter.has(3)
-    for job in starter.jobs:
-        starter.begin(job)
+    for order in starter.orders:
+        starter.begin(order)
     starter.die()  # everything is a suspect now, and the healthy ones have a death on their account
     desk.workers.remove(starter)
     workers = asyncio.create_task(die_on(desk, "poison"))
@@ -121,8 +121,8 @@ async def test_a_segment_on_which_two_workers_died_fails_its_stream_and_no_other
 async def test_a_wrong_crc_ends_the_generation_and_nothing_of_it_is_heard(desk: Desk) -> None:
     first = desk.worker(1)
     listener = listen(desk.open("checked"))
-    job = await first.has(1)
-    commit = first.commit(job, 0, 200)
+    order = await first.has(1)
+    commit = first.commit(order, 0, 200)
     first.send(msgspec.structs.replace(commit, crc32=commit.crc32 ^ 1))
     second = desk.worker(2)
     again = await second.has(1)
@@ -146,9 +146,9 @@ async def test_a_commit_that_makes_no_sense_is_not_believed(desk: Desk, change: 
 async def test_an_end_that_leaves_samples_out_is_not_believed(desk: Desk) -> None:
     first = desk.worker(1)
     listener = listen(desk.open("short"))
-    job = await first.has(1)
-    first.seal(job, 0, 100)
-    first.end(job)
+    order = await first.has(1)
+    first.seal(order, 0, 100)
+    first.end(order)
     second = desk.worker(2)
     second.speak(await second.has(1))
     assert np.array_equal(await heard(listener), spoken("short"))
@@ -178,7 +178,7 @@ async def test_a_listener_who_does_not_read_holds_up_nobody_but_himself(desk: De
     assert quick.script == "quick", "the sleeper's third segment has no credit"
     worker.speak(quick)
     assert np.array_equal(await heard(listener), spoken("quick"))
-    assert len([job for job in worker.jobs if job.script != "quick"]) == 2
+    assert len([order for order in worker.orders if order.script != "quick"]) == 2
     awake = listen(sleeper)
     for count in range(4, 8):
         worker.speak(await worker.has(count))
@@ -189,13 +189,13 @@ async def test_a_segment_longer_than_a_ring_goes_when_the_ring_is_empty(desk: De
     worker = desk.worker(1)
     text = "y" * 20
     listener = listen(desk.open(text))
-    job = await worker.has(1)
-    worker.seal(job, 0, RING)
-    while not worker._rings[job.job].room:
+    order = await worker.has(1)
+    worker.seal(order, 0, RING)
+    while not worker._rings[order.stream].room:
         worker._news.clear()
         await worker._news.wait()
-    worker.seal(job, RING, 20 * PER_TOKEN)
-    worker.end(job)
+    worker.seal(order, RING, 20 * PER_TOKEN)
+    worker.end(order)
     assert np.array_equal(await heard(listener), spoken(text))
 
 
@@ -207,20 +207,20 @@ async def test_a_listener_who_leaves_gives_the_ring_back_at_once(desk: Desk) -> 
     await worker.has(2)
     leaver.close()
     await worker.hears_of_forgotten(1)
-    job = await worker.has(3)
-    assert job.script == "next"
-    worker.speak(job)
+    order = await worker.has(3)
+    assert order.script == "next"
+    worker.speak(order)
     assert np.array_equal(await heard(waiting), spoken("next"))
 
 
 async def test_what_comes_late_for_a_listener_who_left_is_ignored(desk: Desk) -> None:
     worker = desk.worker(1)
     leaver = desk.open("late")
-    job = await worker.has(1)
-    late = worker.commit(job, 0, 100)
+    order = await worker.has(1)
+    late = worker.commit(order, 0, 100)
     leaver.close()
     worker.send(late)
-    worker.end(job)
+    worker.end(order)
     listener = listen(desk.open("next"))
     worker.speak(await worker.has(2))
     assert np.array_equal(await heard(listener), spoken("next"))
@@ -309,7 +309,7 @@ async def test_a_stream_moves_to_the_next_generation_of_the_same_engine(desk: De
     old.speak(second)
     for count in (1, 2):
         new.speak(await new.has(count))
-    assert [job.script for job in new.jobs] == ["c", "d"]
+    assert [order.script for order in new.orders] == ["c", "d"]
     assert np.array_equal(await heard(listener), spoken(text))
     assert desk.told_of(Idle) == [Idle(1)]
 

@@ -30,7 +30,7 @@ async def quiet() -> None:
 
 
 async def after_the_death_of(office: Desk, worker: ScriptedWorker) -> ScriptedWorker:
-    """The next generation, the one before having died on its first job."""
+    """The next generation, the one before having died on its first order."""
     worker.begin(await worker.has(1))
     worker.die()
     office.workers.remove(worker)
@@ -44,7 +44,7 @@ async def test_a_segment_is_tried_twice_and_not_a_third_time(office: Desk) -> No
     third = await after_the_death_of(office, second)
     with pytest.raises(Broken):
         await heard(listener)
-    assert not third.jobs
+    assert not third.orders
 
 
 async def test_a_segment_that_no_lane_was_at_is_not_to_blame(office: Desk) -> None:
@@ -74,20 +74,20 @@ async def test_suspects_are_tried_one_at_a_time_and_alone(office: Desk) -> None:
     first = office.worker(1)
     listeners = [listen(office.open(text)) for text in ("one", "two")]
     await first.has(2)
-    for job in first.jobs:
-        first.begin(job)
+    for order in first.orders:
+        first.begin(order)
     first.die()
     office.workers.remove(first)
     second = office.worker(2)
     newcomer = listen(office.open("new"))
     alone = await second.has(1)
     await quiet()
-    assert [job.script for job in second.jobs] == [alone.script]
+    assert [order.script for order in second.orders] == [alone.script]
     second.speak(alone)
     other = await second.has(2)
     assert {alone.script, other.script} == {"one", "two"}
     await quiet()
-    assert len(second.jobs) == 2
+    assert len(second.orders) == 2
     second.speak(other)
     second.speak(await second.has(3))
     for listener, text in zip([*listeners, newcomer], ("one", "two", "new"), strict=True):
@@ -97,19 +97,19 @@ async def test_suspects_are_tried_one_at_a_time_and_alone(office: Desk) -> None:
 async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_one(office: Desk) -> None:
     old = office.worker(1)
     listener = listen(office.open("first|second|third"))
-    job = await old.has(1)
+    order = await old.has(1)
     async with asyncio.timeout(DEADLINE):
         while office.dispatcher.queue_depth < 2:  # noqa: ASYNC110 - planned in a thread, which has no event
             await asyncio.sleep(0)
-    old.seal(job, 0, 200)
+    old.seal(order, 0, 200)
     new = office.worker(2)
     office.dispatcher.disconnect(Disconnect(1, draining=True))
     await quiet()
-    begun = list(old.jobs)
-    assert not new.jobs
-    for job in begun:
-        old.seal(job, 200 if job.segment == 0 else 0, len(spoken(job.script)))
-        old.end(job)
+    begun = list(old.orders)
+    assert not new.orders
+    for order in begun:
+        old.seal(order, 200 if order.segment == 0 else 0, len(spoken(order.script)))
+        old.end(order)
     for count in range(1, 4 - len(begun)):
         new.speak(await new.has(count))
     assert np.array_equal(await heard(listener), spoken("first|second|third"))

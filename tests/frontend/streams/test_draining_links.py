@@ -36,8 +36,8 @@ async def test_a_worker_that_drains_writes_over_nothing_that_is_still_to_be_hear
     await two.has(3)
     desk.worker(4, slot=1, engine=OTHER)
     desk.dispatcher.disconnect(Disconnect(2, draining=True))
-    for job in two.jobs[1:]:
-        two.speak(job)
+    for order in two.orders[1:]:
+        two.speak(order)
     fourth = await one.has(3)
     assert (fourth.script, fourth.generation) == ("fourth", 1)
     one.speak(fourth)
@@ -63,11 +63,11 @@ async def test_a_generation_takes_the_place_of_the_one_before_in_its_slot_alone(
     desk.dispatcher.disconnect(Disconnect(1, draining=True))
     assert desk.told_of(Idle) == [Idle(1)]
     listeners = [listen(desk.open(text)) for text in ("a", "b")]
-    jobs = await next_one.has(1), await two.has(1)
-    next_one.speak(jobs[0])
-    two.speak(jobs[1])
+    orders = await next_one.has(1), await two.has(1)
+    next_one.speak(orders[0])
+    two.speak(orders[1])
     await asyncio.gather(*map(heard, listeners))
-    assert not one.jobs
+    assert not one.orders
 
 
 async def test_while_a_model_arrives_streams_keep_theirs_in_the_slots_that_have_it(desk: Desk) -> None:

@@ -38,7 +38,7 @@ def given_up(*slots: int) -> Situation:
 
 
 async def both_get(desk: Desk, worker: ScriptedWorker, count: int = 1) -> None:
-    """Two listeners who come now are both spoken to by that worker, which has had `count - 1` jobs before."""
+    """Two listeners who come now are both spoken to by that worker, which has had `count - 1` orders before."""
     listeners = [listen(desk.open(text)) for text in ("one", "two")]
     for number in (count, count + 1):
         worker.speak(await worker.has(number))
@@ -52,7 +52,7 @@ async def test_a_slot_that_comes_back_with_a_lesser_engine_changes_nobody_s_voic
     espeak = desk.worker(3, slot=0, engine=ESPEAK)
     assert desk.dispatcher.engine is ENGINE
     await both_get(desk, kokoro)
-    assert not espeak.jobs
+    assert not espeak.orders
 
 
 @pytest.mark.parametrize("order", [(ENGINE, ESPEAK), (ESPEAK, ENGINE)])
@@ -67,20 +67,20 @@ async def test_while_the_best_is_being_restarted_it_is_waited_for_and_then_used_
     kokoro = desk.worker(1, slot=0)
     espeak = desk.worker(2, slot=1, engine=ESPEAK)
     begun = listen(desk.open("begun"))
-    job = await kokoro.has(1)
-    kokoro.seal(job, 0, 100)
+    order = await kokoro.has(1)
+    kokoro.seal(order, 0, 100)
     await quiet()
     kill(desk, kokoro)
     waits = desk.open("waits")
     await planned(waits)
-    assert desk.dispatcher.engine is ENGINE and not waits.failed and not espeak.jobs
+    assert desk.dispatcher.engine is ENGINE and not waits.failed and not espeak.orders
     again = desk.worker(3, slot=0)
     waiting = listen(waits)
     for number in (1, 2):
         again.speak(await again.has(number))
     assert np.array_equal(await heard(begun), spoken("begun"))
     assert np.array_equal(await heard(waiting), spoken("waits"))
-    assert not espeak.jobs
+    assert not espeak.orders
 
 
 async def test_when_the_last_of_the_best_comes_back_as_a_lesser_one_that_speaks(desk: Desk) -> None:
@@ -90,7 +90,7 @@ async def test_when_the_last_of_the_best_comes_back_as_a_lesser_one_that_speaks(
     desk.worker(3, slot=0, engine=ESPEAK)
     assert desk.dispatcher.engine is not None and desk.dispatcher.engine.name == "espeak-ng"
     stream = listen(desk.open("hello"))
-    speaking = espeak if espeak.jobs else desk.workers[-1]
+    speaking = espeak if espeak.orders else desk.workers[-1]
     speaking.speak(await speaking.has(1))
     assert np.array_equal(await heard(stream), spoken("hello"))
     back = desk.worker(4, slot=0)

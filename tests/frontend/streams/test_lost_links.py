@@ -25,8 +25,8 @@ async def desk() -> AsyncIterator[Desk]:
 async def test_what_a_dead_worker_had_goes_to_the_living_one_at_once(desk: Desk) -> None:
     one, two = pair(desk)
     listener = listen(desk.open("hello there|general"))
-    job = await one.has(1)
-    one.seal(job, 0, 333)
+    order = await one.has(1)
+    one.seal(order, 0, 333)
     two.speak(await two.has(1))
     kill(desk, one)
     resumed = await two.has(2)
@@ -46,10 +46,10 @@ async def test_a_death_while_both_make_one_text_loses_and_doubles_nothing(desk: 
     kill(desk, one)
     again = await two.has(2)
     assert (again.segment, again.from_sample) == (0, 100)
-    assert (again.job, again.ring) != (second.job, second.ring)
-    assert two.forgotten == [second.job], "nothing more is written where it lay"
+    assert (again.stream, again.ring) != (second.stream, second.ring)
+    assert two.forgotten == [second.stream], "nothing more is written where it lay"
     await rest(two, 2, listener)
-    later = next(job for job in two.jobs[2:] if job.segment == 1)
+    later = next(order for order in two.orders[2:] if order.segment == 1)
     assert later.from_sample == sealed
     assert np.array_equal(await heard(listener), spoken("first|second|third and last"))
 
@@ -61,9 +61,9 @@ async def test_what_comes_late_of_a_segment_that_was_begun_again_is_not_believed
     first = await two.has(2)
     two.seal(first, 100, 200)
     again = await two.has(3)
-    assert again.segment == 1 and again.job != second.job
+    assert again.segment == 1 and again.stream != second.stream
     two.send(late)
-    two.send(Done(2, second.job, second.segment, 300, 0.01))
+    two.send(Done(2, second.stream, second.segment, 300, 0.01))
     two.seal(first, 200, 5 * PER_TOKEN)
     two.end(first)
     await rest(two, 3, listener)
@@ -77,13 +77,13 @@ async def test_marks_of_what_is_begun_again_behind_an_earlier_segment_are_told_o
     first = await one.has(1)
     one.seal(first, 0, 100)
     second = await two.has(1)
-    two.send(Marks(2, second.job, second.segment, pack_marks([(0, 0)])))
+    two.send(Marks(2, second.stream, second.segment, pack_marks([(0, 0)])))
     two.seal(second, 0, 200)
     await quiet()
     kill(desk, one)
     two.speak(await two.has(2))
     again = await two.has(3)
-    two.send(Marks(2, again.job, again.segment, pack_marks([(0, 0), (3, 4000)])))
+    two.send(Marks(2, again.stream, again.segment, pack_marks([(0, 0), (3, 4000)])))
     await quiet()
     assert stream.planned[1].marks == [(0, 0), (3, 4000)]
     stream.close()
@@ -98,7 +98,7 @@ async def test_both_may_die_at_once(desk: Desk) -> None:
     kill(desk, two)
     three = desk.worker(3, slot=0)
     await rest(three, 1, listener)
-    assert three.jobs[0].from_sample == 100
+    assert three.orders[0].from_sample == 100
     assert np.array_equal(await heard(listener), spoken("first|second|third"))
 
 
@@ -116,9 +116,9 @@ async def test_a_suspect_does_not_wait_for_a_later_segment_that_waits_for_it(des
     await quiet()
     kill(desk, one)
     trial = await two.has(2)
-    assert (trial.segment, trial.from_sample) == (0, 100) and two.forgotten == [second.job]
+    assert (trial.segment, trial.from_sample) == (0, 100) and two.forgotten == [second.stream]
     await quiet()
-    assert len(two.jobs) == 2, "it is tried alone"
+    assert len(two.orders) == 2, "it is tried alone"
     listener.cancel()
 
 
@@ -134,17 +134,17 @@ async def test_a_suspect_is_tried_by_one_worker_alone_and_the_others_go_on(desk:
     await quiet()
     kill(desk, one)
     await quiet()
-    assert (len(two.jobs), len(three.jobs)) == (1, 1), "both are at something: suspects wait"
-    two.speak(two.jobs[0])
+    assert (len(two.orders), len(three.orders)) == (1, 1), "both are at something: suspects wait"
+    two.speak(two.orders[0])
     trial = await two.has(2)
     newcomers = [listen(desk.open(text)) for text in ("d", "e")]
     await three.has(3)
-    assert len(two.jobs) == 2, "the suspect is alone"
-    assert {job.script for job in three.jobs} == {"ccc", "d", "e"}, "and no second one is tried elsewhere"
+    assert len(two.orders) == 2, "the suspect is alone"
+    assert {order.script for order in three.orders} == {"ccc", "d", "e"}, "and no second one is tried elsewhere"
     two.speak(trial)
     two.speak(await two.has(3))
-    for job in three.jobs:
-        three.speak(job)
+    for order in three.orders:
+        three.speak(order)
     for listener, text in zip([*listeners, more, *newcomers], ("aaa", "bbb", "ccc", "poison", "d", "e"), strict=True):
         assert np.array_equal(await heard(listener), spoken(text))
 
@@ -161,4 +161,4 @@ async def test_poison_takes_two_workers_and_no_third(desk: Desk) -> None:
     kill(desk, two)
     with pytest.raises(Broken):
         await heard(listener)
-    assert not three.jobs
+    assert not three.orders

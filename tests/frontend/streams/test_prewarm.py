@@ -40,7 +40,7 @@ async def test_a_listener_comes_first_and_the_phrase_is_tried_again(desk: Desk) 
     worker.speak(await worker.has(2))
     await heard(listener)
     again = await worker.has(3)
-    assert [job.script for job in worker.jobs] == ["ahead", "now", "ahead"]
+    assert [order.script for order in worker.orders] == ["ahead", "now", "ahead"]
     worker.speak(again)
     async with asyncio.timeout(DEADLINE):
         await warming

@@ -33,11 +33,11 @@ async def test_the_rings_of_a_stream_that_moved_are_free_when_it_has_ended(desk:
     await two.has(2)
     await rest(two, 2, listener)
     await heard(listener)
-    count = len(two.jobs)
+    count = len(two.orders)
     others = [listen(desk.open(text)) for text in ("a", "b")]
     await two.has(count + 2)
-    for job in two.jobs[count:]:
-        two.speak(job)
+    for order in two.orders[count:]:
+        two.speak(order)
     for other, text in zip(others, "ab", strict=True):
         assert np.array_equal(await heard(other), spoken(text))
 
@@ -53,7 +53,7 @@ async def test_what_lies_in_a_ring_that_was_left_is_not_overwritten(desk: Desk) 
     await two.has(2)
     other = listen(desk.open("another"))
     await quiet()
-    assert all(job.script != "another" for job in two.jobs), "there is no ring for it"
+    assert all(order.script != "another" for order in two.orders), "there is no ring for it"
     await rest(two, 2, listener, other)
     assert np.array_equal(await heard(listener), spoken("first|second"))
     assert np.array_equal(await heard(other), spoken("another"))
@@ -72,7 +72,7 @@ async def test_a_segment_that_finds_no_ring_gets_that_of_its_own_stream(desk: De
     kill(desk, one)
     resumed = await two.has(2)
     assert (resumed.segment, resumed.from_sample, resumed.ring) == (0, 100, second.ring)
-    assert resumed.job != second.job
+    assert resumed.stream != second.stream
     await rest(two, 2, listener)
     assert np.array_equal(await heard(listener), spoken("first|second"))
 
@@ -97,7 +97,7 @@ async def test_a_ring_from_which_something_is_being_heard_is_not_another_s_yet(d
         got.append((await anext(pieces)).copy())
     kill(desk, one)
     await quiet()
-    assert len(two.jobs) == 2, "a part of the second segment is being heard"
+    assert len(two.orders) == 2, "a part of the second segment is being heard"
     listener = asyncio.create_task(rest_of(pieces, got))
     third = await two.has(3)
     assert (third.script, third.ring) == ("third", fourth.ring)

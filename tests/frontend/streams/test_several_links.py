@@ -13,7 +13,7 @@ from frontend.contract.errors import Overloaded
 from frontend.scheduling.placement import finish
 from frontend.streams.stream import Stream
 from shm.audio import Pcm
-from shm.messages import Commit, Done, Job
+from shm.messages import Commit, Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, ScriptedWorker, samples_of
 from tests.frontend.several_workers import kill, pair, quiet, rest, split
@@ -35,9 +35,9 @@ def test_a_segment_waits_for_the_lane_that_is_free_first() -> None:
 async def test_listeners_are_spread_over_the_workers(desk: Desk) -> None:
     one, two = pair(desk)
     listeners = [listen(desk.open(text)) for text in ("one", "two")]
-    jobs = await one.has(1), await two.has(1)
-    one.speak(jobs[0])
-    two.speak(jobs[1])
+    orders = await one.has(1), await two.has(1)
+    one.speak(orders[0])
+    two.speak(orders[1])
     for listener, text in zip(listeners, ("one", "two"), strict=True):
         assert np.array_equal(await heard(listener), spoken(text))
 
@@ -53,27 +53,29 @@ async def test_one_text_is_made_by_both_and_heard_in_order(desk: Desk) -> None:
     await two.hears_of_forgotten(1)
 
 
-async def sharing(desk: Desk, lanes: int) -> tuple[ScriptedWorker, ScriptedWorker, Job, list[asyncio.Task[Pcm]]]:
+async def sharing(
+    desk: Desk, lanes: int
+) -> tuple[ScriptedWorker, ScriptedWorker, SegmentOrder, list[asyncio.Task[Pcm]]]:
     """One worker is at a segment whose first samples are heard; the other has both segments of another stream."""
     one, two = pair(desk, engine=msgspec.structs.replace(ENGINE, concurrency=lanes))
     listeners = [listen(desk.open("keeps it busy"))]
-    job = await one.has(1)
-    one.seal(job, 0, 5000)
+    order = await one.has(1)
+    one.seal(order, 0, 5000)
     listeners.append(listen(desk.open("here|stay")))
     here = await two.has(1)
     two.seal(here, 0, 100)
     await two.has(2)
-    return one, two, job, listeners
+    return one, two, order, listeners
 
 
 async def test_a_stream_stays_where_it_is_unless_the_other_is_clearly_sooner(desk: Desk) -> None:
-    one, two, job, listeners = await sharing(desk, lanes=2)
-    assert [each.script for each in two.jobs] == ["here", "stay"] and len(one.jobs) == 1
-    one.seal(job, 5000, 13 * PER_TOKEN)
-    one.end(job)
-    two.seal(two.jobs[0], 100, 4 * PER_TOKEN)
-    two.end(two.jobs[0])
-    two.speak(two.jobs[1])
+    one, two, order, listeners = await sharing(desk, lanes=2)
+    assert [each.script for each in two.orders] == ["here", "stay"] and len(one.orders) == 1
+    one.seal(order, 5000, 13 * PER_TOKEN)
+    one.end(order)
+    two.seal(two.orders[0], 100, 4 * PER_TOKEN)
+    two.end(two.orders[0])
+    two.speak(two.orders[1])
     for listener, text in zip(listeners, ("keeps it busy", "here|stay"), strict=True):
         assert np.array_equal(await heard(listener), spoken(text))
 
@@ -83,8 +85,8 @@ async def test_what_was_lost_does_not_wait_until_the_living_worker_has_less_to_d
     kill(desk, one)
     resumed = await two.has(3)
     assert (resumed.script, resumed.from_sample) == ("keeps it busy", 5000)
-    two.seal(two.jobs[0], 100, 4 * PER_TOKEN)
-    two.end(two.jobs[0])
+    two.seal(two.orders[0], 100, 4 * PER_TOKEN)
+    two.end(two.orders[0])
     await rest(two, 2, listeners[0])
     for listener, text in zip(listeners, ("keeps it busy", "here|stay"), strict=True):
         assert np.array_equal(await heard(listener), spoken(text))
@@ -95,11 +97,11 @@ async def test_a_listener_who_leaves_is_forgotten_by_both(desk: Desk) -> None:
     listener.cancel()
     await one.hears_of_forgotten(1)
     await two.hears_of_forgotten(1)
-    assert (one.forgotten, two.forgotten) == ([first.job], [second.job])
+    assert (one.forgotten, two.forgotten) == ([first.stream], [second.stream])
     others = [listen(desk.open(text)) for text in ("a", "b")]
-    jobs = await one.has(2), await two.has(2)
-    one.speak(jobs[0])
-    two.speak(jobs[1])
+    orders = await one.has(2), await two.has(2)
+    one.speak(orders[0])
+    two.speak(orders[1])
     await asyncio.gather(*map(heard, others))
 
 
@@ -113,10 +115,10 @@ async def test_the_first_worker_s_engine_is_the_one_that_plans_are_made_for(desk
     assert desk.dispatcher.engine is ENGINE and not desk.dispatcher.reason
 
 
-def slowly(worker: ScriptedWorker, job: Job, factor: float) -> None:
-    samples = len(samples_of(job.script))
-    worker.seal(job, 0, samples)
-    worker.send(Done(worker.generation, job.job, job.segment, samples, factor * samples / 24_000))
+def slowly(worker: ScriptedWorker, order: SegmentOrder, factor: float) -> None:
+    samples = len(samples_of(order.script))
+    worker.seal(order, 0, samples)
+    worker.send(Done(worker.generation, order.stream, order.segment, samples, factor * samples / 24_000))
 
 
 async def admitted(desk: Desk, most: int) -> int:
@@ -147,7 +149,7 @@ async def test_two_workers_take_as_many_listeners_as_two_workers_can_serve(desk:
 async def test_a_commit_for_a_number_that_nobody_has_is_ignored(desk: Desk) -> None:
     worker = desk.worker(1)
     listener = listen(desk.open("fine"))
-    job = await worker.has(1)
+    order = await worker.has(1)
     worker.send(Commit(1, 999, 0, 0, 0, 10, 0))
-    worker.speak(job)
+    worker.speak(order)
     assert np.array_equal(await heard(listener), spoken("fine"))

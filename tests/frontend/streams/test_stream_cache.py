@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Unavailable
+from frontend.contract.urgency import Urgency
 from shm.messages import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import PER_TOKEN
@@ -30,7 +31,7 @@ async def test_a_sentence_that_comes_again_in_another_text_is_not_made_again(des
     listener = listen(again)
     worker.speak(await worker.has(3))
     assert np.array_equal(await heard(listener), spoken("new|two"))
-    assert [job.script for job in worker.jobs] == ["one", "two", "new"]
+    assert [order.script for order in worker.orders] == ["one", "two", "new"]
     assert not again.cached, "a part of it had to be made"
 
 
@@ -74,23 +75,23 @@ async def test_a_fresh_request_neither_takes_nor_keeps(desk: Desk) -> None:
 async def test_a_segment_that_was_resumed_by_another_worker_is_kept_whole(desk: Desk) -> None:
     first = desk.worker(1)
     listener = listen(desk.open("hello there"))
-    job = await first.has(1)
-    first.seal(job, 0, 333)
+    order = await first.has(1)
+    first.seal(order, 0, 333)
     first.die()
     desk.workers.remove(first)
     second = desk.worker(2)
     second.speak(await second.has(1))
     assert np.array_equal(await heard(listener), spoken("hello there"))
     assert np.array_equal(await heard(listen(desk.open("hello there"))), spoken("hello there"))
-    assert len(second.jobs) == 1
+    assert len(second.orders) == 1
 
 
 async def test_a_segment_whose_listener_left_in_its_middle_is_not_kept(desk: Desk) -> None:
     worker = desk.worker(1)
     stream = desk.open("hello")
     listener = listen(stream)
-    job = await worker.has(1)
-    worker.seal(job, 0, PER_TOKEN)
+    order = await worker.has(1)
+    worker.seal(order, 0, PER_TOKEN)
     listener.cancel()
     await worker.hears_of_forgotten(1)
     listener = listen(desk.open("hello"))
@@ -100,7 +101,7 @@ async def test_a_segment_whose_listener_left_in_its_middle_is_not_kept(desk: Des
 
 async def test_what_nobody_waits_for_gives_way_to_who_listens(desk: Desk) -> None:
     worker = desk.worker(1)
-    ahead = listen(desk.open("ahead|of time", idle=True))
+    ahead = listen(desk.open("ahead|of time", urgency=Urgency.IDLE))
     await worker.has(1)
     listener = listen(desk.open("now"))
     with pytest.raises(Unavailable, match="listeners come first"):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Interrupted, SpeechError
+from frontend.contract.urgency import Urgency
 from frontend.http.sessions import OnBusy, Sessions
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner
@@ -79,17 +80,17 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
 
     monkeypatch.setattr(desk.dispatcher, "recall", slow_recall)
     listener = listen(desk.open("6a 24c 6e 6d"))
-    job = await worker.has(2)
+    order = await worker.has(2)
     await looking.wait()
-    speak(worker, job, SLOW)
+    speak(worker, order, SLOW)
     await worker.has(3)
     assert desk.counted("replans_total") == 1
     found.set()
     async with at_work(worker, 3, SLOW):
         await heard(listener)
-    said = worker.jobs[1:]
-    assert " ".join(job.script for job in said) == script_of("6a 24c 6e 6d")
-    assert [job.segment for job in said] == list(range(len(said)))
+    said = worker.orders[1:]
+    assert " ".join(order.script for order in said) == script_of("6a 24c 6e 6d")
+    assert [order.segment for order in said] == list(range(len(said)))
 
 
 async def test_what_is_cached_further_on_does_not_sound_yet(desk: Desk) -> None:
@@ -141,13 +142,13 @@ async def test_a_paused_listener_s_failed_stream_takes_no_more_work(desk: Desk) 
     other = listen(desk.open("6h", client="other"))
     async with at_work(worker, 3, FAST):
         await heard(other)
-    assert [job.script[0] for job in worker.jobs] == ["j", "a", "b", "c", "h"]
+    assert [order.script[0] for order in worker.orders] == ["j", "a", "b", "c", "h"]
 
 
 async def test_a_clip_that_nobody_listens_to_yet_leaves_room_for_a_listener(desk: Desk) -> None:
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6b", 0.6)
-    listen(desk.open("6a " + "24c 24d 24e 24f " * 10, client="clip", whole=True))
+    listen(desk.open("6a " + "24c 24d 24e 24f " * 10, client="clip", urgency=Urgency.WHOLE))
     speak(worker, await worker.has(2), 0.6)
     await worker.has(4)
     assert not (await planned(desk.open("6h", client="other"))).failed
@@ -186,14 +187,14 @@ async def test_an_interrupting_request_gets_the_place_of_the_one_that_it_ends(de
 async def test_the_marks_of_a_segment_that_was_sealed_whole_outlive_its_worker(desk: Desk) -> None:
     first = worker_of(desk)
     listener = listen(desk.open("6a", timestamps=True))
-    job = await first.has(1)
-    first.send(Marks(1, job.job, job.segment, pack_marks([(0, 100), (12, 2000), (35, 50000)])))
-    first.seal(job, 0, len(samples_of(job.script)))
+    order = await first.has(1)
+    first.send(Marks(1, order.stream, order.segment, pack_marks([(0, 100), (12, 2000), (35, 50000)])))
+    first.seal(order, 0, len(samples_of(order.script)))
     first.die()
     desk.workers.remove(first)
     second = worker_of(desk, generation=2)
-    job = await second.has(1)
-    assert job.from_sample == len(samples_of(job.script))
-    second.end(job)  # nothing is left to be made, so it has nothing to say
+    order = await second.has(1)
+    assert order.from_sample == len(samples_of(order.script))
+    second.end(order)  # nothing is left to be made, so it has nothing to say
     await heard(listener)
     assert await desk.open("6a", timestamps=True).all_cached()

@@ -15,7 +15,7 @@ def test_every_channel_has_memory_of_its_own() -> None:
         assert os.fstat(one.front[2]).st_ino != os.fstat(other.front[2]).st_ino
 
 
-@pytest.mark.parametrize("end", ["commits", "jobs"])
+@pytest.mark.parametrize("end", ["commits", "orders"])
 def test_when_the_writer_of_a_pipe_closes_its_end_the_reader_hears_it(end: str) -> None:
     """The supervisor's own copy of a write end would keep every death unheard."""
     with channel(1, 100) as ends:
