@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontend.text.segment import Cut
-from shm.audio import SAMPLE_RATE, Pcm
-
-AUDIBLE = 64
-"""Samples further from 0 (-54 dBFS) are speech; what an engine leads in with stays below."""
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 
 LEAD = SAMPLE_RATE * 20 // 1000
 """Samples of silence that stay before the first audible one: the soft beginning of a consonant."""

@@ -11,21 +11,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from shm.errand_status import DONE, FAILED, NOTHING_NEW
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import Nursery, ended
 from supervisor.processes.timers import Timers
 
 log = logging.getLogger(__name__)
-
-DONE = 0
-"""Exit status of an errand after which another worker is to be brought up."""
-
-NOTHING_NEW = 3
-"""Exit status of one that was done, and changes nothing."""
-
-
-FAILED = 1
-"""Exit status of one that came to no result: something beside its subject was in the way."""
 
 FIRST_RETRY, LAST_RETRY = 3600.0, 86_400.0
 """Seconds before one that failed is tried again: at first, and at most."""

@@ -15,8 +15,7 @@ from frontend.contract.word_timing import WordTiming
 from frontend.http.answers.ending import reset_on_close
 from frontend.http.answers.framing import Framing
 from frontend.monitoring.metrics import Metrics
-from frontend.streams.joins import AUDIBLE
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
 
 

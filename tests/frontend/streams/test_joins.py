@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.streams.joins import AUDIBLE, FADE, LEAD, PAUSES, TRAIL, Joiner
+from frontend.streams.joins import FADE, LEAD, PAUSES, TRAIL, Joiner
 from frontend.text.segment import Cut
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 
 SECOND = SAMPLE_RATE
 

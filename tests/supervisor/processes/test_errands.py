@@ -8,9 +8,10 @@ import signal
 import msgspec
 import pytest
 
+from shm.errand_status import DONE, FAILED, NOTHING_NEW
 from shm.messages import Ready, Situation, Started
 from supervisor.commands.serve import errands
-from supervisor.processes.errands import DONE, FAILED, FIRST_RETRY, LAST_RETRY, NOTHING_NEW, Errand
+from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Changes
 from supervisor.settings.composition import Settings
