@@ -9,7 +9,7 @@ from pathlib import Path
 from worker.checksum_cache import cached_sha256_of, remember_sha256_of
 from worker.fetch_error import FetchError
 from worker.model_files import KnownFile, part_of
-from worker.model_packages import BadPackages, assemble, find_packaged
+from worker.model_packages import assemble, find_packaged
 from worker.origins import record_origin
 from worker.part_file import PartFile
 
