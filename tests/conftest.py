@@ -7,6 +7,11 @@ import os
 
 from hypothesis import settings
 
+from tests.real_model import real_model
+from tests.worker.packages import package_site
+
+__all__ = ["package_site", "real_model"]
+
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))

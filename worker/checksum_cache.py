@@ -45,9 +45,20 @@ def cached_sha256_of(path: Path, cache: Path | None = None) -> str:
     if entry and (entry.size, entry.modified_ns, entry.inode) == (stat.st_size, stat.st_mtime_ns, stat.st_ino):
         return entry.sha256
     sha256 = sha256_of(path)
-    known[str(path)] = _Known(stat.st_size, stat.st_mtime_ns, stat.st_ino, sha256)
-    _store(cache, known)
+    _store(cache, known | {str(path): _Known(stat.st_size, stat.st_mtime_ns, stat.st_ino, sha256)})
     return sha256
+
+
+def remember_sha256_of(path: Path, sha256: str, cache: Path | None = None) -> None:
+    """Keep the sha256 of a file that this process has just written, which then isn't read again for it.
+
+    Raises:
+        OSError: the file isn't there.
+    """
+    cache = cache or default_cache()
+    path = path.resolve()
+    stat = path.stat()
+    _store(cache, _load(cache) | {str(path): _Known(stat.st_size, stat.st_mtime_ns, stat.st_ino, sha256)})
 
 
 def _load(cache: Path) -> dict[str, _Known]:

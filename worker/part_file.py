@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from pathlib import Path
 from types import TracebackType
 
@@ -80,6 +81,19 @@ class PartFile:
                 ) from error
             self.size += written
             view = view[written:]
+
+    def require_room(self, total: int) -> None:
+        """Make sure that the file system can take the part of `total` bytes.
+
+        Raises:
+            FetchError: it can't.
+        """
+        free = shutil.disk_usage(self.path.parent).free
+        if total - self.size > free:
+            raise FetchError(
+                f"{self.path.parent} has {free:,} bytes free, {total - self.size:,} are needed: make room, or choose"
+                " another folder with --model-dir."
+            )
 
     def empty(self) -> None:
         """Start over."""

