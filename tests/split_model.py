@@ -9,13 +9,15 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import onnx
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+
+Norms: TypeAlias = Literal["node", "written", "merged", "axes", "none"]
 
 STYLE = 128
 TEXT = 16
@@ -35,6 +37,7 @@ def make_split_model(
     tokens_name: str = "tokens",
     folded: bool = True,
     random_in_generator: bool = False,
+    norms: Norms = "node",
 ) -> Path:
     """Write the model, 0.5 MB.
 
@@ -46,15 +49,20 @@ def make_split_model(
         tokens_name: `tokens` or `input_ids`.
         folded: AdaIN's factor and summand follow each norm directly, as torch writes it; else something lies between.
         random_in_generator: draw random numbers where Kokoro draws none.
+        norms: one node each, or written out: each for itself with its mean and difference twice, or merged as an
+            optimiser does, so that residual blocks share a division; `axes` writes the axis as opset 18 does, as an
+            input. `none`: no norm at all.
     """
-    model = _model(noise_inputs, durations_output, tokens_name, folded, random_in_generator)
+    model = _model(noise_inputs, durations_output, tokens_name, folded, random_in_generator, norms)
     path.write_bytes(model)
     return path
 
 
 @functools.cache
-def _model(noise_inputs: bool, durations_output: bool, tokens_name: str, folded: bool, random: bool) -> bytes:
-    g = _Builder(folded)
+def _model(
+    noise_inputs: bool, durations_output: bool, tokens_name: str, folded: bool, random: bool, norms: Norms
+) -> bytes:
+    g = _Builder(folded, norms)
     style = g.node("Slice", ["style", g.ints(0), g.ints(STYLE), g.ints(1)])
     text, f0, energy, durations = _prosody(g, tokens_name)
     features = _front(g, text, f0, energy, style)
@@ -76,7 +84,7 @@ def _model(noise_inputs: bool, durations_output: bool, tokens_name: str, folded:
         g.nodes.append(helper.make_node("Identity", [durations], ["duration"]))
         outputs.append(helper.make_tensor_value_info("duration", TensorProto.INT64, ["tokens"]))
     graph = helper.make_graph(g.nodes, "small", inputs, outputs, g.constants)
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", g.opset)], ir_version=8)
     helper.set_model_props(made, {"kokoro_config": json.dumps({"vocab": DEFAULT_VOCAB})})
     onnx.checker.check_model(made)
     return bytes(made.SerializeToString())
@@ -92,7 +100,10 @@ def make_split_voices(path: Path, names: tuple[str, ...] = ("af_heart", "am_adam
 
 
 class _Builder:
-    def __init__(self, folded: bool) -> None:
+    def __init__(self, folded: bool, norms: Norms) -> None:
+        self.opset = 18 if norms == "axes" else 17
+        self._norms = norms
+        self._merged: dict[str, str] = {}
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self._folded = folded
@@ -147,11 +158,40 @@ class _Builder:
         h = self.node("Gemm", [style, weights, self.weights(2 * channels, fan_in=100)], transB=1)
         h = self.node("Reshape", [h, self.ints(1, 2 * channels, 1)])
         gamma, beta = self.node("Split", [h, self.ints(channels, channels)], 2, axis=1)
-        scale, shift = self._shared(1.1, channels), self._shared(0.1, channels)
-        norm = self.node("InstanceNormalization", [x, scale, shift], epsilon=1e-5)
+        if self._norms == "node":
+            scale, shift = self._shared(1.1, channels), self._shared(0.1, channels)
+            norm = self.node("InstanceNormalization", [x, scale, shift], epsilon=1e-5)
+        else:
+            norm = self._written_out(x)
         if not self._folded:
             norm = self.node("Identity", [norm])
         return str(self.node("Add", [self.node("Mul", [self.node("Add", [gamma, self.floats(1.0)]), norm]), beta]))
+
+    def _written_out(self, x: str) -> str:
+        """A norm in elementary operations, without a weight or bias of its own."""
+        if self._norms == "none":
+            return x
+        if self._norms == "written":
+            norm = self._division(self._deviation(x), self._deviation(x))
+        else:
+            if x not in self._merged:
+                deviation = self._deviation(x)
+                self._merged[x] = self._division(deviation, deviation)
+            norm = self._merged[x]
+        return norm
+
+    def _division(self, deviation: str, again: str) -> str:
+        square = self.node("Mul", [again, again])
+        variance = self.node("Add", [self.constant(np.array(1e-5, np.float32)), self._mean(square)])
+        return str(self.node("Div", [deviation, self.node("Sqrt", [variance])]))
+
+    def _deviation(self, x: str) -> str:
+        return str(self.node("Sub", [x, self._mean(x)]))
+
+    def _mean(self, x: str) -> str:
+        if self.opset >= 18:
+            return str(self.node("ReduceMean", [x, self.ints(2)], keepdims=1))
+        return str(self.node("ReduceMean", [x], axes=[-1], keepdims=1))
 
     def _shared(self, value: float, channels: int) -> str:
         """Written once, as exporters do, and named by Identity where it is used again."""

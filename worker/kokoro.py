@@ -24,7 +24,7 @@ from worker.providers.chain import Choice
 from worker.providers.options import BadOption
 from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
-from worker.split.prepared import Unprepared, discard, prepare
+from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
 from worker.split.statistics import Statistics, voice_key
 from worker.split.study import VoiceStudy
@@ -217,7 +217,7 @@ def _speech(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitS
         raise EngineUnavailable(f"{model} can't be vocoded in windows: {reason}. Leave --vocoder out to run it whole")
     whole = WholeSpeech(model, settings, placed.whole)
     log.warning(
-        "%s RUNS WHOLE, SO SOUND BEGINS LATER: it can't be vocoded in windows, because %s. The published models can",
+        "%s RUNS WHOLE, SO SOUND BEGINS LATER: it can't be vocoded in windows, because %s",
         model.name,
         reason,
     )
@@ -238,5 +238,6 @@ def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSp
     except (BadOption, ProviderUnavailable):
         raise
     except EngineUnavailable as error:
-        discard(prepared)
-        raise Unprepared(f"its stages can't be loaded: {error}") from error
+        reason = f"of the stages that were made of it, {error}"
+        remember_unloadable(prepared, reason)
+        raise Unprepared(reason) from error

@@ -111,14 +111,17 @@ class Graph:
 
 
 def load_graph(path: Path) -> Graph:
-    """A model file's graph, with its tensors' types.
+    """A model file's graph, with its tensors' types, and with `InstanceNormalization` for norms that are written out.
 
     Raises:
         CannotSplit: it is no model.
         OSError: it can't be read.
     """
+    from worker.split.norms import fuse_norms  # it is written in terms of Graph
+
     try:
         model = onnx.load(path)
+        fuse_norms(Graph(model))
         return Graph(model, _types(model))
     except (DecodeError, onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         raise CannotSplit(f"it is no ONNX model that can be read ({error})") from error

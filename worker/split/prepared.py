@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+import onnxruntime
 
 from worker.checksum import sha256_of
 from worker.checksum_cache import cached_sha256_of
@@ -21,7 +22,7 @@ from worker.split.rewrites import DEFAULT, Rewrite
 
 log = logging.getLogger(__name__)
 
-FORMAT = 2
+FORMAT = 3
 """Of the stages' files: one more whenever this code would make others of the same model."""
 
 _MANIFEST = "manifest.json"
@@ -36,7 +37,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """What a cache folder has. Written last."""
 
     unsplittable: str = ""
-    """Why the model runs whole; then there is nothing else."""
+    """Why the model runs whole; then there is nothing else, but `onnxruntime`."""
+    onnxruntime: str = ""
+    """The version that couldn't load the stages; another one tries again."""
     files: dict[str, str] = {}
     """sha256 by name."""
     noise: tuple[Noise, ...] = ()
@@ -73,10 +76,21 @@ def prepare(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -
     return Prepared(folder, manifest)
 
 
-def discard(prepared: Prepared) -> None:
-    """Throw away stages that turned out not to work, though their files are as they were written."""
-    with alone(prepared.folder.parent):
-        _put_away(prepared.folder)
+def remember_unloadable(prepared: Prepared, reason: str) -> None:
+    """Keep `reason` in place of stages that onnxruntime can't load, so that no later start makes them again.
+
+    Raises:
+        Unprepared: the cache can't be written.
+    """
+    manifest = Manifest(unsplittable=" ".join(reason.split()), onnxruntime=onnxruntime.__version__)
+    try:
+        with alone(prepared.folder.parent):
+            made = Path(tempfile.mkdtemp(dir=prepared.folder.parent, prefix=_UNFINISHED))
+            (made / _MANIFEST).write_bytes(msgspec.json.encode(manifest))
+            _put_away(prepared.folder)
+            made.rename(prepared.folder)
+    except OSError as error:
+        raise Unprepared(f"{reason}; and the cache can't be written: {error}") from error
 
 
 def _sound(folder: Path) -> Manifest | None:
@@ -92,6 +106,9 @@ def _sound(folder: Path) -> Manifest | None:
         return None
     except ValueError as error:
         log.warning("the stages in %s are made again: %s", folder, error)
+        return None
+    if manifest.onnxruntime not in ("", onnxruntime.__version__):
+        log.info("the stages in %s are made again for onnxruntime %s", folder, onnxruntime.__version__)
         return None
     return manifest
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
+from worker.engine import EngineUnavailable
 from worker.machine import cores
 from worker.providers.records import CPU, StageRecord
 from worker.session import NUMPY_TYPES, open_session, run_session
@@ -63,8 +64,17 @@ class Stage:
         threads = threads if self._record.provider == CPU else 1
         with self._lock:
             if threads not in self._sessions:
-                self._sessions[threads] = open_session(self._file, self._settings, self._record, threads=threads)
+                self._sessions[threads] = self._opened(threads)
             return self._sessions[threads]
+
+    def _opened(self, threads: int) -> Any:
+        try:
+            return open_session(self._file, self._settings, self._record, threads=threads)
+        except EngineUnavailable as error:
+            # The file was made here and has its checksum: to fetch the model again, as a model's own error advises,
+            # would change nothing.
+            said = " ".join(str(error.__cause__ or error).split())
+            raise EngineUnavailable(f"{self._file.name} can't be loaded by onnxruntime: {said}") from error
 
     def run(self, arrays: Sequence[NDArray[Any]], threads: int, cancellation: Cancellation) -> list[NDArray[Any]]:
         """

@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from worker.split.cuts import Cuts, find_cuts
-from worker.split.graph import Graph
+from worker.split.graph import CannotSplit, Graph
 from worker.split.nodes import Nodes
 from worker.split.noise import Noise
 from worker.split.noise_inputs import noise_of, random_operations
@@ -56,6 +56,9 @@ def write_stages(
     front, _ = graph.needed([cuts.features], [*prosody, cuts.style])
     generator, _ = graph.needed([cuts.audio], [cuts.features, cuts.harmonics, cuts.style])
     sizes = [sum(channels for _, channels in norms(graph, places)) for places in (front, generator)]
+    for name, channels in zip(("front", "generator"), sizes, strict=True):
+        if not channels:
+            raise CannotSplit(f"no instance norm is found in its {name}")
     with (folder / WEIGHTS).open("wb") as weights:
         writer = _Writer(graph, folder, weights, rewrites)
         inputs = [cuts.tokens, cuts.style, cuts.speed]

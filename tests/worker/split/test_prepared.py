@@ -11,6 +11,7 @@ from tests.split_model import make_split_model
 from tests.worker.split.splitting import blocks_of, joined, make_engine
 from worker import checksum_cache
 from worker.split import prepared as module
+from worker.split import stage_files
 from worker.split.prepared import Unprepared, prepare
 from worker.split.stage_files import STAGES, WEIGHTS
 
@@ -107,3 +108,42 @@ def test_what_cant_be_split_is_remembered_with_the_reason(tmp_path, cache, made,
     monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("tried again"))
     with pytest.raises(Unprepared, match=reason):
         prepare(model, cache)
+
+
+@pytest.fixture
+def unloadable(monkeypatch):
+    """A front whose operator onnxruntime doesn't have."""
+    write = stage_files.write_stages
+
+    def written(graph, folder, rewrites):
+        result = write(graph, folder, rewrites)
+        for name in (stage_files.FRONT, stage_files.EXACT_FRONT):
+            stage = onnx.load(folder / name, load_external_data=False)
+            stage.graph.node[0].op_type = "NoSuchOperator"
+            (folder / name).write_bytes(stage.SerializeToString())
+        return result
+
+    monkeypatch.setattr(stage_files, "write_stages", written)
+
+
+def test_stages_that_cant_be_loaded_are_remembered(tmp_path, unloadable, caplog, monkeypatch):
+    """The log says whose file can't be loaded, and gives no advice that changes nothing."""
+    with caplog.at_level(logging.WARNING):
+        assert make_engine(tmp_path).info.first_block == 0
+    assert "RUNS WHOLE" in caplog.text
+    assert "front-exact.onnx can't be loaded by onnxruntime" in caplog.text and "NoSuchOperator" in caplog.text
+    assert "corrupt" not in caplog.text and "fetch" not in caplog.text
+    monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("tried again"))
+    caplog.clear()
+    with caplog.at_level(logging.WARNING):
+        assert make_engine(tmp_path).info.first_block == 0
+    assert "front-exact.onnx can't be loaded by onnxruntime" in caplog.text
+
+
+def test_another_onnxruntime_tries_again(tmp_path, model, cache, monkeypatch):
+    prepared = prepare(model, cache)
+    module.remember_unloadable(prepared, "its operators are unknown")
+    with pytest.raises(Unprepared, match="its operators are unknown"):
+        prepare(model, cache)
+    monkeypatch.setattr(module.onnxruntime, "__version__", "99.0")
+    assert prepare(model, cache) == prepared

@@ -1,0 +1,154 @@
+"""Instance norms that an export writes out, as one node each.
+
+    mean = ReduceMean(x); d = Sub(x, mean); variance = ReduceMean(Mul(d, d)); Div(d, Sqrt(Add(variance, epsilon)))
+
+The published files have every norm in this form, torch's own exporter writes `InstanceNormalization`. All code that
+looks for norms (statistics given to a window, statistics told) looks for that node, so the others are brought to its
+form when a graph is loaded. Graphs that an optimiser has merged are covered: one division may serve three residual
+blocks, and a mean or a difference may be there once or twice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+from worker.split.graph import CannotSplit, Graph, attribute, names_taken
+
+_PROJECTION_DEPTH = 16
+"""Nodes at most between AdaIN's factor and the bias of the style's projection: 4 in the published export."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Norm:
+    """A norm that is written out."""
+
+    division: Any
+    x: str
+    channels: int
+    epsilon: float
+
+
+def fuse_norms(graph: Graph) -> bool:
+    """Make each norm that is written out one `InstanceNormalization`, with scales of 1 and biases of 0.
+
+    The model is changed in place: `graph` is out of date when norms were found. Nodes that only the written-out norms
+    needed are left out.
+
+    Returns:
+        Whether there were any.
+
+    Raises:
+        CannotSplit: a norm was found, and its number of channels can't be told.
+    """
+    found = [norm for node in graph.of_type("Div") if (norm := _written_out(graph, node))]
+    constants: dict[str, NDArray[np.float32]] = {}
+    fused: dict[int, Any] = {}
+    for norm in found:
+        scale, bias = (f"kokoro_live_norm_{kind}_{norm.channels}" for kind in ("scale", "bias"))
+        constants[scale], constants[bias] = np.ones(norm.channels, np.float32), np.zeros(norm.channels, np.float32)
+        fused[id(norm.division)] = helper.make_node(
+            "InstanceNormalization",
+            [norm.x, scale, bias],
+            list(norm.division.output),
+            name=f"kokoro_live_norm_{len(fused)}",
+            epsilon=norm.epsilon,
+        )
+    model = graph.model.graph
+    if found:
+        nodes = _used([fused.get(id(node), node) for node in graph.nodes], {output.name for output in model.output})
+        # Protocol buffers copy what is put into a list, and forget what is taken out of one.
+        kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
+        del model.node[:]
+        model.node.extend(kept)
+        model.initializer.extend(numpy_helper.from_array(value, name) for name, value in constants.items())
+    return bool(found)
+
+
+def _used(nodes: list[Any], needed: set[str]) -> list[Any]:
+    """The nodes that some output needs, in their order."""
+    kept = []
+    for node in reversed(nodes):
+        if needed.intersection(node.output):
+            needed.update(names_taken(node))
+            kept.append(node)
+    return kept[::-1]
+
+
+def _written_out(graph: Graph, division: Any) -> _Norm | None:
+    """The norm that ends in this division; None if it is no norm."""
+    deviation, root = (graph.maker(name) for name in division.input)
+    if deviation is None or deviation.op_type != "Sub" or root is None or root.op_type != "Sqrt":
+        return None
+    x = _centred(graph, deviation)
+    total = graph.maker(root.input[0])
+    if x is None or total is None or total.op_type != "Add":
+        return None
+    epsilon, variance = graph.constant(total.input[1]), graph.maker(total.input[0])
+    if epsilon is None:
+        epsilon, variance = graph.constant(total.input[0]), graph.maker(total.input[1])
+    if epsilon is None or epsilon.size != 1 or variance is None or not _averages_time(graph, variance):
+        return None
+    if _squared_deviation_of(graph, variance.input[0]) != x:
+        return None
+    return _Norm(division, x, _channels(graph, division.output[0]), float(epsilon.item()))
+
+
+def _centred(graph: Graph, node: Any) -> str | None:
+    """x, if the node is x less its mean along time."""
+    mean = graph.maker(node.input[1])
+    if node.op_type != "Sub" or mean is None or not _averages_time(graph, mean) or mean.input[0] != node.input[0]:
+        return None
+    return str(node.input[0])
+
+
+def _averages_time(graph: Graph, node: Any) -> bool:
+    if node.op_type != "ReduceMean" or attribute(node, "keepdims", 1) != 1:
+        return False
+    axes = attribute(node, "axes")
+    if axes is None and len(node.input) > 1:
+        constant = graph.constant(node.input[1])
+        axes = None if constant is None else constant.tolist()
+    return axes in ([2], [-1])
+
+
+def _squared_deviation_of(graph: Graph, square: str) -> str | None:
+    """x, if the tensor is the square of x less its mean."""
+    node = graph.maker(square)
+    if node is None:
+        return None
+    if node.op_type == "Pow":
+        exponent = graph.constant(node.input[1])
+        if exponent is None or exponent.size != 1 or float(exponent.item()) != 2.0:
+            return None
+    elif node.op_type != "Mul":
+        return None
+    factors = [graph.maker(name) for name in (node.input[:1] if node.op_type == "Pow" else node.input)]
+    found = {_centred(graph, factor) if factor is not None else None for factor in factors}
+    return found.pop() if len(found) == 1 else None
+
+
+def _channels(graph: Graph, norm: str) -> int:
+    """Told by the factor that follows a norm: a weight for each channel, or AdaIN's half of the style's projection.
+
+    Shape inference doesn't know it: it ends at the loop that aligns the text.
+    """
+    for taker in graph.takers(norm):
+        if taker.op_type != "Mul":
+            continue
+        open_names = deque((name, False, 0) for name in taker.input if name != norm)
+        while open_names:
+            name, halved, depth = open_names.popleft()
+            constant = graph.constant(name)
+            if constant is not None and constant.dtype.kind == "f" and constant.size == max((1, *constant.shape)) > 1:
+                return int(constant.size) // (2 if halved else 1)
+            node = graph.maker(name)
+            if node is not None and depth < _PROJECTION_DEPTH:
+                halved = halved or node.op_type in ("Split", "Slice")
+                open_names += [(given, halved, depth + 1) for given in node.input if given]
+    raise CannotSplit("the channels of a norm that is written out can't be told")
