@@ -1,0 +1,142 @@
+"""Dynamic int8 back into float: the same operations, the weights to rounding, and clear words for everything else."""
+
+from collections import Counter
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+from tests.split_model import make_split_model
+from worker.quantization.dequantize import dequantize, is_dynamic_int8
+from worker.quantization.error import CannotDequantize
+from worker.quantization.regions import is_quantized
+from worker.split.graph import Graph, load_graph
+
+OPERATIONS = ("Conv", "MatMul", "LSTM", "Gather")
+
+
+def dynamic(folder, *, per_channel=False):
+    """The small model, and its file in dynamic int8 as the published one was made."""
+    model = make_split_model(folder / "small.onnx", durations_output=True)
+    quantized = folder / f"small.int8-{per_channel}.onnx"
+    quantize_dynamic(model, quantized, OPERATIONS, per_channel, weight_type=QuantType.QUInt8)
+    return load_graph(model), load_graph(quantized)
+
+
+def operations(graph):
+    """onnxruntime's tools make MatMul and Add of Gemm before they quantise it."""
+    counts = Counter("MatMul" if node.op_type == "Gemm" else node.op_type for node in graph.nodes)
+    return {name: counts[name] for name in OPERATIONS}
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_each_pattern_becomes_the_operation_that_it_was(tmp_path, per_channel):
+    plain, quantized = dynamic(tmp_path, per_channel=per_channel)
+    assert is_dynamic_int8(quantized) and not is_dynamic_int8(plain)
+    assert operations(quantized) != operations(plain)
+    floats = dequantize(quantized)
+    assert operations(floats) == operations(plain)
+    assert not is_quantized(floats)
+    onnx.checker.check_model(floats.model)
+    weights = [node.input[1] for node in plain.of_type("Conv", "MatMul")] + [first(plain, "Gather").input[0]]
+    weights += [name for node in plain.of_type("LSTM") for name in node.input[1:3]]
+    compared = 0
+    for name in dict.fromkeys(weights):
+        if (wanted := plain.constant(name)) is not None:
+            found = next(value for other in (f"{name}_float", name) if (value := floats.constant(other)) is not None)
+            assert found.shape == wanted.shape
+            # Half a step of 255 over the weight's range, and rounding of the zero point's half step.
+            assert np.abs(found - wanted).max() <= 1.01 * (max(wanted.max(), 0) - min(wanted.min(), 0)) / 255
+            compared += 1
+    assert compared > 75
+
+
+def test_inputs_outputs_and_metadata_stay(tmp_path):
+    _, quantized = dynamic(tmp_path)
+    before = onnx.ModelProto()
+    before.CopyFrom(quantized.model)
+    after = dequantize(quantized).model
+    assert list(after.graph.input) == list(before.graph.input)
+    assert list(after.graph.output) == list(before.graph.output)
+    assert list(after.metadata_props) == list(before.metadata_props)
+
+
+def first(graph, operator):
+    return next(graph.of_type(operator))
+
+
+def detached_scale(graph):
+    """A convolution that another input's scale multiplies."""
+    product = first(graph, "ConvInteger")
+    own = graph.maker(product.input[0])
+    scales = next(node for node in graph.takers(own.output[1]) if node.op_type == "Mul")
+    other = next(node for node in graph.of_type("DynamicQuantizeLinear") if node is not own)
+    scales.input[list(scales.input).index(own.output[1])] = other.output[1]
+
+
+def missing_cast(graph):
+    node = first(graph, "MatMulInteger")
+    graph.takers(node.output[0])[0].op_type = "Identity"
+
+
+def moving_bias(graph):
+    rounding = next(node for node in graph.of_type("Floor") if graph.maker(node.input[0]).op_type == "Div")
+    graph.maker(rounding.input[0]).input[0] = "style"
+
+
+def short_lstm(graph):
+    del first(graph, "DynamicQuantizeLSTM").input[-1]
+
+
+def lone_quantization(graph):
+    graph.model.graph.node.append(helper.make_node("DynamicQuantizeLinear", ["style"], ["q", "s", "z"], name="lone"))
+    graph.model.graph.output.append(helper.make_tensor_value_info("q", onnx.TensorProto.UINT8, None))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (detached_scale, "ConvInteger .* isn't scaled by what its input was quantised with"),
+        (missing_cast, "MatMulInteger .* is followed by Identity and Mul, not Cast and Mul"),
+        (short_lstm, "DynamicQuantizeLSTM .* has 3 scales and zero points, not 4"),
+        (lone_quantization, "DynamicQuantizeLinear lone isn't part of a pattern"),
+    ],
+)
+def test_another_pattern_is_named(tmp_path, change, says):
+    _, quantized = dynamic(tmp_path)
+    change(quantized)
+    with pytest.raises(CannotDequantize, match=says):
+        dequantize(Graph(quantized.model))
+
+
+def test_a_bias_that_changes_is_refused(real_model):
+    graph = load_graph(real_model)
+    moving_bias(graph)
+    with pytest.raises(CannotDequantize, match="adds a bias that is no constant"):
+        dequantize(Graph(graph.model))
+
+
+def test_scales_of_another_number_of_channels_are_refused(tmp_path):
+    _, quantized = dynamic(tmp_path, per_channel=True)
+    product = first(quantized, "ConvInteger")
+    scales = next(
+        node
+        for node in quantized.takers(quantized.maker(product.input[0]).output[1])
+        if node.op_type == "Mul" and node.input[1] in quantized.initializers
+    )
+    tensor = quantized.initializers[scales.input[1]]
+    tensor.CopyFrom(numpy_helper.from_array(np.ones(3, np.float32), tensor.name))
+    with pytest.raises(CannotDequantize, match="has 3 scales for"):
+        dequantize(Graph(quantized.model))
+
+
+def test_the_published_file_is_recognised_whole(real_model):
+    """One convolution and 26 products of activations in attention are float in the published file already."""
+    graph = load_graph(real_model)
+    assert is_dynamic_int8(graph)
+    floats = dequantize(graph)
+    counts = Counter(node.op_type for node in floats.nodes)
+    assert (counts["Conv"], counts["MatMul"], counts["LSTM"]) == (87 + 1, 148 + 26, 6)
+    assert not is_quantized(floats)

@@ -1,0 +1,212 @@
+"""A model in dynamic int8 as a float graph of the same operations: `(q - zero_point) * scale` for each weight.
+
+onnxruntime's `quantize_dynamic`, by which the int8 file of Kokoro's v1.0 release was made, writes four patterns:
+
+    x -> DynamicQuantizeLinear -> ConvInteger [-> Add bias / scales] -> Cast -> Mul scales    Conv
+    x -> DynamicQuantizeLinear -> MatMulInteger -> Cast -> Mul scales                         MatMul
+    DynamicQuantizeLSTM                                                                       LSTM
+    Gather int8 -> DequantizeLinear                                                           Gather
+
+Each becomes the one float operation on its right. What rounding took from the weights doesn't come back; the ranges of
+activations are no longer measured and rounded in each run. Patterns are found by structure, never by names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+from worker.quantization.error import CannotDequantize
+from worker.quantization.surgery import replace_nodes
+from worker.split.graph import Graph
+
+_PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
+_MARKS = (*_PRODUCTS, "DynamicQuantizeLSTM")
+_LEFT = ("DynamicQuantizeLinear", "DequantizeLinear", *_MARKS)
+_LSTM_FLOATS = 8
+"""Inputs that a quantised LSTM has in common with ONNX's LSTM; its four scales and zero points follow."""
+
+
+def is_dynamic_int8(graph: Graph) -> bool:
+    """Whether the model has operations of dynamic int8, and none of static int8."""
+    found = {node.op_type for node in graph.nodes}
+    return bool(found & set(_MARKS)) and not found & {"QLinearConv", "QuantizeLinear"}
+
+
+def dequantize(graph: Graph) -> Graph:
+    """Turn the graph's model into float in place; its inputs, outputs and metadata stay.
+
+    Returns:
+        The graph of the float model. The one that was given is void.
+
+    Raises:
+        CannotDequantize: an operation on integers isn't written as one of the patterns above. The message names it.
+    """
+    floats = _Floats(graph)
+    instead: dict[int, Any] = {}
+    for place, node in enumerate(graph.nodes):
+        if node.op_type in _PRODUCTS:
+            made, output = _product(graph, floats, node)
+            instead[graph.place(output)] = made
+        elif node.op_type == "DynamicQuantizeLSTM":
+            instead[place] = _lstm(floats, node)
+        elif node.op_type == "DequantizeLinear":
+            instead[place] = _gather(graph, floats, node)
+    nodes = [instead.get(place, node) for place, node in enumerate(graph.nodes)]
+    replace_nodes(graph.model, nodes, [*graph.model.graph.initializer, *floats.tensors])
+    if left := next((node for node in graph.model.graph.node if node.op_type in _LEFT), None):
+        raise CannotDequantize(f"{_told(left)} isn't part of a pattern that onnxruntime's dynamic quantisation writes")
+    return Graph(graph.model)
+
+
+class _Floats:
+    """Float weights for quantised ones, each made once."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.tensors: list[Any] = []
+        self._graph = graph
+        self._made: dict[tuple[str, str, str], str] = {}
+
+    def weight(self, node: Any, name: str, scale: str, zero_point: str, axis: int = 0) -> str:
+        """The name of a float tensor with the weight's values.
+
+        Args:
+            node: takes it; for messages.
+            name: the quantised weight, an initializer.
+            scale: float32, one or one for each index along `axis`.
+            zero_point: like `scale`, of the weight's type; empty for 0.
+            axis: of the channels.
+        """
+        key = name, scale, zero_point
+        if key not in self._made:
+            values = self._constant(node, name).astype(np.float32)
+            centre = self._along(node, zero_point, values, axis) if zero_point else np.float32(0)
+            values = (values - centre) * self._along(node, scale, values, axis)
+            plain = name.removesuffix("_quantized")
+            plain = plain if plain not in self._graph.initializers else f"{name}_float"
+            self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(values, np.float32), plain))
+            self._made[key] = plain
+        return self._made[key]
+
+    def recurrent(self, node: Any, name: str, scale: str, zero_point: str) -> str:
+        """The same for an LSTM's weight: stored as [directions, inputs, 4 * hidden], the transpose of ONNX's order,
+        with scales [directions] or [directions, 4 * hidden]."""
+        key = name, scale, zero_point
+        if key not in self._made:
+            values = self._constant(node, name).astype(np.float32)
+            by, centre = (self._constant(node, part).astype(np.float32) for part in (scale, zero_point))
+            by, centre = (part.reshape(len(values), 1, -1) for part in (by, centre))
+            plain = f"{name.removesuffix('_quantized')}_float"
+            transposed = np.ascontiguousarray(((values - centre) * by).transpose(0, 2, 1))
+            self.tensors.append(numpy_helper.from_array(transposed, plain))
+            self._made[key] = plain
+        return self._made[key]
+
+    def _constant(self, node: Any, name: str) -> NDArray[Any]:
+        value = self._graph.constant(name)
+        if value is None:
+            raise CannotDequantize(f"{_told(node)} takes {name or 'a missing input'}, which is no constant")
+        return value
+
+    def _along(self, node: Any, name: str, values: NDArray[Any], axis: int) -> NDArray[Any]:
+        """A scale or zero point in a shape that broadcasts over the weight."""
+        part = self._constant(node, name).astype(np.float32)
+        if part.size == 1:
+            return part.reshape(())
+        if part.size != values.shape[axis]:
+            raise CannotDequantize(f"{_told(node)} has {part.size} scales for {values.shape[axis]} channels")
+        return part.reshape([-1 if place == axis % values.ndim else 1 for place in range(values.ndim)])
+
+
+def _product(graph: Graph, floats: _Floats, node: Any) -> tuple[Any, str]:
+    """A convolution or matrix product in float, and the tensor that it makes: the scaled one."""
+    left = _maker(graph, node, node.input[0], "DynamicQuantizeLinear")
+    bias = ""
+    after = _taker(graph, node, node.output[0])
+    if after.op_type == "Add":
+        bias = _bias(graph, after, node.output[0])
+        after = _taker(graph, after, after.output[0])
+    scaled = _taker(graph, after, after.output[0])
+    if (after.op_type, scaled.op_type) != ("Cast", "Mul"):
+        raise CannotDequantize(f"{_told(node)} is followed by {after.op_type} and {scaled.op_type}, not Cast and Mul")
+    scales = _maker(graph, scaled, _other(scaled, after.output[0]), "Mul")
+    if left.output[1] not in scales.input:
+        raise CannotDequantize(f"{_told(node)} isn't scaled by what its input was quantised with")
+    scale = _other(scales, left.output[1])
+    if graph.constant(node.input[1]) is not None:
+        zero_point = node.input[3] if len(node.input) > 3 else ""
+        right = floats.weight(node, node.input[1], scale, zero_point, 0 if node.op_type == "ConvInteger" else -1)
+    else:
+        quantized = _maker(graph, node, node.input[1], "DynamicQuantizeLinear")
+        if scale != quantized.output[1]:
+            raise CannotDequantize(f"{_told(node)} isn't scaled by what its second input was quantised with")
+        right = quantized.input[0]
+    inputs = [left.input[0], right, *([bias] if bias else [])]
+    made = helper.make_node(_PRODUCTS[node.op_type], inputs, [scaled.output[0]], name=_plain(node))
+    made.attribute.extend(node.attribute)
+    return made, str(scaled.output[0])
+
+
+def _bias(graph: Graph, addition: Any, product: str) -> str:
+    """The float bias: it is divided by the scales, rounded down, and added to the integers."""
+    node, tensor = addition, _other(addition, product)
+    for operator in ("Reshape", "Cast", "Floor", "Div"):
+        node = _maker(graph, node, tensor, operator)
+        tensor = node.input[0]
+    if graph.constant(tensor) is None:
+        raise CannotDequantize(f"{_told(addition)} adds a bias that is no constant")
+    return str(tensor)
+
+
+def _lstm(floats: _Floats, node: Any) -> Any:
+    inputs = [*node.input[:_LSTM_FLOATS], *[""] * (_LSTM_FLOATS - len(node.input))]
+    scales = list(node.input[_LSTM_FLOATS:])
+    if len(scales) != 4:
+        raise CannotDequantize(f"{_told(node)} has {len(scales)} scales and zero points, not 4")
+    inputs[1] = floats.recurrent(node, inputs[1], *scales[:2])
+    inputs[2] = floats.recurrent(node, inputs[2], *scales[2:])
+    while not inputs[-1]:
+        inputs.pop()
+    made = helper.make_node("LSTM", inputs, list(node.output), name=_plain(node))
+    made.attribute.extend(node.attribute)
+    return made
+
+
+def _gather(graph: Graph, floats: _Floats, node: Any) -> Any:
+    """A look-up in a table of floats; `node` widens what the look-up in integers gives."""
+    gather = _maker(graph, node, node.input[0], "Gather")
+    zero_point = node.input[2] if len(node.input) > 2 else ""
+    inputs = [floats.weight(node, gather.input[0], node.input[1], zero_point), gather.input[1]]
+    made = helper.make_node("Gather", inputs, list(node.output), name=_plain(gather))
+    made.attribute.extend(gather.attribute)
+    return made
+
+
+def _maker(graph: Graph, node: Any, tensor: str, operator: str) -> Any:
+    maker = graph.maker(tensor)
+    if maker is None or maker.op_type != operator:
+        found = "no operation" if maker is None else maker.op_type
+        raise CannotDequantize(f"{_told(node)} takes {tensor}, which {found} makes, not {operator}")
+    return maker
+
+
+def _taker(graph: Graph, node: Any, tensor: str) -> Any:
+    takers = graph.takers(tensor)
+    if len(takers) != 1:
+        raise CannotDequantize(f"{_told(node)} makes {tensor}, which {len(takers)} operations take, not 1")
+    return takers[0]
+
+
+def _other(node: Any, tensor: str) -> str:
+    return str(node.input[1] if node.input[0] == tensor else node.input[0])
+
+
+def _plain(node: Any) -> str:
+    return str(node.name.removesuffix("_quant"))
+
+
+def _told(node: Any) -> str:
+    return f"its {node.op_type} {node.name or node.output[0]}"
