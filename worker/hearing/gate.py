@@ -52,9 +52,7 @@ class Judgement:
     """By which P.808 is below the reference's; None if it wasn't scored."""
 
     @classmethod
-    def of(
-        cls, reference: Sequence[Heard], other: Sequence[Heard], log_mel_distance: float | None = None
-    ) -> Judgement:
+    def of(cls, reference: Sequence[Heard], other: Sequence[Heard], log_mel_distance: float | None = None) -> Judgement:
         """Two renderings of the same texts, in the same order."""
         pairs = list(zip(reference, other, strict=True))
         listened = [(ours, theirs) for ours, theirs in pairs if ours.errors is not None and theirs.errors is not None]

@@ -2,9 +2,9 @@
 
 The gate (`worker.hearing.gate`) hears both models speak the same texts whole, each with the prosody that it predicts:
 words, opinion scores and levels. Two more measures say where a difference comes from. Prosody: how often a phoneme gets
-the same duration, how far a sentence's length is off, and how far the pitch is off where all durations of a sentence are
-alike. Sound: both models vocode the same prosody, the full-precision one's, with the same noise, because a vocoder that is
-given other durations makes other samples, which no waveform measure can compare.
+the same duration, how far a sentence's length is off, and how far the pitch is off where all durations of a sentence
+are alike. Sound: both models vocode the same prosody, the full-precision one's, with the same noise, because a vocoder
+that is given other durations makes other samples, which no waveform measure can compare.
 """
 
 from __future__ import annotations
