@@ -15,6 +15,9 @@ from supervisor.cli import kokoro_live
 from tests.split_model import make_split_model, make_split_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.worker.quantization.making import SCRIPTS
+from worker.hearing import gate
+from worker.hearing.opinion import OpinionScorer
+from worker.hearing.recognizer import Recognizer
 from worker.quantization import make, processor, quality
 from worker.quantization.metadata import properties_of
 from worker.quantization.workplace import workplace
@@ -23,7 +26,9 @@ from worker.quantization.workplace import workplace
 @pytest.fixture(autouse=True)
 def environment(tmp_path, monkeypatch):
     monkeypatch.setattr(make, "calibration", lambda: SCRIPTS)
-    monkeypatch.setattr(quality, "evaluation", lambda: SCRIPTS)
+    monkeypatch.setattr(quality, "evaluation_texts", lambda: [("words", script) for script in SCRIPTS])
+    monkeypatch.setattr(Recognizer, "is_installed", lambda: False)
+    monkeypatch.setattr(OpinionScorer, "is_installed", lambda: False)
     with clean_environment(tmp_path, monkeypatch):
         yield
 
@@ -46,9 +51,12 @@ def test_a_variant_of_the_model_folders_model(folder):
     assert result.exit_code == 0, result.output
     out = folder / "kokoro-v1.0.static-int8.onnx"
     assert properties_of(out)["kokoro_live.variant"] == "static-int8"
-    what, sound, prosody, use = result.stdout.splitlines()
+    what, heard, sound, prosody, verdict, missing, use = result.stdout.splitlines()
     assert what.startswith(f"{out}: 1 MB instead of 1, in ")
+    assert heard.startswith("Heard beside the model: level at most 0.")
     assert "dB log-mel distance" in sound
+    assert verdict == "Judged by level, log-mel distance, it passes."
+    assert missing == "Not judged: word errors, opinion score (install the extra `quality` for that)."
     assert prosody.startswith("Prosody: 100.0% of phonemes last as long")
     assert use == f"To use it: kokoro-live serve --model '{out}' --voices '{folder / 'voices-v1.0.bin'}'"
 
@@ -77,8 +85,9 @@ def test_named_files_and_no_check(folder, tmp_path):
 
 
 def test_a_difference_that_may_be_heard_is_told(folder, monkeypatch):
-    monkeypatch.setattr(quality, "SAME_DURATIONS", 1.1)
-    assert "listen before you use it" in run("--model-dir", folder, "--variant", "fp16").stdout
+    monkeypatch.setattr(gate, "LOG_MEL", 0.0)
+    said = run("--model-dir", folder, "--variant", "fp16").stdout
+    assert "it does not pass: its log-mel distance is" in said
 
 
 @pytest.mark.parametrize(
