@@ -31,7 +31,14 @@ class SpeechError(Exception):
 
 
 class Unspeakable(SpeechError):
-    """The text has nothing in it that can be spoken, or the engine refused a part of it: the client's to mend (400)."""
+    """The text can't be read, or the engine refused a part of it: the client's to mend (400)."""
+
+
+class NothingToSpeak(SpeechError):
+    """The text has no sound: punctuation, a rule, an emoji. It is answered with a short silence (200)."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing in the text that can be spoken.")
 
 
 class Unavailable(SpeechError):

@@ -19,7 +19,7 @@ from aiohttp import hdrs, web
 
 from frontend.audio.encoding import Encoders, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
-from frontend.contract.errors import ApiError, SpeechError, Unavailable, Unspeakable
+from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.contract.speaker import Speaker, SpeechStream
 from frontend.contract.stages import STAGES
 from frontend.contract.word_timing import WordTiming
@@ -27,6 +27,7 @@ from frontend.http import request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery, Listening, chunks
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, timing
+from frontend.http.answers.speakable import HEADER, Pieces
 from frontend.http.errors import late_error_body
 from frontend.http.requests.schema import SpeechCall, parse_speech
 from frontend.http.requests.speech_request import session_of, speech_request
@@ -131,11 +132,11 @@ class SpeechHandler:
                 if primed := self._settings.prime_silence:
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await delivery.prime(primed)
-                async for piece in stream:
+                pieces = Pieces(stream)
+                async for piece in pieces:
                     if not response.prepared:
-                        _label(response.headers, stream)
+                        _label(response.headers, stream, pieces)
                     await delivery.send(piece, stream.take_words())
-                _assert_spoken(listening)
                 await delivery.finish(stream.tokens, stream.take_words())
         except Exception as error:
             if left(request):
@@ -162,7 +163,8 @@ class SpeechHandler:
         parts: list[bytes] = []
         words: list[WordTiming] = []
         limit = self._settings.max_clip_seconds
-        async for piece in stream:
+        pieces = Pieces(stream)
+        async for piece in pieces:
             words += stream.take_words()
             for chunk in chunks(piece, self._settings.chunk_ms):
                 listening.encoded(chunk)
@@ -171,7 +173,6 @@ class SpeechHandler:
                 message = f"The clip is longer than {limit} seconds. Ask for it without `stream`: false."
                 raise ApiError(400, message, param="stream", code="clip_too_long")
         words += stream.take_words()
-        _assert_spoken(listening)
         parts.append(await encoding.finish())
         listening.given(listening.samples / SAMPLE_RATE)
         audio = b"".join(filter(None, parts))
@@ -180,7 +181,7 @@ class SpeechHandler:
         else:
             audio = msgspec.json.encode(_with_words(answer, audio, parted(words)))
             headers = answer.headers("application/json")
-        _label(headers, stream)
+        _label(headers, stream, pieces)
         return web.Response(body=audio, headers=headers)
 
 
@@ -198,14 +199,11 @@ def _with_words(answer: _Answer, audio: bytes, words: list[WordTiming]) -> dict[
     }
 
 
-def _label(headers: MutableMapping[str, str], stream: SpeechStream) -> None:
-    """Say whether everything so far was only repeated."""
-    if stream.cached:
+def _label(headers: MutableMapping[str, str], stream: SpeechStream, pieces: Pieces) -> None:
+    """Say whether the text has sound, and whether everything so far was only repeated."""
+    if not pieces.speakable:
+        headers[HEADER] = "none"
+    if stream.cached and pieces.speakable:
         headers["X-Cache"] = "hit"
     else:
         headers.pop("X-Cache", None)
-
-
-def _assert_spoken(listening: Listening) -> None:
-    if not listening.samples:
-        raise Unspeakable("The text has nothing in it that can be spoken.")

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Executor
 from typing import Protocol
 
-from frontend.contract.errors import ApiError, SpeechError, Unspeakable
+from frontend.contract.errors import ApiError, NothingToSpeak, SpeechError, Unspeakable
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
 from frontend.contract.word_timing import WordTiming
@@ -136,7 +136,7 @@ class Stream:
             raise
         self.all_planned = True
         if not self._planned_count:
-            self.fail(Unspeakable("there is nothing in the text that can be spoken"))
+            self.fail(NothingToSpeak())
         self._changed.set()
 
     async def _add(self, segment: Segment) -> None:

@@ -131,6 +131,8 @@ async def _answer(url: str, body: dict[str, Any], form: _Form) -> AsyncGenerator
                 text = await response.text(errors="replace")
                 said = error_in(_json(text)) or f"the server answers with {response.status} {response.reason}"
                 raise CannotSpeak(f"{said} Here, {KEY_VARIABLE} has it." if response.status == 401 else said)
+            if response.headers.get("X-Speakable") == "none":
+                raise CannotSpeak("There is nothing in the text that can be spoken.")
             if (rate := response.headers.get("X-Sample-Rate", str(SAMPLE_RATE))) != str(SAMPLE_RATE):
                 raise CannotSpeak(f"the server speaks at {rate} samples per second, not {SAMPLE_RATE}")
             if not response.content_type.startswith(form.content_type):

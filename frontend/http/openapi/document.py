@@ -42,6 +42,7 @@ _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-Engine": ("Who speaks.", {"enum": ["kokoro", "espeak-ng"]}),
     "X-Sample-Rate": ("The audio's, in Hz.", {"type": "integer"}),
     "X-Cache": ("`hit` where nothing had to be synthesised for the first of it.", {"enum": ["hit"]}),
+    "X-Speakable": ("`none` where the text has no sound: the audio is a short silence.", {"enum": ["none"]}),
     "X-Primed-Silence": ("Seconds of silence that come before the speech.", {"type": "number"}),
     "Retry-After": ("Seconds.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": ("Bearer.", {"type": "string"}),

@@ -15,7 +15,7 @@ FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 WITH_BODY = (400, 403, 408, 413, 415, 429, 503)
 """The errors of whatever takes a body."""
 
-SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Primed-Silence")
+SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Primed-Silence")
 
 
 SPEECH: tuple[Route, ...] = (

@@ -12,7 +12,7 @@ import aiohttp
 import numpy as np
 import pytest
 
-from frontend.contract.errors import Broken, Unavailable, Unspeakable
+from frontend.contract.errors import Broken, NothingToSpeak, Unavailable, Unspeakable
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, speech
 
@@ -272,14 +272,36 @@ async def test_an_error_before_the_first_byte_has_its_status(
     assert all(stream.closed.is_set() for stream in speaker.streams)
 
 
-async def test_a_stream_without_a_sample_is_an_unspeakable_text() -> None:
+@pytest.mark.parametrize("steps", [(), (NothingToSpeak(),)], ids=["no sample", "nothing to speak"])
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_text_without_sound_is_answered_with_a_short_silence(
+    steps: tuple[Exception, ...], stream: bool
+) -> None:
+    """Clients that send each sentence by itself hang, or give the service up, where a row of dots is an error."""
+    async with serving(FakeSpeaker(*steps)) as server, aiohttp.ClientSession(server.url) as client:
+        body = {"input": "...", "response_format": "pcm", "stream": stream}
+        async with client.post("/v1/audio/speech", json=body) as response:
+            assert (response.status, response.headers["X-Speakable"]) == (200, "none")
+            assert "X-Cache" not in response.headers
+            assert await response.read() == bytes(2 * 2400)
+
+
+async def test_a_text_without_sound_counts_no_tokens_and_no_speech() -> None:
+    async with serving(FakeSpeaker(NothingToSpeak())) as server, aiohttp.ClientSession(server.url) as client:
+        body = {"input": "🙂", "response_format": "pcm", "stream_format": "sse"}
+        async with client.post("/v1/audio/speech", json=body) as response:
+            events = (await response.text()).split("\n\n")
+        assert '"input_tokens":0' in events[-2].replace(" ", "")
+        assert server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_count") == 0
+
+
+async def test_a_text_with_sound_is_not_labelled() -> None:
     async with (
-        serving(FakeSpeaker()) as server,
+        serving(FakeSpeaker(speech(100))) as server,
         aiohttp.ClientSession(server.url) as client,
         client.post("/v1/audio/speech", data=HELLO) as response,
     ):
-        assert response.status == 400
-        assert (await response.json())["error"]["param"] == "input"
+        assert "X-Speakable" not in response.headers
 
 
 async def test_while_nothing_speaks_a_good_request_is_told_when_to_come_again_and_a_bad_one_what_is_wrong() -> None:

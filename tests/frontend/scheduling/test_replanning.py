@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from frontend.contract.urgency import Urgency
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, spoken_before, words, worker_of

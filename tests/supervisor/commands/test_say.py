@@ -107,7 +107,7 @@ def test_a_file_keeps_its_permissions_to_the_umask_and_a_link_stays_a_link(tmp_p
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["...", "-o", "x.wav"], 1, "nothing in the text that can be spoken"),
+        (["...", "-o", "x.wav"], 1, "There is nothing in the text that can be spoken."),
         (["Hello.", "-o", "x.mp3"], 1, "name a .wav file"),
         (["Hello.", "-o", "none/x.wav"], 1, "there is no folder"),
         (["Hello.", "-o", "folder.wav"], 1, "isn't a regular file"),
@@ -118,7 +118,7 @@ def test_a_file_keeps_its_permissions_to_the_umask_and_a_link_stays_a_link(tmp_p
         (["Hello.", "-o", "x.wav", "--url", "nonsense"], 1, "can't be reached"),
         (["Hello.", "-o", "x.wav", "--subtitles", "x.txt"], 1, "name a .srt or .vtt file"),
         (["Hello.", "-o", "x.wav", "--subtitles", "none/x.srt"], 1, "there is no folder"),
-        (["...", "-o", "x.wav", "--subtitles", "x.srt"], 1, "nothing in the text that can be spoken"),
+        (["...", "-o", "x.wav", "--subtitles", "x.srt"], 1, "There is nothing in the text that can be spoken."),
         (["Hello.", "-o", "x.wav", "--speed", "nan"], 2, "not from 0.25 to 4"),
         (["Hello.", "-o", "x.wav", "--threads", "-1"], 2, "threads must be 0"),
         (["Hello.", "-o", "x.wav", "--local", "--url", "http://a"], 2, "--local is about an engine in this process"),
