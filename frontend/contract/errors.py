@@ -50,7 +50,7 @@ class Unavailable(SpeechError):
 
 
 class Overloaded(SpeechError):
-    """What is being spoken leaves no room to speak this in time: try again after `retry_after` seconds (429)."""
+    """Other streams leave no room to speak this one in time: try again after `retry_after` seconds (429)."""
 
     def __init__(self, reason: str, retry_after: float) -> None:
         super().__init__(reason)

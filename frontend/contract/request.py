@@ -11,7 +11,7 @@ from shm.messages import Voice
 
 
 class MarkupKind(StrEnum):
-    """What a request's text is written in."""
+    """The notation of a request's text."""
 
     NONE = "none"
     TAGS = "tags"
@@ -27,7 +27,7 @@ class SpeechRequest:
     text: str
     voice: Voice
     language: str
-    """As espeak names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
+    """A language code of espeak's: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
     speed: float
     markup: MarkupKind = MarkupKind.NONE
     phonemes: bool = False
@@ -35,9 +35,9 @@ class SpeechRequest:
     timestamps: bool = False
     """Its words' times are wanted (`SpeechStream.take_words`)."""
     client: str = ""
-    """Who asks: those who ask much don't keep others waiting."""
+    """The client's identity: a client with many requests doesn't keep others waiting."""
     urgency: Urgency = Urgency.LISTENING
     fresh: bool = False
     """Neither taken from the cache nor kept there."""
     stages: Stages = field(default_factory=Stages, compare=False)
-    """When its first audio came how far, for the log."""
+    """Times at which the request's first audio passed each stage, for the log."""

@@ -35,11 +35,11 @@ class SpeechStream(Protocol):
         ...
 
     def take_words(self) -> list[WordTiming]:
-        """When the words sound whose audio began since the last call, where that was asked for."""
+        """Times of the words whose audio began since the last call; empty where no timestamps were asked for."""
         ...
 
     async def all_cached(self) -> bool:
-        """Whether the whole text was spoken before, so that it is there at once; known as soon as that can be."""
+        """True where the whole text is in the cache. Returns as soon as that is known."""
         ...
 
     def close(self) -> None:
@@ -52,12 +52,12 @@ class Speaker(Protocol):
 
     @property
     def engine(self) -> EngineInfo | None:
-        """Who speaks; None while nothing can."""
+        """The engine in use; None while nothing can speak."""
         ...
 
     @property
     def reason(self) -> str:
-        """Why nothing can speak, in a line; empty when something can."""
+        """The reason why nothing can speak, in a line; empty when an engine can."""
         ...
 
     @property

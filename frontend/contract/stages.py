@@ -1,4 +1,4 @@
-"""When a request's first audio passed each place on its way, for the log."""
+"""The stages of a request's first audio, with the time at which it passed each, for the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLACES = ("planned", "dispatched", "first_block", "first_audio")
 
 
 class Stages:
-    """Of one request. What it didn't pass (a cache hit needs no worker) isn't there."""
+    """Stages of one request. A stage that was skipped (a cache hit needs no worker) is absent."""
 
     def __init__(self) -> None:
         self.stream: int | None = None

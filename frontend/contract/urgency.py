@@ -1,4 +1,4 @@
-"""How soon a request's audio is wanted."""
+"""The urgency of a request: how soon its audio is wanted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 
 class Urgency(Enum):
-    """Who waits for a request's audio, in the order in which they are served."""
+    """The listener who waits for a request's audio, in the order of service."""
 
     LISTENING = auto()
     """Somebody hears it while it is made: the first sample is due at once, and the rest without a gap."""

@@ -10,9 +10,9 @@ class WordTiming:
     """One written word in the audio."""
 
     word: str
-    """As the user wrote it."""
+    """The word as the user wrote it."""
     said: str
-    """As it was normalised."""
+    """The word as it was normalised."""
     start: float
     """Seconds from the audio's beginning."""
     end: float

@@ -98,5 +98,5 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
 
 
 def asked(request: web.Request) -> str:
-    """What was asked for, as it came, percent-encoded: what a client writes there can't break a log's line."""
+    """The request's method and path, percent-encoded as they came: a client's text can't break a line of the log."""
     return f"{request.method} {request.rel_url.raw_path[:200]}"

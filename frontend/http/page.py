@@ -38,7 +38,7 @@ class _File:
 
 @functools.cache
 def _files() -> Mapping[str, _File]:
-    """By name. There are no others, so no name can lead out of the folder."""
+    """The page's files by name. There are no others, so no name can lead out of the folder."""
     files = {}
     for path in STATIC.iterdir():
         if path.suffix in _TYPES:

@@ -95,7 +95,7 @@ class Phonemizer:
 
 
 def check_phonemes(script: str, notation: Notation) -> None:
-    """See that an engine can speak phonemes that a client sent: what it takes is `phoneme_sentences`' to cut.
+    """Check that an engine can speak the phonemes that a client sent; `phoneme_sentences` cuts them later.
 
     Raises:
         ApiError: 400: the engine speaks text, doesn't know some of the symbols, or none of them sounds.

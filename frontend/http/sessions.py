@@ -1,4 +1,4 @@
-"""What happens to a session's earlier request when it asks again: it goes on, is interrupted, or is followed."""
+"""Sessions: a new request lets the same session's earlier ones continue, interrupts them, or waits for them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frontend.contract.errors import Interrupted
 
 
 class OnBusy(StrEnum):
-    """What a request wants of its session's earlier ones."""
+    """The wish of a request about its session's earlier ones."""
 
     INTERRUPT = "interrupt"
     """They end here: somebody selects another text while one is being read."""

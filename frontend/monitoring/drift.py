@@ -42,7 +42,7 @@ _STREAMS = 64
 
 
 class Drift:
-    """Of one front; the stored figures outlive it."""
+    """Compares one front's speed of late with stored figures, which outlive the process."""
 
     def __init__(self, file: Path | None = None) -> None:
         """`file` has the stored figures by engine; without one nothing is stored."""
@@ -102,7 +102,7 @@ class Drift:
 
     @property
     def ratio(self) -> float | None:
-        """Of late by stored; None while one of them isn't known."""
+        """The speed of late divided by the stored one; None while one of them is unknown."""
         baseline = self._baselines.get(self._engine)
         return median(self._recent) / baseline if baseline and len(self._recent) == WINDOW else None
 
@@ -136,7 +136,7 @@ class Drift:
 
 
 def identity(engine: EngineInfo) -> str:
-    """What makes one engine's speed comparable with another's."""
+    """The identity under which speeds are comparable."""
     return f"{engine.name} {engine.model_sha256 or engine.model} {engine.provider} {engine.threads}"
 
 

@@ -19,7 +19,7 @@ from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
 FALLBACKS = ("espeak", "letters")
-"""Where phonemes come from when no lexicon has a word (`frontend.text.word.Source`)."""
+"""The sources of phonemes for words that no lexicon has (`frontend.text.word.Source`)."""
 
 UNMATCHED = "unmatched"
 """The endpoint of a request that no route takes."""

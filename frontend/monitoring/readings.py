@@ -61,13 +61,13 @@ class Readings:
 
 
 def engine_readings(engine: EngineInfo | None) -> Iterator[Reading]:
-    """Who speaks."""
+    """The engine in use."""
     if engine is not None:
         yield "engine_info", (engine.name, engine.provider, engine.model), 1
 
 
 def cost_readings(accounts: Mapping[str, Account]) -> Iterator[Reading]:
-    """What was fitted to measurements, by engine."""
+    """Costs that were fitted to measurements, by engine."""
     for name, account in accounts.items():
         for figure, value in account.costs.as_dict().items() if account.measured else ():
             if (gauge := f"cost_{figure}") in GAUGES and isinstance(value, float):

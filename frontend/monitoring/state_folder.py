@@ -1,4 +1,4 @@
-"""Where what is learnt over days is kept, and how: a file is the old one or the new one, never half."""
+"""The folder of figures learnt over days. Writes are atomic: a file is the old one or the new one, never half."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from frontend.settings.origins import Origins
 
 @dataclass(frozen=True, slots=True)
 class FrontSettings:
-    """What the HTTP side can be told.
+    """Settings of the front process.
 
     Raises:
         ValueError: a value that nothing could work with; the message names the setting.

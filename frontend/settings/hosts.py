@@ -28,7 +28,7 @@ class Hosts:
         self._allowed = frozenset(_named(name) for name in allowed)
 
     def admits(self, host: str | None, *, at_loopback: bool) -> bool:
-        """Whether a request with that `Host` header is meant for this server.
+        """True for a request whose `Host` header names this server.
 
         At a loopback address that is one of `LOCAL_NAMES`, a loopback address or an allowed name. At others, where
         the machine's names aren't known, any name, unless some are allowed: then those, and addresses, which no page

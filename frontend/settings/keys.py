@@ -61,7 +61,7 @@ class ApiKeys:
         self._file = file
         self._filed: list[bytes] = []
         self._version: object = None
-        """What the file looked like when it was last read, or why it couldn't be."""
+        """The file's state when it was last read, or the reason why it couldn't be read."""
 
     @property
     def demanded(self) -> bool:

@@ -22,12 +22,12 @@ class Origins:
         self._configured = frozenset(map(_origin, configured))
 
     def shares(self, origin: str) -> bool:
-        """Whether pages of that origin may read what the server answers."""
+        """True where pages of that origin may read the server's answers."""
         origin = origin.lower()
         return ANY in self._configured or origin in self._configured or _LOCAL.fullmatch(origin) is not None
 
     def trusts(self, origin: str, host: str | None) -> bool:
-        """Whether pages of that origin may have the server work: those, and the server's own, by its `Host` header."""
+        """True where pages of that origin may use the server: those, and the server's own, by its `Host` header."""
         return self.shares(origin) or bool(host and origin.lower().partition("://")[2] == host.lower())
 
 

@@ -1,4 +1,4 @@
-"""When each word of a segment sounds: an engine's marks, told in written words and in seconds of what is heard."""
+"""Word times of a segment: an engine's marks, mapped onto written words and onto seconds of the joined stream."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def parted(words: Sequence[WordTiming]) -> list[WordTiming]:
 
 
 class _Spans:
-    """Where words begin and end in a segment, in samples."""
+    """Begin and end of a segment's words, in samples."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
         # What comes before the first mark begins with the segment.

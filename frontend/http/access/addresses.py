@@ -7,11 +7,11 @@ import ipaddress
 from aiohttp import hdrs, web
 
 _FORWARDED = (hdrs.FORWARDED, hdrs.X_FORWARDED_FOR, "X-Real-IP")
-"""What a reverse proxy adds: its own address says nothing about who asks."""
+"""Headers that a reverse proxy adds. Its own address then says nothing about the client's."""
 
 
 def is_loopback(address: str | None) -> bool:
-    """Whether an IP address is this machine's own; false for what is no IP address."""
+    """True for an IP address of this machine; false for any other, and for text that is no IP address."""
     found = _parsed(address)
     return found is not None and found.is_loopback
 
@@ -29,7 +29,7 @@ def arrived_at_loopback(request: web.Request) -> bool:
 
 
 def network(address: str | None) -> str:
-    """By what a client without a key is counted: its address, or in IPv6 its /64, which one client has whole."""
+    """The address that a client without a key is counted by: in IPv6 its /64, because one client has all of it."""
     found = _parsed(address)
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, 64), strict=False))

@@ -1,4 +1,4 @@
-"""Who may ask: what every request has to pass before its handler, in this order.
+"""The gate that every request passes before its handler. It checks, in this order:
 
 1. Its `Host` is one of ours (DNS rebinding).
 2. If a browser sent it, the page may ask (CORS, cross-site requests).

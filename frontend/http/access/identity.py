@@ -1,4 +1,4 @@
-"""Who asks, as far as a key tells: set by the gate, for handlers to read."""
+"""The client's identity by its API key: set by the gate, read by handlers."""
 
 from __future__ import annotations
 

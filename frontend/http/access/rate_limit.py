@@ -1,4 +1,4 @@
-"""How many requests each client may make: a token bucket for each, in a table of bounded length."""
+"""The rate limit: a token bucket for each client, in a table of bounded length."""
 
 from __future__ import annotations
 

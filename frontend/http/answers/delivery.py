@@ -30,7 +30,7 @@ class Listening:
 
     def __init__(self, metrics: Metrics, started: float, stages: Stages) -> None:
         self.samples = 0
-        """That were encoded, at 24 kHz."""
+        """Samples encoded so far, at 24 kHz."""
         self._metrics = metrics
         self._started = started
         self._stages = stages

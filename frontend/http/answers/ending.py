@@ -1,4 +1,4 @@
-"""How a response ends, so that an incomplete one never looks complete."""
+"""The end of a response: an incomplete one never looks complete."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def cut(request: web.Request) -> None:
 
 
 def left(request: web.Request) -> bool:
-    """Whether the client is gone."""
+    """True once the client is gone."""
     return request.transport is None or request.transport.is_closing()

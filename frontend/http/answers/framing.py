@@ -1,4 +1,4 @@
-"""How audio, the times of its words and its end are put into a response's body."""
+"""The framings of a response's body: plain audio, server-sent events, lines of JSON with word times."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class Register(Protocol):
-    """What a connection tells about itself."""
+    """The interface to which a connection reports its changes."""
 
     def idle(self, connection: Connection) -> None:
         """From now on it waits for its client: for a request, or for the rest of one's head."""

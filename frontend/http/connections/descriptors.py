@@ -1,4 +1,4 @@
-"""How many connections the limit on open files leaves room for (RLIMIT_NOFILE, `ulimit -n`)."""
+"""The number of connections that the limit on open files leaves room for (RLIMIT_NOFILE, `ulimit -n`)."""
 
 from __future__ import annotations
 

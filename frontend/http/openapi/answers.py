@@ -11,7 +11,7 @@ from frontend.monitoring.status.report import Status as Status
 
 
 class ErrorDetail(msgspec.Struct):
-    """What went wrong."""
+    """The reason for an error."""
 
     message: Annotated[str, Meta(description="What is wrong, and what to do.")]
     type: Literal["invalid_request_error", "server_error"]
@@ -77,7 +77,7 @@ class Alive(msgspec.Struct):
 
 
 class Ready(msgspec.Struct):
-    """Who speaks."""
+    """The engine in use."""
 
     ready: Literal[True]
     engine: str
@@ -93,7 +93,7 @@ class NotReady(msgspec.Struct):
 
 
 class TimedWord(msgspec.Struct):
-    """When a word sounds."""
+    """The time at which a word sounds."""
 
     word: Annotated[str, Meta(description="As it is written in the text.")]
     said: Annotated[str, Meta(description="As it was read.")]
@@ -112,7 +112,7 @@ class TimedSpeech(msgspec.Struct):
 
 
 class CaptionedWord(msgspec.Struct):
-    """When a word sounds, as Kokoro-FastAPI has it."""
+    """The time at which a word sounds, in Kokoro-FastAPI's form."""
 
     word: str
     start_time: float
@@ -137,7 +137,7 @@ class PronouncedWord(msgspec.Struct):
 
 
 class Phonemized(msgspec.Struct):
-    """How a text would be pronounced."""
+    """The pronunciation of a text."""
 
     phonemes: Annotated[str, Meta(description="Can be sent in place of `input`.")]
     tokens: int
@@ -147,4 +147,4 @@ class Phonemized(msgspec.Struct):
 
 
 OpenApiDocument = dict[str, Any]
-"""What it is made of is OpenAPI's own business."""
+"""The OpenAPI document; its parts are defined by the OpenAPI specification."""

@@ -1,4 +1,4 @@
-"""What the request bodies' fields mean, beside what their types say: merged into the schemas made of those types."""
+"""The meaning of the request bodies' fields, merged into the schemas that are made of their types."""
 
 from __future__ import annotations
 
@@ -64,4 +64,4 @@ FIELDS: Mapping[str, Mapping[str, dict[str, Any]]] = {
     },
     "VoiceReference": {"id": {"description": "The voice, as `voice` has it."}},
 }
-"""By type and field; a test finds the fields that are missing here."""
+"""Descriptions by type and field; a test finds the fields that are missing here."""

@@ -26,6 +26,6 @@ class Description:
         return web.Response(body=msgspec.json.encode(self._document()), content_type="application/json")
 
     async def docs(self, request: web.Request) -> web.Response:
-        """The same as a page of HTML."""
+        """The OpenAPI document as a page of HTML."""
         page = render(self._document(), f"{request.scheme}://{request.headers.get(hdrs.HOST, 'localhost')}")
         return web.Response(text=page, content_type="text/html", headers={"Content-Security-Policy": _LOCKED})

@@ -11,7 +11,7 @@ import msgspec
 from frontend.contract.errors import ApiError
 
 _PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
-"""How msgspec writes where in the document it stumbled."""
+"""The form in which msgspec names the place of an error in a document."""
 
 Fields = TypeVar("Fields")
 

@@ -1,4 +1,4 @@
-"""What a speech request says, read from its JSON body and checked as far as that needs no engine."""
+"""The JSON body of a speech request, decoded and checked as far as that needs no engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SpeechCall:
     speed: float
     format: AudioFormat
     sample_rate: int
-    """In Hz; one that the format has."""
+    """Hz; a rate that the format has."""
     events: bool
     """The audio comes as server-sent events."""
     streamed: bool
@@ -36,7 +36,7 @@ class SpeechCall:
     """`text` is phonemes of the model's vocabulary."""
     timestamps: bool
     captioned: bool
-    """In Kokoro-FastAPI's form."""
+    """The answer has Kokoro-FastAPI's form."""
     session: str | None
     on_busy: OnBusy | None
 
@@ -68,15 +68,15 @@ class SpeechBody(msgspec.Struct):
     stream: bool | None = None
     lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
     markup: MarkupKind | None = None
-    """How pauses, pronunciations and pace stand in the text; none unless it is said here."""
+    """The notation of pauses, pronunciations and pace in the text; absent: the text has none."""
     phonemes: str | None = None
-    """In place of `input`: what is to be spoken in the model's own phonemes."""
+    """Text in the model's own phonemes, given in place of `input`."""
     timestamps: Literal["word"] | None = None
-    """When each word sounds: as events, or with `stream`: false beside the audio."""
+    """Asks for word times: as events, or with `stream`: false alongside the audio."""
     user: Annotated[str, msgspec.Meta(max_length=256)] | None = None
-    """Who listens, where there is no X-Session header."""
+    """The listener's session, where there is no X-Session header."""
     on_busy: OnBusy | None = None
-    """What happens to what the same listener asked for before and is still being sent."""
+    """The fate of the same session's earlier responses that are still being sent."""
     instructions: Any = None
     """Without effect: Kokoro takes no instructions."""
 

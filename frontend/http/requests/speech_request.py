@@ -72,5 +72,5 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
 
 
 def _client(request: web.Request) -> str:
-    """Who asks, where no session is named: a key, or an address and the program there."""
+    """The client, where no session is named: its key, or its address and program."""
     return "/".join((request.get(API_KEY, ""), request.remote or "", request.headers.get(hdrs.USER_AGENT, "")))

@@ -1,4 +1,4 @@
-"""What speaks, on which execution providers, and why on those."""
+"""The engine's part of `/status`: the engine in use, its execution providers, and the reasons for those."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
 
 
 def _priority(engine: EngineInfo, situation: Situation) -> Priority | None:
-    """Of the first worker that runs on its provider: one that has moved is elsewhere than when it was loaded."""
+    """Stages of the first worker on its provider: a worker that has moved runs elsewhere than it was loaded for."""
     workers = (process for process in situation.processes if process.role == "worker" and process.state == "running")
     return next((w.priority for w in workers if w.priority and w.provider == engine.provider), engine.priority)
 
 
 def _chain(engine: EngineInfo, situation: Situation) -> list[Provider]:
-    """Why each was taken or not."""
+    """The reason why each provider was taken or not."""
     trials = {trial.provider: trial for trial in engine.trials}
     found: list[Provider] = []
     taken = False

@@ -129,7 +129,7 @@ class StatusHandler:
 
 
 def _costs(account: Account) -> dict[str, Any]:
-    """What was measured, and the figures that plans are made from."""
+    """Measured costs, and the figures that plans are made from."""
     return account.costs.as_dict() | {"plans_are_made_for": account.profile.as_dict()}
 
 

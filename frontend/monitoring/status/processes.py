@@ -42,7 +42,7 @@ def _process(report: ProcessReport) -> Process:
 
 
 def scheduling(priority: Priority | None) -> Scheduling | UnsetType:
-    """As the system has said it in the worker."""
+    """The worker's scheduling priority, as the system reports it there."""
     if priority is None:
         return UNSET
     return Scheduling(priority.nice, list(priority.processors) or UNSET, priority.qos or UNSET)

@@ -13,7 +13,7 @@ KEPT = 20
 
 
 class RecentErrors:
-    """Of this front."""
+    """The latest errors of this front."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives Unix time."""

@@ -1,4 +1,4 @@
-"""What to change, from the figures of a `/status` report: pure rules, each of which cites the figure behind it."""
+"""Advice from the figures of a `/status` report: pure rules, each of which cites the figure behind it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import UNSET
 from frontend.monitoring.status.report import Recommendation, Status
 
 DRIFTED = 1.2
-"""How much slower than before is worth a word."""
+"""The slowdown that is worth an advice: 1.2 is 20 % slower than before."""
 
 _MEGABYTE = 1e6
 _FEW = 20

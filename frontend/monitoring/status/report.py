@@ -49,7 +49,7 @@ class Stage(msgspec.Struct):
 
 
 class Scheduling(msgspec.Struct):
-    """How the system schedules the worker, as read back there."""
+    """The worker's scheduling priority, as the system reports it there."""
 
     nice: int
     processors: Annotated[list[int], Meta(description="Those that it may use, where the system ties any.")] | (
@@ -59,7 +59,7 @@ class Scheduling(msgspec.Struct):
 
 
 class SpeakingEngine(msgspec.Struct):
-    """What speaks."""
+    """The engine in use."""
 
     name: Literal["kokoro", "espeak-ng"]
     provider: Annotated[str, Meta(description="onnxruntime's execution provider, or `native`.")]

@@ -18,12 +18,12 @@ class Snapshot:
 
     engine: EngineInfo | None
     reason: str
-    """Why nothing speaks; empty when something does."""
+    """The reason why nothing can speak; empty when an engine can."""
     situation: Situation
     streams: Sequence[Stream]
     queue_depth: int
     quarantined: int
     """Segments."""
     costs: Mapping[str, Account]
-    """By engine."""
+    """Cost accounts by engine."""
     cache: SegmentCache

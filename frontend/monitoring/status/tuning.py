@@ -1,4 +1,4 @@
-"""Which of tuning's profiles is in use, or why none is."""
+"""The tuning part of `/status`: the profile in use, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shm.engine_info import EngineInfo
 
 
 def tuning(told: messages.Tuning, engine: EngineInfo | None, now: float) -> report.Tuning:
-    """As the supervisor tells it, unless the engine shows that the worker had to go on without it.
+    """The supervisor's word about tuning, unless the engine shows that the worker had to continue without it.
 
     Args:
         told: what was found at the start, or at the last reload.
