@@ -18,7 +18,7 @@ def delta(audio: bytes) -> bytes:
 
 
 def words(words: list[dict[str, object]]) -> bytes:
-    """The event with the times of words in the deltas that follow: not OpenAI's, and sent only where it is asked for."""
+    """The event with the times of words in the deltas that follow; not OpenAI's, sent where it is asked for."""
     return _event({"type": "speech.audio.words", "words": words})
 
 
