@@ -36,7 +36,8 @@ class Mutation:
     """pytest's arguments."""
 
 
-DISPATCHER = "frontend/scheduling/dispatcher.py"
+GENERATIONS = "frontend/scheduling/generations.py"
+ORDERS = "frontend/scheduling/orders.py"
 RECORDS = "frontend/scheduling/records.py"
 TURNS = "frontend/scheduling/turns.py"
 DISPATCHER_TESTS = ("tests/frontend/scheduling/test_dispatcher.py",)
@@ -48,7 +49,7 @@ CHANNELS_TESTS = ("tests/supervisor/processes/test_channels.py",)
 MUTATIONS = (
     Mutation(
         "blame-the-idle",
-        DISPATCHER,
+        GENERATIONS,
         "to_blame and planned.touched is not None",
         "to_blame",
         SUSPECTS_TESTS,
@@ -98,12 +99,12 @@ MUTATIONS = (
         DISPATCHER_TESTS,
     ),
     Mutation("whole-segment", RECORDS, "if done.samples != planned.sealed:", "if False:", DISPATCHER_TESTS),
-    Mutation("from-sample", DISPATCHER, "from_sample=planned.sealed,", "from_sample=0,", DISPATCHER_TESTS),
-    Mutation("two-deaths", DISPATCHER, "MAX_DEATHS = 2", "MAX_DEATHS = 3", SUSPECTS_TESTS),
+    Mutation("from-sample", ORDERS, "from_sample=planned.sealed,", "from_sample=0,", DISPATCHER_TESTS),
+    Mutation("two-deaths", GENERATIONS, "MAX_DEATHS = 2", "MAX_DEATHS = 3", SUSPECTS_TESTS),
     Mutation(
         "quarantine",
-        DISPATCHER,
-        "self._quarantine.add(planned.key)",
+        GENERATIONS,
+        "self._shared.quarantine.add(planned.key)",
         "pass",
         DISPATCHER_TESTS,
     ),
@@ -113,13 +114,13 @@ MUTATIONS = (
     Mutation(
         "suspects-alone",
         TURNS,
-        "if trial and (segment.suspect or link is trial.link):",
+        "if isolation and (segment.suspect or link is isolation.link):",
         "if False:",
         SUSPECTS_TESTS,
     ),
     Mutation(
         "credit",
-        TURNS,
+        "frontend/streams/ring_room.py",
         "return segment.estimate - segment.sealed <= lease.room or lease.empty",
         "return True",
         DISPATCHER_TESTS,
@@ -127,7 +128,7 @@ MUTATIONS = (
     Mutation(
         "one-generation-at-a-time",
         TURNS,
-        "if stream.is_finishing_before(link):",
+        "if _predecessor_is_at(link, stream):",
         "if False:",
         SUSPECTS_TESTS,
     ),

@@ -1,4 +1,4 @@
-"""Takes in what workers say of their segments: checks it, seals blocks, learns its cost, keeps what is whole."""
+"""The workers' records of their segments are checked; then blocks are sealed, costs learnt and segments cached."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from frontend.planning.ledger import Ledger
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.link import Link
-from frontend.streams.planned import PlannedSegment, SealedBlock, State
+from frontend.streams.planned import PlannedSegment, SegmentState
+from frontend.streams.sealed_block import SealedBlock
 from frontend.streams.stream import Stream
 from shm.killpoint import killpoint
 from shm.messages import Began, Commit, CommitMessage, Done, Failed, Marks, Quit, unpack_marks
@@ -21,7 +22,7 @@ from shm.ring import TornBlock
 
 
 class Records:
-    """What breaks a contract loses its link. `ended` is called for each segment that its worker is through with."""
+    """A worker that breaks a contract loses its link: nothing that it says later is believed."""
 
     def __init__(
         self,
@@ -32,7 +33,10 @@ class Records:
         ended: Callable[[Link, Stream], None],
         sounds: Callable[[], None],
     ) -> None:
-        """`sounds` is called when a stream's first block is there."""
+        """Args:
+        ended: called for each segment that its worker is through with.
+        sounds: called when a stream's first block is there.
+        """
         self._streams = streams
         self._ledger = ledger
         self._cache = cache
@@ -41,7 +45,7 @@ class Records:
         self._sounds = sounds
 
     def take(self, link: Link, message: CommitMessage) -> None:
-        """One record from a link."""
+        """Take in one record from a link."""
         if message.generation != link.generation:
             link.lose(f"a record of generation {message.generation} from generation {link.generation}")
             return
@@ -50,8 +54,8 @@ class Records:
             return
         number = link.stream_of(message.stream)
         stream = None if number is None else self._streams.get(number)
-        planned = stream.find(message.segment) if stream else None
-        if stream is None or planned is None or planned.link is not link or planned.state is not State.DISPATCHED:
+        planned = stream.segments.find(message.segment) if stream else None
+        if stream is None or planned is None or not planned.is_at(link):
             return  # sent before the worker read that the stream is forgotten
         match message:
             case Began():
@@ -64,7 +68,7 @@ class Records:
             case Done():
                 self._done(link, stream, planned, message)
             case Failed():
-                planned.ended(State.FAILED)
+                planned.ended(SegmentState.FAILED)
                 self._ended(link, stream)
                 stream.fail(Unspeakable(message.reason))
 
@@ -91,32 +95,27 @@ class Records:
         planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
         killpoint("sealed")
         stream.progress()
-        if not stream.sounds:
-            stream.sounds_now()
+        if not stream.timing.sounds:
+            stream.timing.first_block()
             self._sounds()
 
     def _done(self, link: Link, stream: Stream, planned: PlannedSegment, done: Done) -> None:
         if done.samples != planned.sealed:
             link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
             return
-        if not planned.resumed:  # else a part of it was made elsewhere
+        if not planned.resumed:  # else a part of it was made elsewhere, and the seconds are of the rest alone
             load = planned.load(self._running(link))
-            self._ledger.of(link.engine).observe(
-                planned.segment.tokens,
-                stream.speed(planned.segment),
-                done.samples,
-                done.seconds,
-                done.prosody_seconds,
-                load,
-            )
+            tokens, speed = planned.segment.tokens, planned.speed
+            account = self._ledger.of(link.engine)
+            account.observe(tokens, speed, done.samples, done.seconds, done.prosody_seconds, load)
             self._metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
         if planned.kept is not None:
             samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)
             self._cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))
             planned.kept = None
-        planned.ended(State.DONE)
+        planned.ended(SegmentState.DONE)
         self._ended(link, stream)
 
     def _running(self, link: Link) -> int:
-        """Segments that its lanes are at."""
-        return sum(p.link is link and p.touched is not None for s in self._streams.values() for p in s.planned)
+        """How many segments the worker's inference threads are at."""
+        return sum(p.link is link and p.touched is not None for s in self._streams.values() for p in s.segments)

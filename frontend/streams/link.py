@@ -31,7 +31,7 @@ class Lease:
     """Samples committed since the stream took the ring."""
     released: int = 0
     """Of those, samples that the listener has taken."""
-    promised: int = 0
+    reserved: int = 0
     """Samples that dispatched segments are expected to need still."""
     last: int = -1
     """Index of the last segment that was dispatched into it: they lie in the ring in the order of the stream."""
@@ -39,7 +39,7 @@ class Lease:
     @property
     def room(self) -> int:
         """Samples that the next segment may need."""
-        return self.capacity - (self.sealed - self.released) - self.promised
+        return self.capacity - (self.sealed - self.released) - self.reserved
 
     @property
     def full(self) -> bool:
@@ -48,7 +48,7 @@ class Lease:
 
     @property
     def empty(self) -> bool:
-        return self.sealed == self.released and self.promised == 0
+        return self.sealed == self.released and self.reserved == 0
 
 
 class Link:

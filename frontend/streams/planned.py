@@ -1,4 +1,4 @@
-"""A stream's segments on their way: planned, dispatched, sealed block by block, done."""
+"""A stream's segment on its way: planned, dispatched, sealed block by block, done."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from enum import Enum, auto
 
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.link import Lease, Link
+from frontend.streams.sealed_block import SealedBlock
 from frontend.text.segment import Segment
 from shm.audio import Pcm
 from shm.messages import Mark
 
 
-class State(Enum):
-    """A segment's life; a generation's death takes DISPATCHED back to PLANNED."""
+class SegmentState(Enum):
+    """A segment's life; the death of the generation that has it takes DISPATCHED back to PLANNED."""
 
     PLANNED = auto()
     DISPATCHED = auto()
@@ -22,91 +23,88 @@ class State(Enum):
     FAILED = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class SealedBlock:
-    """Samples that the front owns, whoever dies: committed and checked."""
-
-    pieces: tuple[Pcm, ...]
-    """One view into the ring, or two where the block wraps; the front's own memory where it comes from the cache."""
-    link: Link | None = None
-    lease: Lease | None = None
-    end: int = 0
-    """The ring position after it."""
-
-    def give_back(self) -> None:
-        """The listener has taken it: the room is the worker's again."""
-        if self.link and self.lease:
-            self.link.release(self.lease, self.end)
-
-
 @dataclass(eq=False)
 class PlannedSegment:
-    """One segment of one stream."""
+    """One segment of one stream, and what has been made of it."""
 
-    index: int
     segment: Segment
+    speed: float
+    """The pace at which it is spoken: the request's times what its markup asks for."""
     estimate: int
     """Samples that it is expected to have."""
-    state: State = State.PLANNED
+    key: bytes = b""
+    """`frontend.scheduling.fingerprint`: the same key means the same samples."""
+    kept: list[Pcm] | None = None
+    """Copies of all sealed samples if the segment is to be cached, else None."""
+    index: int = -1
+    """Place in the stream, from 0; `SegmentQueue` sets it."""
+    state: SegmentState = SegmentState.PLANNED
     link: Link | None = None
+    """The generation that has it, or made it."""
     lease: Lease | None = None
+    """The ring that its blocks lie in."""
     sealed: int = 0
-    """Samples sealed so far, by whichever generation: the next one starts here."""
-    promised: int = 0
-    """Its part of `lease.promised`."""
+    """Samples sealed so far, by whichever generation: the next generation starts here."""
+    reserved: int = 0
+    """Its part of `lease.reserved`, in samples."""
     blocks: deque[SealedBlock] = field(default_factory=deque)
+    """Sealed blocks that the listener hasn't taken."""
     taken: int = 0
-    """Samples of it that its listener has."""
+    """Samples that the listener has taken."""
     marks: list[Mark] = field(default_factory=list)
     marks_of: Link | None = None
-    """Whose they are: a generation that resumes the segment tells all of them again."""
-    kept: list[Pcm] | None = None
-    """All of it that was sealed, in memory of our own, where it is to be cached."""
-    key: bytes = b""
-    """`frontend.scheduling.fingerprint`."""
-    cached: bool = False
+    """The generation that sent `marks`; a generation that resumes the segment sends all of them again."""
     deaths: int = 0
-    """Generations that died while they had it."""
+    """Generations that died while they worked at it."""
     touched: float | None = None
-    """While a lane works at it: since when, on the event loop's clock."""
+    """When an inference thread took up its present block, on the event loop's clock; None between blocks."""
     side_by_side: list[int] = field(default_factory=list)
-    """How many segments the lanes were at, this one included, whenever one of its blocks was begun."""
+    """For each of its blocks, how many segments the worker was making when the block was begun, this one included."""
     resumed: bool = False
-    """A generation lost it, whether that was its fault or not."""
+    """A generation lost it, whether or not this segment was to blame."""
 
     @property
     def suspect(self) -> bool:
-        """A generation died while it had this segment, and it hasn't been made since."""
-        return self.deaths > 0 and self.state in (State.PLANNED, State.DISPATCHED)
+        """Whether a generation died at this segment, and none has made it since."""
+        return self.deaths > 0 and self.state in (SegmentState.PLANNED, SegmentState.DISPATCHED)
+
+    @property
+    def length(self) -> int:
+        """Its samples: those sealed once it is done, until then at least as many as expected."""
+        return self.sealed if self.state is SegmentState.DONE else max(self.estimate, self.sealed)
+
+    def is_at(self, link: Link) -> bool:
+        """Whether that generation has the segment and hasn't ended it."""
+        return self.state is SegmentState.DISPATCHED and self.link is link
 
     def load(self, now: int) -> float:
-        """The mean number of segments made side by side while it was made; `now` at its end."""
+        """The mean number of segments made side by side while it was made.
+
+        Args:
+            now: how many are being made at its end.
+        """
         seen = [*self.side_by_side, max(now, 1)]
         return sum(seen) / len(seen)
 
     def dispatched(self, link: Link, lease: Lease) -> None:
-        self.state = State.DISPATCHED
+        """A generation has it now, and the ring keeps room for the rest of it."""
+        self.state = SegmentState.DISPATCHED
         self.link = link
         self.lease = lease
-        self.promised = max(self.estimate - self.sealed, 0)
-        lease.promised += self.promised
+        self.reserved = max(self.estimate - self.sealed, 0)
+        lease.reserved += self.reserved
         lease.last = self.index
 
-    @property
-    def length(self) -> int:
-        """Its samples: as many as were sealed once it is done, till then at least as many as are expected."""
-        return self.sealed if self.state is State.DONE else max(self.estimate, self.sealed)
-
     def recalled(self, segment: CachedSegment) -> None:
-        """It was spoken before."""
-        self.state = State.DONE
-        self.cached = True
+        """The cache has it: no worker is needed."""
+        self.state = SegmentState.DONE
         self.sealed = len(segment.samples)
         self.marks = list(segment.marks)
         if self.sealed:
             self.blocks.append(SealedBlock((segment.samples,)))
 
     def seal(self, block: SealedBlock, samples: int) -> None:
+        """Take over a checked block of that many samples."""
         assert block.lease is not None
         self.touched = None
         self.blocks.append(block)
@@ -114,29 +112,29 @@ class PlannedSegment:
             self.kept += [piece.copy() for piece in block.pieces]
         self.sealed += samples
         block.lease.sealed += samples
-        self._settle(min(samples, self.promised))
+        self._unreserve(min(samples, self.reserved))
 
     def take_out(self, lease: Lease) -> None:
-        """Copy what is unread of it in that ring."""
+        """Copy its unread blocks out of that ring into memory of the front's own."""
         for place, block in enumerate(self.blocks):
             if block.lease is lease:
                 self.blocks[place] = SealedBlock(tuple(piece.copy() for piece in block.pieces))
 
-    def ended(self, state: State) -> None:
-        """The worker has nothing more of it: all of it was sealed (DONE), or the rest can't be made (FAILED)."""
+    def ended(self, state: SegmentState) -> None:
+        """The worker has nothing more of it: all samples are sealed (DONE), or the rest can't be made (FAILED)."""
         self.state = state
-        self._settle(self.promised)
+        self._unreserve(self.reserved)
 
     def orphaned(self, to_blame: bool) -> None:
-        """The generation that had it is gone: what is sealed stays, the rest is planned again."""
-        self.state = State.PLANNED
+        """The generation that had it is gone: sealed samples stay, the rest is to be dispatched again."""
+        self.state = SegmentState.PLANNED
         self.link = self.lease = self.marks_of = None
-        self.promised = 0
+        self.reserved = 0
         self.touched = None
         self.resumed = True
         self.deaths += to_blame
 
-    def _settle(self, samples: int) -> None:
+    def _unreserve(self, samples: int) -> None:
         assert self.lease is not None
-        self.promised -= samples
-        self.lease.promised -= samples
+        self.reserved -= samples
+        self.lease.reserved -= samples

@@ -139,10 +139,10 @@ class LocalSpeech:
 
 
 def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: bool) -> _Making:
-    from frontend.streams.stream import MAX_SPEED, MIN_SPEED
+    from frontend.streams.speed import segment_speed
     from worker.engine import Utterance
 
-    pace = min(max(speed * segment.rate, MIN_SPEED), MAX_SPEED)
+    pace = segment_speed(speed, segment.rate)
     seed = zlib.crc32(segment.script.encode())
     return _Making(segment, Utterance(segment.script, language, blend, pace, seed, marks=marks))
 

@@ -28,7 +28,6 @@ from frontend.monitoring.status.snapshot import Snapshot
 from frontend.monitoring.status.tuning import tuning
 from frontend.planning.ledger import Account
 from frontend.settings.front import FrontSettings
-from frontend.streams.planned import State
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
 
@@ -139,13 +138,12 @@ def _stream(stream: Stream) -> StreamStatus:
     shown = StreamStatus(
         request_id=stream.request.request_id,
         engine=stream.engine.name,
-        seconds_sent=round(stream.samples_given / SAMPLE_RATE, 3),
-        seconds_ready=round(stream.samples_ready / SAMPLE_RATE, 3),
-        waiting_segments=sum(segment.state is State.PLANNED for segment in stream.planned),
+        seconds_sent=round(stream.playback.position / SAMPLE_RATE, 3),
+        seconds_ready=round(stream.segments.ready / SAMPLE_RATE, 3),
+        waiting_segments=sum(1 for _ in stream.segments.waiting()),
     )
-    if stream.begun:
-        heard_until = stream.starts + (stream.samples_given + stream.samples_ready) / SAMPLE_RATE
-        shown.seconds_ahead = round(heard_until - now, 3)
-    if stream.admitted and (waiting := stream.next_segment()):
-        shown.due_in_seconds = round(stream.deadline(waiting) - now, 3)
+    if stream.playback.begun:
+        shown.seconds_ahead = round(stream.timing.dry_at - now, 3)
+    if stream.timing.admitted and (waiting := stream.segments.next):
+        shown.due_in_seconds = round(stream.timing.deadline(waiting) - now, 3)
     return shown

@@ -1,4 +1,4 @@
-"""The dispatcher at one moment, as `/status` needs it."""
+"""The scheduler's state at one moment, for `/status`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shm.messages import Situation
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The dispatcher at one moment."""
+    """The scheduler's state at one moment."""
 
     engine: EngineInfo | None
     reason: str

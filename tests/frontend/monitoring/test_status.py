@@ -26,7 +26,7 @@ from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
-from frontend.scheduling.dispatcher import Dispatcher
+from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.cache.segments import SegmentCache
@@ -110,13 +110,13 @@ async def test_the_cache_is_shown() -> None:
     assert 2000 <= found["bytes"] < 4000
 
 
-async def test_the_dispatcher_says_how_things_stand() -> None:
+async def test_the_scheduler_says_how_things_stand() -> None:
     reader = Reader(TextPipeline(G2P()), Limits(), 10.0)
-    dispatcher = Dispatcher(reader, Metrics(), lambda _: None, FrontSettings(), SegmentCache(0))
+    scheduler = Scheduler(reader, Metrics(), lambda _: None, FrontSettings(), SegmentCache(0))
     situation = Situation("running", "", {"front": 1, "worker": 0}, {"CoreMLExecutionProvider": "it raised"})
-    dispatcher.situation(situation)
-    snapshot = dispatcher.snapshot()
-    dispatcher.close()
+    scheduler.situation(situation)
+    snapshot = scheduler.snapshot()
+    scheduler.close()
     assert (snapshot.situation, snapshot.engine, list(snapshot.streams)) == (situation, None, [])
 
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from frontend.contract.errors import Broken, Overloaded, Unavailable, Unspeakable
+from frontend.contract.errors import Broken, NothingToSpeak, Overloaded, Unavailable, Unspeakable
 from shm.messages import Connect, Disconnect, Distrust, Idle, Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker
@@ -229,12 +229,12 @@ async def test_what_comes_late_for_a_listener_who_left_is_ignored(desk: Desk) ->
 
 async def test_without_speech_in_the_text_the_stream_says_so(desk: Desk) -> None:
     desk.worker(1)
-    with pytest.raises(Unspeakable):
+    with pytest.raises(NothingToSpeak):
         await heard(listen(desk.open("||")))
 
 
 async def test_before_any_worker_was_there_requests_are_refused_with_the_reason(desk: Desk) -> None:
-    desk.dispatcher.situation(Situation("starting", "the worker is starting", {}))
+    desk.scheduler.situation(Situation("starting", "the worker is starting", {}))
     with pytest.raises(Unavailable, match="the worker is starting"):
         desk.open("hello")
 
@@ -256,12 +256,12 @@ async def test_a_worker_that_is_given_up_ends_the_streams_that_wait_for_it(desk:
     worker = desk.worker(1)
     listener = listen(desk.open("hello"))
     await worker.has(1)
-    desk.dispatcher.disconnect(Disconnect(1))
-    desk.dispatcher.situation(Situation("fatal", "it keeps dying", {}))
+    desk.scheduler.disconnect(Disconnect(1))
+    desk.scheduler.situation(Situation("fatal", "it keeps dying", {}))
     with pytest.raises(Unavailable, match="keeps dying") as refused:
         await heard(listener)
     assert refused.value.retry_after > 1
-    assert desk.dispatcher.engine is None
+    assert desk.scheduler.engine is None
     with pytest.raises(Unavailable):
         desk.open("again")
 
@@ -283,7 +283,7 @@ async def test_a_stream_keeps_its_engine_when_another_takes_over_and_new_ones_ge
     await old.has(1)
     other = msgspec.structs.replace(ENGINE, model="other.onnx")
     new = desk.worker(2, engine=other)
-    desk.dispatcher.disconnect(Disconnect(1, draining=True))
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
     for count in (1, 2, 3, 4):
         old.speak(await old.has(count))
     assert np.array_equal(await heard(listener), spoken(text))
@@ -303,7 +303,7 @@ async def test_a_stream_moves_to_the_next_generation_of_the_same_engine(desk: De
     old.seal(first, 0, 100)
     second = await old.has(2)
     new = desk.worker(2)
-    desk.dispatcher.disconnect(Disconnect(1, draining=True))
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
     old.seal(first, 100, PER_TOKEN)
     old.end(first)
     old.speak(second)
@@ -317,7 +317,7 @@ async def test_a_stream_moves_to_the_next_generation_of_the_same_engine(desk: De
 async def test_an_idle_generation_that_is_to_drain_is_reported_at_once(desk: Desk) -> None:
     desk.worker(1)
     desk.worker(2)
-    desk.dispatcher.disconnect(Disconnect(1, draining=True))
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
     assert desk.told_of(Idle) == [Idle(1)]
 
 
@@ -325,4 +325,4 @@ async def test_a_connect_without_an_engine_is_refused() -> None:
     desk = Desk()
     worker = ScriptedWorker(1)
     with pytest.raises(ValueError, match="engine"):
-        desk.dispatcher.connect(Connect(1, 4, RING), worker.fds)
+        desk.scheduler.connect(Connect(1, 4, RING), worker.fds)

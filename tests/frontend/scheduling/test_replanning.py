@@ -42,11 +42,11 @@ async def test_whoever_has_time_keeps_the_plan(desk: Desk) -> None:
     assert desk.counted("replans_total") == 0
 
 
-@pytest.mark.parametrize("fields", [{"urgency": Urgency.WHOLE}, {"urgency": Urgency.IDLE}])
-async def test_what_nobody_listens_to_keeps_the_plan(desk: Desk, fields: dict[str, bool]) -> None:
+@pytest.mark.parametrize("urgency", [Urgency.WHOLE, Urgency.IDLE])
+async def test_what_nobody_listens_to_keeps_the_plan(desk: Desk, urgency: Urgency) -> None:
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6f", 3.0)
-    listener = listen(desk.open("6a 24b", **fields))
+    listener = listen(desk.open("6a 24b", urgency=urgency))
     async with at_work(worker, 2, 3.0):
         await heard(listener)
     assert [order.script for order in worker.orders[1:]] == [words(spec).script for spec in ("6a", "24b")]

@@ -18,7 +18,7 @@ from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
 async def office() -> AsyncIterator[Desk]:
     made = Desk()
     yield made
-    made.dispatcher.close()
+    made.scheduler.close()
     for worker in made.workers:
         worker.die()
 
@@ -99,11 +99,11 @@ async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_o
     listener = listen(office.open("first|second|third"))
     order = await old.has(1)
     async with asyncio.timeout(DEADLINE):
-        while office.dispatcher.queue_depth < 2:  # noqa: ASYNC110 - planned in a thread, which has no event
+        while office.scheduler.queue_depth < 2:  # noqa: ASYNC110 - planned in a thread, which has no event
             await asyncio.sleep(0)
     old.seal(order, 0, 200)
     new = office.worker(2)
-    office.dispatcher.disconnect(Disconnect(1, draining=True))
+    office.scheduler.disconnect(Disconnect(1, draining=True))
     await quiet()
     begun = list(old.orders)
     assert not new.orders

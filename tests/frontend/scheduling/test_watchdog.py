@@ -77,7 +77,7 @@ class Desk:
         self.watchdog = Watchdog(link, PATIENCE, lambda _: self.work)
 
     def dispatch(self, seconds: float) -> PlannedSegment:
-        segment = PlannedSegment(len(self.work), Segment("x", "x", 1, Cut.SENTENCE), 100)
+        segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), 1.0, 100)
         lease: Any = FakeLease()
         segment.lease = lease
         self.work.append((segment, seconds))

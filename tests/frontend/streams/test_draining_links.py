@@ -31,11 +31,11 @@ async def test_a_worker_that_drains_writes_over_nothing_that_is_still_to_be_hear
     first = await one.has(2)
     one.seal(first, 0, 5 * PER_TOKEN)
     desk.worker(3, slot=0, engine=OTHER)
-    desk.dispatcher.disconnect(Disconnect(1, draining=True))
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
     one.end(first)
     await two.has(3)
     desk.worker(4, slot=1, engine=OTHER)
-    desk.dispatcher.disconnect(Disconnect(2, draining=True))
+    desk.scheduler.disconnect(Disconnect(2, draining=True))
     for order in two.orders[1:]:
         two.speak(order)
     fourth = await one.has(3)
@@ -52,7 +52,7 @@ async def test_a_worker_that_drains_does_not_wait_for_who_has_nothing_to_be_made
     one.speak(await one.has(1))
     await quiet()
     desk.worker(2)
-    desk.dispatcher.disconnect(Disconnect(1, draining=True))
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
     assert desk.told_of(Idle) == [Idle(1)]
     assert np.array_equal(await heard(listen(stream)), spoken("said"))
 
@@ -60,7 +60,7 @@ async def test_a_worker_that_drains_does_not_wait_for_who_has_nothing_to_be_made
 async def test_a_generation_takes_the_place_of_the_one_before_in_its_slot_alone(desk: Desk) -> None:
     one, two = pair(desk)
     next_one = desk.worker(3, slot=0)
-    desk.dispatcher.disconnect(Disconnect(1, draining=True))
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
     assert desk.told_of(Idle) == [Idle(1)]
     listeners = [listen(desk.open(text)) for text in ("a", "b")]
     orders = await next_one.has(1), await two.has(1)
@@ -76,8 +76,8 @@ async def test_while_a_model_arrives_streams_keep_theirs_in_the_slots_that_have_
     first = await one.has(1)
     one.seal(first, 0, 100)
     arrived = desk.worker(3, slot=0, engine=OTHER)
-    desk.dispatcher.disconnect(Disconnect(1, draining=True))
-    assert desk.dispatcher.engine is OTHER
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
+    assert desk.scheduler.engine is OTHER
     new = listen(desk.open("new"))
     arrived.speak(await arrived.has(1))
     two.speak(await two.has(1))
@@ -87,7 +87,7 @@ async def test_while_a_model_arrives_streams_keep_theirs_in_the_slots_that_have_
     assert np.array_equal(await heard(old), spoken("old|voice"))
     kill(desk, arrived)
     await quiet()
-    assert desk.dispatcher.engine is OTHER, "it will be there again"
+    assert desk.scheduler.engine is OTHER, "it will be there again"
     waits = desk.open("waits")
     await planned(waits)
     assert not waits.failed

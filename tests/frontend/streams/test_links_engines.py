@@ -29,7 +29,7 @@ async def desk() -> AsyncIterator[Desk]:
 def kill(desk: Desk, worker: ScriptedWorker) -> None:
     worker.die()
     desk.workers.remove(worker)
-    desk.dispatcher.disconnect(Disconnect(worker.generation))
+    desk.scheduler.disconnect(Disconnect(worker.generation))
 
 
 def given_up(*slots: int) -> Situation:
@@ -50,7 +50,7 @@ async def test_a_slot_that_comes_back_with_a_lesser_engine_changes_nobody_s_voic
     first, kokoro = desk.worker(1, slot=0), desk.worker(2, slot=1)
     kill(desk, first)
     espeak = desk.worker(3, slot=0, engine=ESPEAK)
-    assert desk.dispatcher.engine is ENGINE
+    assert desk.scheduler.engine is ENGINE
     await both_get(desk, kokoro)
     assert not espeak.orders
 
@@ -58,7 +58,7 @@ async def test_a_slot_that_comes_back_with_a_lesser_engine_changes_nobody_s_voic
 @pytest.mark.parametrize("order", [(ENGINE, ESPEAK), (ESPEAK, ENGINE)])
 async def test_it_is_the_same_whichever_came_last(desk: Desk, order: tuple[EngineInfo, EngineInfo]) -> None:
     workers = [desk.worker(n + 1, slot=n, engine=engine) for n, engine in enumerate(order)]
-    assert desk.dispatcher.engine is ENGINE
+    assert desk.scheduler.engine is ENGINE
     await both_get(desk, workers[order.index(ENGINE)])
 
 
@@ -73,7 +73,7 @@ async def test_while_the_best_is_being_restarted_it_is_waited_for_and_then_used_
     kill(desk, kokoro)
     waits = desk.open("waits")
     await planned(waits)
-    assert desk.dispatcher.engine is ENGINE and not waits.failed and not espeak.orders
+    assert desk.scheduler.engine is ENGINE and not waits.failed and not espeak.orders
     again = desk.worker(3, slot=0)
     waiting = listen(waits)
     for number in (1, 2):
@@ -88,7 +88,7 @@ async def test_when_the_last_of_the_best_comes_back_as_a_lesser_one_that_speaks(
     espeak = desk.worker(2, slot=1, engine=ESPEAK)
     kill(desk, kokoro)
     desk.worker(3, slot=0, engine=ESPEAK)
-    assert desk.dispatcher.engine is not None and desk.dispatcher.engine.name == "espeak-ng"
+    assert desk.scheduler.engine is not None and desk.scheduler.engine.name == "espeak-ng"
     stream = listen(desk.open("hello"))
     speaking = espeak if espeak.orders else desk.workers[-1]
     speaking.speak(await speaking.has(1))
@@ -108,7 +108,7 @@ async def test_a_slot_that_is_given_up_is_waited_for_no_longer(desk: Desk) -> No
     waiting = listen(waits)
     await planned(waits)
     await quiet()
-    desk.dispatcher.situation(given_up(0))
+    desk.scheduler.situation(given_up(0))
     with pytest.raises(Broken):
         await heard(begun)
     with pytest.raises(Unavailable):
@@ -120,8 +120,8 @@ async def test_what_is_given_up_takes_nothing_from_those_that_speak(desk: Desk) 
     kokoro = desk.worker(1, slot=0)
     espeak = desk.worker(2, slot=1, engine=ESPEAK)
     kill(desk, espeak)
-    desk.dispatcher.situation(given_up(1))
+    desk.scheduler.situation(given_up(1))
     await both_get(desk, kokoro)
     kill(desk, kokoro)
-    desk.dispatcher.situation(given_up(0, 1))
-    assert desk.dispatcher.engine is ENGINE, "nobody else is there: it may come back after all"
+    desk.scheduler.situation(given_up(0, 1))
+    assert desk.scheduler.engine is ENGINE, "nobody else is there: it may come back after all"

@@ -85,7 +85,7 @@ async def test_marks_of_what_is_begun_again_behind_an_earlier_segment_are_told_o
     again = await two.has(3)
     two.send(Marks(2, again.stream, again.segment, pack_marks([(0, 0), (3, 4000)])))
     await quiet()
-    assert stream.planned[1].marks == [(0, 0), (3, 4000)]
+    assert stream.segments[1].marks == [(0, 0), (3, 4000)]
     stream.close()
 
 

@@ -93,7 +93,7 @@ async def test_a_ring_from_which_something_is_being_heard_is_not_another_s_yet(d
     two.seal(fourth, 0, 1000)
     got: list[Pcm] = []
     pieces = aiter(stream)
-    while stream.planned[0].index < 1:
+    while stream.segments[0].index < 1:
         got.append((await anext(pieces)).copy())
     kill(desk, one)
     await quiet()

@@ -109,10 +109,10 @@ async def test_the_first_worker_s_engine_is_the_one_that_plans_are_made_for(desk
     fast = msgspec.structs.replace(ENGINE, provider="CUDAExecutionProvider")
     first = desk.worker(1, slot=0, engine=fast)
     desk.worker(2, slot=1)
-    assert desk.dispatcher.engine is fast
+    assert desk.scheduler.engine is fast
     kill(desk, first)
     await quiet()
-    assert desk.dispatcher.engine is ENGINE and not desk.dispatcher.reason
+    assert desk.scheduler.engine is ENGINE and not desk.scheduler.reason
 
 
 def slowly(worker: ScriptedWorker, order: SegmentOrder, factor: float) -> None:

@@ -43,7 +43,7 @@ async def test_a_text_that_was_spoken_whole_needs_no_worker(desk: Desk) -> None:
     first = await heard(listener)
     worker.die()
     desk.workers.remove(worker)
-    desk.dispatcher.situation(Situation("starting", "the worker is starting", {}))
+    desk.scheduler.situation(Situation("starting", "the worker is starting", {}))
     stream = desk.open("one|two|one")
     assert await stream.all_cached()
     assert np.array_equal(await heard(listen(stream)), spoken("one|two|one"))
@@ -111,12 +111,12 @@ async def test_what_nobody_waits_for_gives_way_to_who_listens(desk: Desk) -> Non
 
 
 async def test_idle_is_when_something_can_speak_and_nothing_does(desk: Desk) -> None:
-    idle = desk.dispatcher._idle
+    idle = desk.scheduler._standing.idle
     assert not idle.is_set(), "there is no worker"
     worker = desk.worker(1)
-    await desk.dispatcher.idle()
+    await desk.scheduler.idle()
     listener = listen(desk.open("one"))
     assert not idle.is_set()
     worker.speak(await worker.has(1))
     await heard(listener)
-    await desk.dispatcher.idle()
+    await desk.scheduler.idle()

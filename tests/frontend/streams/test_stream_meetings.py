@@ -15,6 +15,7 @@ from frontend.contract.urgency import Urgency
 from frontend.http.sessions import OnBusy, Sessions
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.joins import Joiner
+from frontend.streams.planned import PlannedSegment
 from frontend.streams.stream import Stream
 from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
@@ -45,8 +46,8 @@ async def paused(desk: Desk, worker: ScriptedWorker, text: str, made: int) -> tu
     await first
     await worker.has(made + 3)
     await planned(stream)
-    assert stream._clock.since is not None
-    stream._clock.since -= 60
+    assert stream.playback.clock.since is not None
+    stream.playback.clock.since -= 60
     return stream, pieces
 
 
@@ -60,7 +61,7 @@ async def test_a_cached_segment_keeps_its_place_where_what_is_around_it_comes_to
     order: dict[str, None] = {}
     async with at_work(worker, 2, SLOW), asyncio.timeout(DEADLINE):
         async for _ in stream:
-            order |= {segment.segment.script[0]: None for segment in list(stream.planned)[:1]}
+            order |= {segment.segment.script[0]: None for segment in list(stream.segments)[:1]}
     assert list(order) == ["a", "c", "b", "d"]
 
 
@@ -70,15 +71,16 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6b", SLOW)
     looking, found = asyncio.Event(), asyncio.Event()
-    recall = desk.dispatcher.recall
+    host = desk.scheduler._host
+    recall = host.recall
 
-    async def slow_recall(stream: Stream, key: bytes) -> CachedSegment | None:
-        if key == desk.dispatcher.key(stream, words("6e")):
+    async def slow_recall(stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
+        if planned.segment.script == words("6e").script:
             looking.set()
             await found.wait()
-        return await recall(stream, key)
+        return await recall(stream, planned)
 
-    monkeypatch.setattr(desk.dispatcher, "recall", slow_recall)
+    monkeypatch.setattr(host, "recall", slow_recall)
     listener = listen(desk.open("6a 24c 6e 6d"))
     order = await worker.has(2)
     await looking.wait()
@@ -95,7 +97,7 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
 
 async def test_what_is_cached_further_on_does_not_sound_yet(desk: Desk) -> None:
     await spoken_before(desk, worker_of(desk), "6b", SLOW)
-    assert not (await planned(desk.open("6a 6b"))).sounds
+    assert not (await planned(desk.open("6a 6b"))).timing.sounds
 
 
 async def test_a_text_whose_beginning_is_cached_is_not_refused_behind_it(desk: Desk) -> None:
@@ -117,7 +119,7 @@ async def test_a_paused_listener_refuses_nobody(desk: Desk) -> None:
 
 async def test_a_paused_listener_keeps_the_plan(desk: Desk) -> None:
     await paused(desk, worker_of(desk), "6a 6c 6e 24d 24f 24g", made=3)
-    desk.dispatcher.wake()
+    desk.scheduler._dispatcher.wake()
     assert desk.counted("replans_total") == 0
 
 
@@ -132,7 +134,7 @@ async def test_a_listener_that_comes_back_from_a_pause_heard_no_gap(desk: Desk) 
 
 async def test_a_paused_listener_does_not_go_before_one_that_runs_dry(desk: Desk) -> None:
     stream, _pieces = await paused(desk, worker_of(desk), "6a 24c 24e 24d", made=1)
-    assert stream.deadline(stream.planned[-1]) > time.monotonic(), "its listener has enough to hear"
+    assert stream.timing.deadline(stream.segments[-1]) > time.monotonic(), "its listener has enough to hear"
 
 
 async def test_a_paused_listener_s_failed_stream_takes_no_more_work(desk: Desk) -> None:
