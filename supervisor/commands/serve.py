@@ -19,9 +19,10 @@ from frontend.planning.stored import stored_profiles
 from shm.messages import Ready, Situation, Tuning
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
+from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.loop import Loop
 from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.probe import Probe
 from supervisor.processes.spawn import ProcessSpawner
 from supervisor.processes.standing import Standing

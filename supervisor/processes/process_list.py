@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from shm.engine_info import Priority
 from shm.messages import ProcessReport
+from supervisor.processes.beside import Beside
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import Nursery
-from supervisor.processes.service import Service
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """A process beside those that serve."""
-
-    child: Incarnation
-    role: str
-    state: str
-    """For people."""
-    slot: int | None = None
-    """Of a worker."""
+from supervisor.processes.role import Role
 
 
 def reports(
-    front: Service, workers: Sequence[Service], others: Iterable[Beside], nursery: Nursery
+    front: Role, workers: Sequence[Role], others: Iterable[Beside], nursery: Nursery
 ) -> Iterator[ProcessReport]:
     """The front and each worker once, whether it has a process or not; then the `others`."""
     several = len(workers) > 1
-    for slot, service in ((None, front), *enumerate(workers)):
-        child = service.process
+    for role in (front, *workers):
+        child = role.process
         yield ProcessReport(
-            role=service.role,
-            state=service.state,
+            role=role.name,
+            state=role.state,
             generation=child.generation if child else None,
             pid=child.pid if child else None,
             started=nursery.started(child) if child else None,
             load_seconds=child.ready.load_seconds if child and child.ready else None,
-            restarts=service.restarts,
-            last_exit=service.last_exit,
-            last_exit_at=service.last_exit_at,
-            slot=slot if several else None,
+            restarts=role.restarts,
+            last_exit=role.last_exit,
+            last_exit_at=role.last_exit_at,
+            slot=role.slot if several else None,
             provider=_provider(child),
             priority=_priority(child),
         )

@@ -22,7 +22,8 @@ from shm.messages import (
     Started,
 )
 from supervisor.processes.errands import Errand
-from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
+from supervisor.processes.lifecycle import Lifecycle
+from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.standing import Standing
 from supervisor.settings.supervisor import SupervisorSettings
 
