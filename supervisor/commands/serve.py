@@ -26,7 +26,7 @@ from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.probe import Probe
 from supervisor.processes.spawn import ProcessSpawner
 from supervisor.processes.standing import Standing
-from supervisor.processes.watchdog import Watchdog
+from supervisor.processes.watchdog import WatchdogFeed
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import settings_options
@@ -102,7 +102,7 @@ def _serve(
     watchdog = None
     if notifications.watchdog_seconds is not None:
         probe = Probe(loop, listener)
-        watchdog = Watchdog(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
+        watchdog = WatchdogFeed(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
     manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
     outside = Program(spawner, tuning, listener, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))

@@ -25,7 +25,6 @@ from shm.messages import (
     Situation,
     Started,
 )
-from supervisor.processes.beside import Beside
 from supervisor.processes.errands import Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
@@ -33,7 +32,7 @@ from supervisor.processes.incarnation import Incarnation, Spawner
 from supervisor.processes.joints import Joints
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.outside import Outside
-from supervisor.processes.process_list import reports
+from supervisor.processes.process_list import Spare, reports
 from supervisor.processes.role import RoleState
 from supervisor.processes.speaking import best, speaking, voice
 from supervisor.processes.standing import Phase, Standing, summary
@@ -81,7 +80,7 @@ class Lifecycle:
             case Started():
                 self._fronts.role.serves(sender)
             case Loading(provider):
-                self._workers.deadlines.loading(sender, provider)
+                sender.loading = provider
             case Ready():
                 self._workers.ready(sender, message)
             case Placed(priority):
@@ -208,16 +207,16 @@ class Lifecycle:
     def _tell(self) -> None:
         """Tell the fronts and the program how things stand, if that has changed."""
         front, workers, running = self._fronts.role, self._workers.roles, self._errands.running
-        best_worker = best(workers)
-        beside = [*front.beside, *self._workers.beside]
+        best_worker, standby = best(workers), self._workers.standby
+        spares: list[Spare] = [(standby.process, "standby", standby.state)] if standby.process else []
         if running:
-            beside.append(Beside(running[1], running[0].role, RoleState.RUNNING))
+            spares.append((running[1], running[0].role, RoleState.RUNNING))
         situation = Situation(
             best_worker.state,
             best_worker.reason,
             {"front": front.restarts, "worker": sum(role.restarts for role in workers)},
             dict(self._workers.failures.reasons),
-            tuple(reports(front, workers, beside, self._nursery)),
+            tuple(reports(front, workers, spares, self._nursery)),
             self._outside.tuning(),
         )
         self._fronts.tell_situation(situation)

@@ -6,11 +6,9 @@ A role records what happened to its processes. It starts none: `start_due` says 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from enum import StrEnum
 
 from shm.messages import Ready
-from supervisor.processes.beside import Beside
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.restarts import RestartWindow
@@ -87,13 +85,6 @@ class Role:
     def is_coming_up(self) -> bool:
         """One of its processes is about to serve."""
         return self.successor is not None or self.state in (RoleState.STARTING, RoleState.BACKOFF)
-
-    @property
-    def beside(self) -> Iterator[Beside]:
-        """Its processes apart from the one that serves."""
-        if self.successor:
-            yield Beside(self.successor, self.name, RoleState.STARTING, self.slot)
-        yield from (Beside(child, self.name, "draining", self.slot) for child in self.draining.values())
 
     # -- coming up
 
@@ -197,11 +188,15 @@ class Role:
 
     def stop(self, limit: float) -> None:
         """Have the process finish within `limit` seconds, and start none any more. Idempotent."""
-        if self.successor:
-            self.successor.kill()
-            self.successor = None
+        self.drop_successor()
         if self.process and self.state in _ALIVE:
             self.become(RoleState.STOPPING)
             self._nursery.end(self.process, limit)
         elif self.process is None and self.state is not RoleState.STOPPED:
             self.become(RoleState.STOPPED)
+
+    def drop_successor(self) -> None:
+        """Nobody is to take over any more."""
+        if self.successor:
+            self.successor.kill()
+            self.successor = None

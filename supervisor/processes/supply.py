@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from shm.messages import Load
 from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.load_deadlines import LoadDeadlines
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.provider_failures import ProviderFailures
 from supervisor.processes.role import Role
 from supervisor.processes.standby import Standby
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
 
 ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"}
 """Execution providers that leave the cores to others. OpenVINO, as it comes, runs on them."""
@@ -25,44 +26,54 @@ class Supply:
         self,
         roles: Sequence[Role],
         failures: ProviderFailures,
+        settings: SupervisorSettings,
         nursery: Nursery,
-        standby: Standby,
-        deadlines: LoadDeadlines,
+        timers: Timers,
+        overdue: Callable[[Incarnation], None],
     ) -> None:
+        """`overdue` is called with a worker that hasn't loaded within `--load-timeout`."""
+        self.standby = Standby(settings, nursery, timers)
         self._roles = roles
         self._failures = failures
+        self._load_timeout = settings.load_timeout
         self._nursery = nursery
-        self._standby = standby
-        self._deadlines = deadlines
-        self._role_of: dict[int, Role] = {}
-        """By generation: all that have been given a slot and aren't reaped."""
+        self._timers = timers
+        self._overdue = overdue
+        self._given: dict[int, tuple[Role, Load]] = {}
+        """By generation: the role for which each worker was started, and what it was told to load."""
         self._accelerated = False
         """Slot 0 speaks, or did last, on an accelerator."""
-        self._told: dict[int, bool] = {}
-        """By generation: whether it loaded as beside an accelerator."""
         self._divided_for: Incarnation | None = None
         """The process of slot 0 for which the cores were divided last."""
 
     def role_of(self, generation: int) -> Role | None:
         """The role for which that worker was started; None for a standby."""
-        return self._role_of.get(generation)
+        return self._given[generation][0] if generation in self._given else None
 
     def take(self, role: Role) -> Incarnation:
         """A process for that role, which has been told to load, or has loaded."""
         first = self._roles[0]
         like_first = role is first or bool(role.ready and first.ready and _provider(role) == _provider(first))
-        child = self._standby.take(like_first) or self._nursery.start("worker")
-        self._role_of[child.generation] = role
+        child = self.standby.take(like_first) or self._nursery.start("worker")
         load = self._load(role)
-        self._told[child.generation] = load.accelerated
+        self._given[child.generation] = role, load
         child.send(load)
-        self._deadlines.begin(child)
+        self._mind_loading(child)
         return child
 
     def refill_standby(self) -> None:
         """Have a worker stand by, if it is time for one."""
-        if child := self._standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True)):
-            self._deadlines.begin(child)
+        if child := self.standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True)):
+            self._mind_loading(child)
+
+    def _mind_loading(self, child: Incarnation) -> None:
+        """An execution provider may compile for ever, if it finds nothing of what it compiled before."""
+
+        def look() -> None:
+            if child.ready is None and child in self._nursery.children:
+                self._overdue(child)
+
+        self._timers.after(self._load_timeout, look)
 
     def _load(self, role: Role) -> Load:
         """For a process of that role. Slot 0 has its part of the cores until it turns out to need none."""
@@ -81,13 +92,13 @@ class Supply:
         self._accelerated = _provider(first) in ACCELERATORS
         if self._accelerated:
             first.process.send(msgspec.structs.replace(self._load(first), accelerated=True))
-        latest = [(role, role.successor or role.process) for role in self._roles[1:]]
-        return [role for role, child in latest if child and self._told[child.generation] is not self._accelerated]
+        latest = [role.successor or role.process for role in self._roles[1:]]
+        given = [self._given[child.generation] for child in latest if child]
+        return [role for role, load in given if load.accelerated is not self._accelerated]
 
     def gone(self, child: Incarnation) -> Role | None:
         """The worker has ended and was reaped; its role."""
-        self._told.pop(child.generation, None)
-        return self._role_of.pop(child.generation, None)
+        return self._given.pop(child.generation, (None,))[0]
 
 
 def _provider(role: Role) -> str:

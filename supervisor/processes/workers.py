@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 
 import msgspec
 
 from shm.engine_info import Priority
 from shm.messages import ProviderFailure, Ready
-from supervisor.processes.beside import Beside
 from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.load_deadlines import LoadDeadlines
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.provider_failures import ProviderFailures
 from supervisor.processes.replacements import Replacements
 from supervisor.processes.role import Role, RoleState
 from supervisor.processes.speaking import speaking
-from supervisor.processes.standby import Standby
 from supervisor.processes.supply import Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
@@ -35,10 +31,9 @@ class Workers:
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers) -> None:
         self.roles = [Role("worker", settings, nursery, timers, slot) for slot in range(settings.workers)]
         self.failures = ProviderFailures()
-        self.deadlines = LoadDeadlines(settings.load_timeout, timers, self._overdue)
         self._load_timeout = settings.load_timeout
-        self._standby = Standby(settings, nursery, timers)
-        self._supply = Supply(self.roles, self.failures, nursery, self._standby, self.deadlines)
+        self._supply = Supply(self.roles, self.failures, settings, nursery, timers, self._overdue)
+        self.standby = self._supply.standby
         self._replacements = Replacements()
         self._nursery = nursery
         self._timers = timers
@@ -47,14 +42,6 @@ class Workers:
         """False once the server stops: only workers that streams still need are started."""
 
     # -- how they stand
-
-    @property
-    def beside(self) -> Iterator[Beside]:
-        """Workers apart from those that speak."""
-        if self._standby.process:
-            yield Beside(self._standby.process, "standby", self._standby.state)
-        for role in self.roles:
-            yield from role.beside
 
     @property
     def replacing(self) -> bool:
@@ -83,7 +70,6 @@ class Workers:
     def ready(self, child: Incarnation, ready: Ready) -> None:
         """The worker's engine is loaded. A standby's is kept until it is needed."""
         child.ready = ready
-        self.deadlines.end(child)
         name, provider = ready.engine.name, ready.engine.provider
         log.info("worker[%d] is ready after %.2f s: %s on %s", child.generation, ready.load_seconds, name, provider)
         if role := self._supply.role_of(child.generation):
@@ -95,7 +81,7 @@ class Workers:
         `fresh`: what stands by or loads was started under other settings, or before the model's files were there.
         """
         if fresh:
-            self._standby.drop()
+            self.standby.drop()
         for role in self.roles if self._spares_wanted else ():
             if only is None or role.process is only:
                 self._replacements.want(role, why, fresh)
@@ -116,10 +102,11 @@ class Workers:
             self._nursery.kill_after(child, 0.0)
 
     def _drop_standby_unless(self, child: Incarnation) -> None:
-        if self._standby.was_told_to_load and self._standby.process is not child:
-            self._standby.drop()  # it has loaded on what doesn't work
+        if self.standby.was_told_to_load and self.standby.process is not child:
+            self.standby.drop()  # it has loaded on what doesn't work
 
-    def _overdue(self, child: Incarnation, provider: str) -> None:
+    def _overdue(self, child: Incarnation) -> None:
+        provider = child.loading
         reason = f"it hadn't loaded after {self._load_timeout:g} s (--load-timeout)"
         accelerated = provider not in ("", CPU)
         role = self._supply.role_of(child.generation)
@@ -129,8 +116,8 @@ class Workers:
         child.dump_stacks()
         if role is None:
             log.error("ending the standby worker[%d]: %s", child.generation, reason)
-            self._standby.drop()  # at once: no slot is to take one that is about to be killed
-            self._standby.rest()
+            self.standby.drop()  # at once: no slot is to take one that is about to be killed
+            self.standby.rest()
             if accelerated:
                 self.failures.give_up(provider, reason)
         else:
@@ -147,16 +134,15 @@ class Workers:
     def exited(self, child: Incarnation, status: int) -> None:
         """A worker has ended and was reaped."""
         role = self._supply.gone(child)
-        loading_for = self.deadlines.end(child)
-        if self.failures.crashed(child.ready.engine.provider if child.ready else loading_for, status):
+        if self.failures.crashed(child.ready.engine.provider if child.ready else child.loading, status):
             self._drop_standby_unless(child)
-        if child is self._standby.process:
-            self._standby.process = None
+        if child is self.standby.process:
+            self.standby.process = None
             log.error("the standby worker[%d] ended with %s", child.generation, ended(status))
-            self._standby.rest()
+            self.standby.rest()
         elif role:
             if child is role.successor:
-                self._standby.rest()
+                self.standby.rest()
             role.exited(child, status)
 
     # -- what follows from it
@@ -186,12 +172,11 @@ class Workers:
 
     def stop_spares(self) -> None:
         """The server is to stop: nothing is brought up for later any more."""
-        for child in (self._standby.process, *(role.successor for role in self.roles)):
-            if child:
-                child.kill()
-        self._standby.process = None
+        if self.standby.process:
+            self.standby.process.kill()
+            self.standby.process = None
         for role in self.roles:
-            role.successor = None
+            role.drop_successor()
         self._replacements.clear()
         self._spares_wanted = False
 

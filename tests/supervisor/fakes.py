@@ -51,6 +51,7 @@ class FakeChild:
     pid: int = 4711
     subject: str = ""
     ready: Ready | None = None
+    loading: str = ""
     heard: list[ControlMessage] = field(default_factory=list)
     said: set[type] = field(default_factory=set)
     deaf: bool = False
