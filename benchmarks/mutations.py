@@ -213,9 +213,9 @@ MUTATIONS = (
     ),
     Mutation(
         "hanging-worker-killed",
-        "supervisor/processes/slot.py",
-        "        self._nursery.kill_after(child, DUMP_GRACE)\n",
-        "",
+        "supervisor/processes/nursery.py",
+        "        self.kill_after(child, DUMP_GRACE)\n",
+        "        pass\n",
         ("tests/supervisor/processes/test_generations.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
     Mutation(

@@ -276,7 +276,7 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """front, worker, standby, fetcher, trial; `worker` and `front` also for those that finish their streams
     (`draining`)."""
     state: str
-    """A `supervisor.processes.service.State`; `draining`; of a standby `imported` or `loaded`."""
+    """A `supervisor.processes.role.RoleState`; `draining`; of a standby `imported` or `loaded`."""
     generation: int | None = None
     pid: int | None = None
     """None while the role has no process."""

@@ -19,13 +19,14 @@ from frontend.planning.stored import stored_profiles
 from shm.messages import Ready, Situation, Tuning
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
+from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.loop import Loop
 from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.probe import Probe
 from supervisor.processes.spawn import ProcessSpawner
 from supervisor.processes.standing import Standing
-from supervisor.processes.watchdog import Watchdog
+from supervisor.processes.watchdog import WatchdogFeed
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import settings_options
@@ -101,7 +102,7 @@ def _serve(
     watchdog = None
     if notifications.watchdog_seconds is not None:
         probe = Probe(loop, listener)
-        watchdog = Watchdog(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
+        watchdog = WatchdogFeed(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
     manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
     outside = Program(spawner, tuning, listener, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))

@@ -18,6 +18,8 @@ class Incarnation(Protocol):
     pid: int
     ready: Ready | None
     """What a worker said when its engine was loaded."""
+    loading: str
+    """The execution provider for which a worker said last that it loads; empty before."""
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         """False if the child can't be told: it is dead, or hasn't listened for long."""

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from shm.messages import Situation
 from shm.metric_files import metric_files
-from supervisor.processes.service import State
+from supervisor.processes.role import RoleState
 
 
 class SupervisorMetrics:
@@ -47,5 +47,5 @@ class SupervisorMetrics:
             self._provider_failures.labels(provider).inc()
         serving = [report for report in situation.processes if report.restarts is not None]
         for role in {report.role for report in serving}:
-            self._up.labels(role).set(any(r.role == role and r.state == State.RUNNING for r in serving))
+            self._up.labels(role).set(any(r.role == role and r.state == RoleState.RUNNING for r in serving))
         self._seen = situation

@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 KILL_GRACE = 2.0
 """Seconds beyond its own time limit after which a child that should end is killed."""
 
+DUMP_GRACE = 0.2
+"""Seconds that a worker which hangs has to write its stacks to the log before it is killed. Nobody waits for it."""
+
 
 class Nursery:
     """Starts children, numbers them, and sees that those that should end do."""
@@ -25,6 +28,8 @@ class Nursery:
         self._generations = itertools.count(1)
         self.children: list[Incarnation] = []
         self._started: dict[int, float] = {}
+        self._ending: set[int] = set()
+        """Generations that were asked to end."""
 
     def start(self, role: str, subject: str = "") -> Incarnation:
         """See `Spawner`."""
@@ -38,6 +43,7 @@ class Nursery:
         """The exit status of a child whose end was reported."""
         self.children.remove(child)
         del self._started[child.generation]
+        self._ending.discard(child.generation)
         return child.reap()
 
     def started(self, child: Incarnation) -> float:
@@ -45,10 +51,20 @@ class Nursery:
         return self._started[child.generation]
 
     def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
-        """Ask the child to end; kill it if it can't be asked, or is still there after `limit` seconds."""
+        """Ask the child to end; kill it if it can't be asked, or is still there after `limit` seconds.
+
+        Asking again changes nothing.
+        """
+        if child.generation in self._ending:
+            return
+        self._ending.add(child.generation)
         if not child.send(Drain()):
             child.kill()
         self.kill_after(child, limit)
+
+    def let_go(self, child: Incarnation) -> None:
+        """Nothing more is wanted of the child: kill it, after the time that it may need to write its stacks."""
+        self.kill_after(child, DUMP_GRACE)
 
     def kill_after(self, child: Incarnation, delay: float) -> None:
         self._timers.after(delay, lambda: child.kill() if child in self.children else None)

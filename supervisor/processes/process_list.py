@@ -2,67 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from shm.engine_info import Priority
 from shm.messages import ProcessReport
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import Nursery
-from supervisor.processes.service import Service
+from supervisor.processes.role import Role, RoleState
+
+Spare = tuple[Incarnation, str, str]
+"""A process that fills no role, what it is, and its state; both for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """A process beside those that serve."""
+def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nursery: Nursery) -> Iterator[ProcessReport]:
+    """The front and each worker once, whether it has a process or not; then successors, predecessors and `spares`."""
 
-    child: Incarnation
-    role: str
-    state: str
-    """For people."""
-    slot: int | None = None
-    """Of a worker."""
-
-
-def reports(
-    front: Service, workers: Sequence[Service], others: Iterable[Beside], nursery: Nursery
-) -> Iterator[ProcessReport]:
-    """The front and each worker once, whether it has a process or not; then the `others`."""
-    several = len(workers) > 1
-    for slot, service in ((None, front), *enumerate(workers)):
-        child = service.process
-        yield ProcessReport(
-            role=service.role,
-            state=service.state,
+    def report(child: Incarnation | None, role: str, state: str, slot: int | None, **restarts: Any) -> ProcessReport:
+        ready = child.ready if child else None
+        return ProcessReport(
+            role=role,
+            state=state,
             generation=child.generation if child else None,
             pid=child.pid if child else None,
             started=nursery.started(child) if child else None,
-            load_seconds=child.ready.load_seconds if child and child.ready else None,
-            restarts=service.restarts,
-            last_exit=service.last_exit,
-            last_exit_at=service.last_exit_at,
-            slot=slot if several else None,
-            provider=_provider(child),
-            priority=_priority(child),
-        )
-    for beside in others:
-        child = beside.child
-        yield ProcessReport(
-            role=beside.role,
-            state=beside.state,
-            generation=child.generation,
-            pid=child.pid,
-            started=nursery.started(child),
-            load_seconds=child.ready.load_seconds if child.ready else None,
-            slot=beside.slot if several else None,
-            provider=_provider(child),
-            priority=_priority(child),
+            load_seconds=ready.load_seconds if ready else None,
+            slot=slot if len(workers) > 1 else None,
+            provider=ready.engine.provider if ready else "",
+            priority=ready.engine.priority if ready else None,
+            **restarts,
         )
 
-
-def _priority(child: Incarnation | None) -> Priority | None:
-    return child.ready.engine.priority if child and child.ready else None
-
-
-def _provider(child: Incarnation | None) -> str:
-    return child.ready.engine.provider if child and child.ready else ""
+    for role in (front, *workers):
+        exits = {"last_exit": role.last_exit, "last_exit_at": role.last_exit_at}
+        yield report(role.process, role.name, role.state, role.slot, restarts=role.restarts, **exits)
+    for role in (front, *workers):
+        if role.successor:
+            yield report(role.successor, role.name, RoleState.STARTING, role.slot)
+        for child in role.draining.values():
+            yield report(child, role.name, "draining", role.slot)
+    for child, name, state in spares:
+        yield report(child, name, state, None)

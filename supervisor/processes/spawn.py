@@ -27,6 +27,7 @@ class ChildProcess:
         self.role = role
         self.generation = generation
         self.ready: Ready | None = None
+        self.loading = ""
         self.control = control
         self._process = process
         self._lifeline = lifeline

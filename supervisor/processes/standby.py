@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from shm.messages import Load
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import Nursery
@@ -54,7 +52,13 @@ class Standby:
         taken, self.process = self.process, None
         return taken
 
-    def later(self, refill: Callable[[], None]) -> None:
-        """Something has died that was not needed yet: have `refill` called after a while, and start none until then."""
+    def drop(self) -> None:
+        """End it: what it was started with isn't true any more."""
+        if self.process:
+            self._nursery.let_go(self.process)
+            self.process = None
+
+    def rest(self) -> None:
+        """A process died that was not needed yet: start no standby for a while."""
         self._not_before = self._timers.clock() + BACKOFF
-        self._timers.after(BACKOFF, refill)
+        self._timers.after(BACKOFF, lambda: None)  # `tick` is called then, and refills

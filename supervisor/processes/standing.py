@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from supervisor.processes.role import Role, RoleState
+from supervisor.processes.speaking import best, speaking, voice
 
 
 class Phase(StrEnum):
@@ -26,3 +30,22 @@ class Standing:
     phase: Phase
     summary: str
     """One line for people."""
+
+
+def summary(front: Role, workers: Sequence[Role], stopping: bool, meanwhile: str) -> str:
+    """One line for people: who speaks, or why nobody does. `meanwhile`: what an errand does; empty if none runs."""
+    in_order = (front, best(workers))
+    for role in in_order:
+        if role.state is RoleState.FATAL:
+            return role.reason
+    if stopping:
+        return "draining"
+    for role in in_order:
+        if role.state is not RoleState.RUNNING:
+            return role.reason
+    heard = voice(workers)
+    assert heard and heard.ready
+    engine = heard.ready.engine
+    several = f", {len(speaking(workers))} of {len(workers)} workers" if len(workers) > 1 else ""
+    errand = f", while {meanwhile}" if meanwhile else ""
+    return f"speaking with {engine.name} ({engine.model}, {engine.provider}){several}{errand}"

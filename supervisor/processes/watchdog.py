@@ -14,7 +14,7 @@ class Asks(Protocol):
     def ask(self, answered: Callable[[], None]) -> None: ...
 
 
-class Watchdog:
+class WatchdogFeed:
     """Asks the front at half the manager's limit, and passes each answer on.
 
     The manager kills and restarts a server whose front hangs; its own supervisor sees only processes that end.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from supervisor.processes.nursery import KILL_GRACE
 from supervisor.processes.standing import Phase, Standing
-from supervisor.processes.watchdog import Watchdog
+from supervisor.processes.watchdog import WatchdogFeed
 from supervisor.startup.notifications import Notifications
 
 
@@ -15,7 +15,7 @@ class ServiceManager:
     """Turns the lifecycle's standings into notifications. Of a server without a manager nobody hears."""
 
     def __init__(
-        self, notifications: Notifications, watchdog: Watchdog | None, drain_timeout: Callable[[], float]
+        self, notifications: Notifications, watchdog: WatchdogFeed | None, drain_timeout: Callable[[], float]
     ) -> None:
         """`watchdog`: None if the manager has none."""
         self._notifications = notifications

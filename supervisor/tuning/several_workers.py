@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from statistics import median
 from typing import Protocol
 
-from supervisor.processes.workers import ACCELERATORS
+from supervisor.processes.supply import ACCELERATORS
 from supervisor.tuning.candidates import Changes
 from supervisor.tuning.effort import BETTER
 from supervisor.tuning.listening import Figures

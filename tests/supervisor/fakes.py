@@ -22,7 +22,8 @@ from shm.messages import (
     Started,
 )
 from supervisor.processes.errands import Errand
-from supervisor.processes.lifecycle import Changes, Lifecycle, Outside
+from supervisor.processes.lifecycle import Lifecycle
+from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.standing import Standing
 from supervisor.settings.supervisor import SupervisorSettings
 
@@ -50,6 +51,7 @@ class FakeChild:
     pid: int = 4711
     subject: str = ""
     ready: Ready | None = None
+    loading: str = ""
     heard: list[ControlMessage] = field(default_factory=list)
     said: set[type] = field(default_factory=set)
     deaf: bool = False

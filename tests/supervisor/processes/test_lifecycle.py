@@ -10,9 +10,8 @@ import pytest
 from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Situation, Started
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.lifecycle import Changes
-from supervisor.processes.nursery import KILL_GRACE
-from supervisor.processes.slot import DUMP_GRACE
+from supervisor.processes.nursery import DUMP_GRACE, KILL_GRACE
+from supervisor.processes.outside import Changes
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 

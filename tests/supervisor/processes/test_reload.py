@@ -11,7 +11,7 @@ import pytest
 
 from shm.messages import Ready
 from supervisor.commands.serve import Program, errands, serve
-from supervisor.processes.lifecycle import Changes
+from supervisor.processes.outside import Changes
 from supervisor.processes.spawn import ProcessSpawner
 from supervisor.settings.composition import Settings
 from supervisor.startup.listener import listen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from supervisor.processes.timers import Timers
-from supervisor.processes.watchdog import Watchdog
+from supervisor.processes.watchdog import WatchdogFeed
 
 LIMIT = 30.0
 
@@ -19,7 +19,7 @@ class Yard:
         self.asked: list[Callable[[], None]] = []
         self.answers = True
         self.timers = Timers(lambda: self.now)
-        self.watchdog = Watchdog(LIMIT, self.timers, self, lambda: self.fed.append(self.now - 100))
+        self.watchdog = WatchdogFeed(LIMIT, self.timers, self, lambda: self.fed.append(self.now - 100))
 
     def ask(self, answered: Callable[[], None]) -> None:
         self.asked.append(answered)

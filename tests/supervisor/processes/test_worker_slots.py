@@ -23,8 +23,8 @@ from shm.messages import (
     Started,
 )
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.processes.lifecycle import Changes
 from supervisor.processes.metrics import SupervisorMetrics
+from supervisor.processes.outside import Changes
 from supervisor.processes.standing import Phase
 from supervisor.processes.workers import FIRST_ALONE
 from supervisor.settings.supervisor import SupervisorSettings
