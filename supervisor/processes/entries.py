@@ -40,7 +40,7 @@ def worker(
     metric_files(metrics, "worker")
     from worker.process import run
 
-    run(control, os.dup(lifeline.fileno()), generation, settings.worker, settings.tuned_model)
+    run(control, os.dup(lifeline.fileno()), generation, settings.worker)
 
 
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
@@ -55,6 +55,5 @@ def trial(control: socket.socket, lifeline: Connection, settings: Settings, prov
     """The process that tries an execution provider while another one speaks."""
     configure_logging(settings.supervisor.logs, "trial")
     from worker.acceleration.trial import run
-    from worker.select import still_tuned
 
-    run(os.dup(lifeline.fileno()), still_tuned(settings.worker, settings.tuned_model), provider)
+    run(os.dup(lifeline.fileno()), settings.worker, provider)

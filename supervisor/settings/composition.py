@@ -9,8 +9,8 @@ from frontend.settings.front import FrontSettings
 from frontend.text.normalization.settings import Normalization
 from frontend.text.settings import TextSettings
 from supervisor.settings.supervisor import SupervisorSettings
-from supervisor.tuning.settings import TuningSettings
-from worker.settings import TunedModel, WorkerSettings
+from supervisor.settings.tuning import TuningSettings
+from worker.settings import WorkerSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,6 @@ class Settings:
     text: TextSettings = field(default_factory=TextSettings)
     normalization: Normalization = field(default_factory=Normalization)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
-    tuned_model: TunedModel | None = None
-    """Nobody sets it: see `TunedModel`."""
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
@@ -36,7 +34,7 @@ class Settings:
         return cls(
             **{
                 part.name: kind(**{f.name: values[f.name] for f in fields(kind) if f.name in values})
-                for part, kind in zip(fields(cls)[: len(KINDS)], KINDS, strict=True)
+                for part, kind in zip(fields(cls), KINDS, strict=True)
             }
         )
 

@@ -91,7 +91,7 @@ class StatusHandler:
             totals=self._totals(),
             memory=Memory(memory.total, memory.available),
             settings={name: getattr(self._settings, name) for name in SETTINGS},
-            tuning=tuning(now.situation.tuning, now.engine, time.time()) if now.situation.tuning else UNSET,
+            tuning=tuning(now.situation.tuning, time.time()) if now.situation.tuning else UNSET,
             drift=self._metrics.drift.report() or UNSET,
             selfcheck=(self._selfcheck.report() if self._selfcheck else None) or UNSET,
             errors=self._metrics.errors.latest(),

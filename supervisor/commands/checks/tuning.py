@@ -1,20 +1,17 @@
-"""Does `serve` use what tuning found, and if not, why?"""
+"""Does `serve` apply a tuning profile, and if not, why?"""
 
 from __future__ import annotations
 
 import logging
 
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning
-from supervisor.tuning.tuned import NOT_WANTED, NOTHING_TUNED
 
 
 def tuning(circumstances: Circumstances) -> Finding:
-    """The profile that would be used."""
+    """The profile that would be applied."""
     applied = circumstances.applied
-    if applied and applied.profile:
-        return ok(f"{applied.note} ({applied.profile.verdict})")
-    if not circumstances.settings.tuning.tuned:
-        return ok(NOT_WANTED)
-    if not applied or not applied.note:
-        return ok(NOTHING_TUNED)
-    return warning(applied.note, "kokoro-live tune") if applied.level == logging.WARNING else ok(applied.note)
+    if applied is None:
+        return ok("the settings can't be read, so no profile was looked for")
+    if applied.level == logging.WARNING:
+        return warning(applied.note, "kokoro-live tune")
+    return ok(f"{applied.note} ({applied.profile.verdict})" if applied.profile else applied.note)

@@ -5,24 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec import structs
 
 from frontend.monitoring.status.tuning import tuning
 from shm.messages import Tuning
-from tests.frontend.http_fakes import ENGINE
 
-IN_USE = Tuning(created=86_400.0, chosen={"threads": "1", "spinning": "on"}, verdict="1.1 times better")
+IN_USE = Tuning(created=86_400.0, chosen={"threads": "1", "concurrency": "4"}, verdict="1.1 times better")
 
 
-def shown(told: Tuning, **engine: Any) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(tuning(told, structs.replace(ENGINE, **engine), 90_000.0))
+def shown(told: Tuning) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(tuning(told, 90_000.0))
     return found
 
 
 def test_the_profile_in_use_has_what_it_chose_and_its_age() -> None:
     assert shown(IN_USE) == {
         "in_use": True,
-        "chosen": {"threads": "1", "spinning": "on"},
+        "chosen": {"threads": "1", "concurrency": "4"},
         "verdict": "1.1 times better",
         "made_at": "1970-01-02T00:00:00+00:00",
         "age_seconds": 3600,
@@ -30,15 +28,7 @@ def test_the_profile_in_use_has_what_it_chose_and_its_age() -> None:
 
 
 def test_without_one_the_reason_is_there_and_nothing_else() -> None:
-    assert shown(Tuning(reason="the profile is 8 days old")) == {
+    assert shown(Tuning(reason="the profile is stale")) == {
         "in_use": False,
-        "reason": "the profile is 8 days old",
+        "reason": "the profile is stale",
     }
-
-
-def test_a_model_that_it_chose_and_that_does_not_speak_is_said() -> None:
-    chose = structs.replace(IN_USE, chosen={"model": "variant.onnx"})
-    assert shown(chose, model="variant.onnx")["in_use"]
-    found = shown(chose, model="model.onnx")
-    assert not found["in_use"] and "model.onnx speaks, and not variant.onnx" in found["reason"]
-    assert tuning(chose, None, 90_000.0).in_use, "nothing speaks yet, so nothing else does"

@@ -10,16 +10,18 @@ from typing import Any, cast
 import pytest
 
 from shm.messages import Ready
-from supervisor.commands.serve import Program, errands, serve
+from supervisor.commands.serve import Program, errands
 from supervisor.processes.outside import Changes
 from supervisor.processes.spawn import ProcessSpawner
+from supervisor.settings.command_line import parse_settings
 from supervisor.settings.composition import Settings
 from supervisor.startup.listener import listen
-from supervisor.tuning.tuned import applied_to, told
+from supervisor.tuning.application import status_of, tuned_settings
+from supervisor.tuning.profile import Way
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.fakes import ESPEAK
 from tests.supervisor.profiles import make_profile
-from worker.settings import TunedModel, WorkerSettings
+from worker.settings import WorkerSettings
 
 FIGURES: dict[str, Any] = {"per_token": 0.002, "audio_per_token": 0.07}
 
@@ -43,10 +45,9 @@ def program() -> Iterator[Callable[..., Program]]:
     with listen("127.0.0.1", 0) as listener:
 
         def make(*arguments: str) -> Program:
-            with serve.make_context("serve", list(arguments)) as context:
-                applied, settings = applied_to(context)
-            spawner = ProcessSpawner(settings, listener)
-            return Program(spawner, told(applied), listener, list(arguments), cast(Any, None), None)
+            applied = tuned_settings(parse_settings(arguments))
+            spawner = ProcessSpawner(applied.settings, listener)
+            return Program(spawner, status_of(applied), listener, list(arguments), cast(Any, None), None)
 
         yield make
 
@@ -69,48 +70,20 @@ def test_costs_of_other_content_have_the_front_replaced_and_it_alone(
     assert serving.reload() == Changes(front=False, worker=False), "the same figures"
 
 
-def test_a_search_that_found_the_same_settings_and_other_costs_counts(
-    folder: Path, program: Callable[..., Program]
-) -> None:
-    make_profile(flags(folder), {"kokoro": FIGURES}, threads=1)
-    serving = program(*flags(folder))
-    make_profile(flags(folder), {"kokoro": FIGURES | {"fixed": 0.1}}, threads=1)
-    assert serving.reload() == Changes(front=True, worker=False)
-    assert serving.tuning().chosen == {"threads": "1"}
-
-
-def test_what_status_says_of_tuning_is_what_the_last_reload_found(
-    folder: Path, program: Callable[..., Program]
-) -> None:
+def test_status_shows_the_profile_of_the_last_reload(folder: Path, program: Callable[..., Program]) -> None:
     serving = program(*flags(folder))
     assert "kokoro-live tune" in serving.tuning().reason
-    made = make_profile(flags(folder), {}, threads=1)
-    assert serving.reload() == Changes(front=True, worker=True)
+    made = make_profile(flags(folder), Way(threads=1, concurrency=2))
+    assert serving.reload() == Changes(front=False, worker=True)
     found = serving.tuning()
-    assert (found.created, found.chosen, found.verdict) == (made.created, {"threads": "1"}, made.verdict)
-    make_profile(flags(folder), {}, age=8 * 86_400.0, threads=1)
-    assert serving.reload() == Changes(front=True, worker=True)
-    assert serving.tuning().reason.startswith("the profile is 8 days old")
-    assert "--no-tuned" in program(*flags(folder), "--no-tuned").tuning().reason
-    assert "settings" in program(*flags(folder), "--threads", "2").tuning().reason
+    assert (found.created, found.verdict) == (made.created, made.verdict)
+    assert found.chosen == {"threads": "1", "concurrency": "2"}
+    make_profile((*flags(folder), "--window", "0.9"), Way(threads=1, concurrency=2))
+    assert serving.reload() == Changes(front=False, worker=True)
+    assert "stale" in serving.tuning().reason
 
 
-def test_a_chosen_model_comes_with_what_is_taken_without_it(folder: Path) -> None:
-    made = make_profile(flags(folder), {}, model=folder / "variant.onnx", threads=1)
-    with serve.make_context("serve", [*flags(folder), "--window", "0.9"]) as context:
-        _, settings = applied_to(context)
-    assert settings.tuned_model is None, "that is another case"
-    with serve.make_context("serve", [*flags(folder), "--worker-nice", "3"]) as context:
-        _, settings = applied_to(context)
-    assert (settings.worker.model, settings.worker.threads) == (folder / "variant.onnx", 1)
-    assert settings.tuned_model and settings.tuned_model.sha256 == made.model_sha256
-    otherwise = settings.tuned_model.otherwise
-    assert (otherwise.model, otherwise.threads, otherwise.worker_nice) == (None, 0, 3)
-    assert otherwise.model_dir == folder
-
-
-def test_without_any_model_one_is_fetched_although_tuning_chose_one() -> None:
-    chosen = WorkerSettings(model=Path("gone.onnx"))
-    settings = Settings(worker=chosen, tuned_model=TunedModel("00", WorkerSettings()))
-    assert [errand.role for errand in errands(settings, Ready(ESPEAK, 0.1))] == ["fetcher"]
-    assert not errands(Settings(worker=chosen), Ready(ESPEAK, 0.1)), "who names one wants that one"
+def test_the_model_is_fetched_unless_one_was_named() -> None:
+    assert [errand.role for errand in errands(Settings(), Ready(ESPEAK, 0.1))] == ["fetcher"]
+    named = Settings(worker=WorkerSettings(model=Path("gone.onnx")))
+    assert not errands(named, Ready(ESPEAK, 0.1))

@@ -1,4 +1,4 @@
-"""Whether `serve` uses what `kokoro-live tune` found."""
+"""Whether `serve` applies the profile of `kokoro-live tune`."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ class TuningSettings:
 
     tuned: bool = field(
         default=True,
-        metadata={"help": "Take what `kokoro-live tune` found here for the settings that aren't given."},
+        metadata={"help": "Apply the profile of `kokoro-live tune`, unless --threads or --concurrency is given."},
     )
