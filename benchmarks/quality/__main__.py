@@ -9,8 +9,8 @@ in windows, and by that for one that doesn't. Judges each by the gate (`worker.h
 errors, DNSMOS, level at every length, log-mel distance; and shows noise in pauses, steps where windows meet, and pauses
 and pitch at cuts. Needs the extra `quality`; asks no network.
 
-FOLDER gets `quality.md`, `quality.json`, spectrograms, and each text each way as a WAV file, to listen to in pairs. What is
-there already isn't spoken again: an interrupted run goes on. Exits with 1 if anything but the reference fails.
+FOLDER gets `quality.md`, `quality.json`, spectrograms, and each text each way as a WAV file, to listen to in pairs.
+What is there already isn't spoken again: an interrupted run goes on. Exits with 1 if anything but the reference fails.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from benchmarks.quality.findings import Finding, cut_findings, finding
 from benchmarks.quality.page import example, page
 from benchmarks.quality.pictures import draw
 from benchmarks.quality.renderings import Rendering, Renderings
-from benchmarks.quality.ways import Way
+from benchmarks.quality.ways import WHOLE, Way
 from worker.engine import EngineError, EngineUnavailable
 from worker.hearing.opinion import OpinionScorer
 from worker.hearing.recognizer import Recognizer
@@ -44,7 +44,11 @@ def main() -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("quality-results"), help="a folder  [default: quality-results]"
     )
-    parser.add_argument("--quick", action="store_true", help="few texts, two ways: about a minute; judges no words")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="few texts, the model whole and in windows: a minute; too few words to judge errors by",
+    )
     parser.add_argument("--threads", type=int, default=0, help="0: all cores")
     parser.add_argument("--cache-dir", type=Path, help="instead of the server's own cache")
     arguments = parser.parse_args()
@@ -63,7 +67,7 @@ class Comparison:
         self._arguments = arguments
         self._out: Path = arguments.out
         self._renderings = Renderings(arguments.out, arguments.voices, arguments.threads, arguments.cache_dir)
-        reference = [("float", arguments.reference)] if arguments.reference else []
+        reference = [("float", arguments.reference)] if arguments.reference and not arguments.quick else []
         named = [*reference, ("model", arguments.model), *((file.stem, file) for file in arguments.variant)]
         self._texts = self._chosen(ways.of_texts(named, arguments.quick))
         self._passages = [] if arguments.quick else self._chosen(ways.of_passages("model", arguments.model))
@@ -78,7 +82,7 @@ class Comparison:
         quick = self._arguments.quick
         texts = self._spoken(self._texts, corpus.texts(quick))
         passages = self._spoken(self._passages, corpus.passages(quick))
-        found = [self._findings(spoken) for spoken in (texts, passages)]
+        found = [_findings(spoken) for spoken in (texts, passages)]
         cuts = [(way.name, cut_findings(passages[way])) for way in self._passages[1:]]
         self._out.mkdir(parents=True, exist_ok=True)
         pictures = [self._drawn(name, spoken) for name, spoken in (("texts", texts), ("plans", passages)) if spoken]
@@ -97,17 +101,23 @@ class Comparison:
             spoken[way] = self._renderings.of(way, items)
         return spoken
 
-    def _findings(self, spoken: dict[Way, list[Rendering]]) -> list[Finding]:
-        if not spoken:
-            return []
-        reference = next(iter(spoken.values()))
-        return [finding(way.name, reference, renderings) for way, renderings in spoken.items()]
-
     def _drawn(self, name: str, spoken: dict[Way, list[Rendering]]) -> Path | None:
         place = example(list(spoken.values())[-1])
         named = [(way.name, renderings[place]) for way, renderings in spoken.items()]
         picture = draw(self._out / f"{name}.png", named)
         return picture and picture.relative_to(self._out)
+
+
+def _findings(spoken: dict[Way, list[Rendering]]) -> list[Finding]:
+    """Each beside the first; sound in windows also beside the same model's whole run, which has the same prosody."""
+    if not spoken:
+        return []
+    reference = next(iter(spoken.values()))
+    whole = {way.model: made for way, made in spoken.items() if way.vocoder == "whole" and way.plan == WHOLE}
+    return [
+        finding(way.name, reference, made, whole.get(way.model) if way.vocoder == "windowed" else None)
+        for way, made in spoken.items()
+    ]
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ PASSAGES = (
     SENTENCE,
     PARAGRAPH,
     "The committee decided, after a long discussion about the cost of the new bridge, that the work should begin in "
-    "the spring of next year, and that the old bridge should stay open to people on foot until the new one was finished.",
+    "the spring of next year, and that the old bridge should stay open to people on foot until the new one was there.",
     "The morning train was late again. Nobody on the platform said anything about it; they had all stopped complaining "
     "years ago. A boy with a violin case sat down on the only bench, and two women shared an umbrella.",
     "Because the road along the coast had been closed since the storm, the driver took us over the hills, through "

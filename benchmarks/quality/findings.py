@@ -25,7 +25,9 @@ class Finding:
 
     way: str
     judgement: Judgement
-    """Its log-mel distance is that of the sound as it is spoken: aligned in time where prosody or pauses differ."""
+    """Its log-mel distance is to the same model's whole run, for sound in windows; None for other sound."""
+    log_mel: float
+    """dB to the reference: aligned in time where prosody or pauses differ."""
     word_error_rate: float | None
     """Percent."""
     p808: float | None
@@ -35,16 +37,22 @@ class Finding:
     levels: dict[int, float]
     """dB off by class of lengths (`worker.hearing.gate.LENGTHS`)."""
     pause_noise: float | None
-    """dB louder where the reference pauses; None where nothing is sample for sample alike."""
+    """dB louder where the same model pauses, run whole; None where there is no such sound."""
     step: float | None
     """The largest step where windows meet, as a share of the signal's own largest within 50 ms."""
 
 
-def finding(way: str, reference: Sequence[Rendering], other: Sequence[Rendering]) -> Finding:
-    """The reference beside itself gives its own figures."""
-    pairs = [(ours.samples, theirs.samples) for ours, theirs in zip(reference, other, strict=True)]
+def finding(
+    way: str, reference: Sequence[Rendering], other: Sequence[Rendering], whole: Sequence[Rendering] | None = None
+) -> Finding:
+    """
+    Args:
+        other: may be the reference, which gives its own figures.
+        whole: the same model's whole runs, for sound in windows.
+    """
+    pairs = _pairs(reference, other)
+    same = _pairs(whole, other) if whole else []
     heard = [rendering.heard for rendering in other]
-    distance = statistics.fmean(log_mel_distance(*pair) for pair in pairs) if reference is not other else 0.0
     listened = [each for each in heard if each.errors is not None]
     words = sum(each.words for each in listened)
     opinions = [each.opinion for each in heard if each.opinion]
@@ -55,16 +63,21 @@ def finding(way: str, reference: Sequence[Rendering], other: Sequence[Rendering]
     references = [rendering.heard for rendering in reference]
     return Finding(
         way=way,
-        judgement=Judgement.of(references, heard, distance),
+        judgement=Judgement.of(references, heard, _mean(log_mel_distance(*pair) for pair in same)),
+        log_mel=statistics.fmean(log_mel_distance(*pair) for pair in pairs),
         word_error_rate=100 * sum(each.errors or 0 for each in listened) / words if words else None,
         p808=scores[0],
         overall=scores[1],
         signal=scores[2],
         seconds=sum(len(made) for _, made in pairs) / SAMPLE_RATE,
         levels=level_differences(references, heard),
-        pause_noise=_mean(pause_noise(*pair) for pair in pairs),
+        pause_noise=_mean(pause_noise(*pair) for pair in same),
         step=max((step for step in steps if step is not None), default=None),
     )
+
+
+def _pairs(one: Sequence[Rendering], other: Sequence[Rendering]) -> list[tuple[Pcm, Pcm]]:
+    return [(ours.samples, theirs.samples) for ours, theirs in zip(one, other, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

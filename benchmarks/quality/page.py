@@ -18,6 +18,7 @@ _COLUMNS = (
     "overall",
     "signal",
     "log-mel, dB",
+    "to the same model whole",
     "level, worst dB off",
     "noise in pauses, dB",
     "step at joins",
@@ -47,8 +48,9 @@ def page(
         f"`{command}` on {', '.join(f'{name} {value}' for name, value in machine().items())}.",
         "",
         f"The gate: word errors at most {WORD_ERRORS:g} points above the first row's, on {MIN_WORDS} words or more; "
-        f"P.808 at most {OPINION:g} below it; level within {LEVEL:g} dB at every length of text; log-mel distance at most "
-        f"{LOG_MEL:g} dB. Words were understood by Whisper tiny.en; P.808, overall and signal are DNSMOS's.",
+        f"P.808 at most {OPINION:g} below it; level within {LEVEL:g} dB at every length of text; log-mel distance of "
+        f"windows at most {LOG_MEL:g} dB to the same model whole. Words were understood by Whisper tiny.en; P.808, "
+        f"overall and signal are DNSMOS's.",
         "",
         Table("Texts of 1 to 60 words", _COLUMNS, [_row(each, reference) for each in texts]).as_markdown(),
         "",
@@ -69,6 +71,7 @@ def _row(found: Finding, reference: Finding) -> list[Cell]:
         found.p808,
         found.overall,
         found.signal,
+        found.log_mel,
         found.judgement.log_mel_distance,
         found.judgement.level_difference,
         found.pause_noise,

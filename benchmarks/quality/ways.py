@@ -54,7 +54,7 @@ def of_texts(models: Sequence[tuple[str, Path]], quick: bool = False) -> list[Wa
 
     Args:
         models: names and files.
-        quick: the reference whole and the last model in windows, as it is served.
+        quick: the first model whole, and in windows as it is served.
     """
     whole = [Way(f"{name}, whole", file) for name, file in models]
     windows = [
@@ -62,7 +62,7 @@ def of_texts(models: Sequence[tuple[str, Path]], quick: bool = False) -> list[Wa
         for name, file in models
         for kind in statistics()
     ]
-    return [whole[0], windows[-len(statistics())]] if quick else whole + windows
+    return [whole[0], windows[0]] if quick else whole + windows
 
 
 def of_passages(name: str, model: Path) -> list[Way]:
