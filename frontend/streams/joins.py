@@ -1,8 +1,9 @@
 """Joins that can't be heard: a stream's segments one after another, with the silence between them that the text wants.
 
-An engine begins and ends every segment with silence of its own length, as if a text began and ended there. That is
-taken away, by level and with a margin, and the pause that the punctuation calls for is put in its place. What was cut
-is faded over a few milliseconds, so that no join steps.
+An engine begins and ends every segment with silence of its own length, as if a text began and ended there. Between two
+segments stays as much of it as the pause of the punctuation has room for; what is missing is filled up, what is too much
+is cut off. Every segment's first and last 5 ms rise from and fall to 0: they are silence, unless the engine's sound
+begins or ends at once, where they keep the join from clicking.
 """
 
 from __future__ import annotations
@@ -18,20 +19,23 @@ from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 LEAD = SAMPLE_RATE * 20 // 1000
 """Samples of silence that stay before the first audible one: the soft beginning of a consonant."""
 
+LONGEST_LEAD = SAMPLE_RATE * 50 // 1000
+"""The same after a pause that has room for it: an f or h begins below the audible for up to 50 ms."""
+
 TRAIL = SAMPLE_RATE * 40 // 1000
-"""Likewise after the last one: a vowel dies away more slowly than it begins."""
+"""Samples of silence that stay after the last audible one, even where the pause is shorter: a vowel dies away slowly."""
 
 FADE = SAMPLE_RATE * 5 // 1000
 
 PAUSES: Mapping[Cut, float] = {
     Cut.PARAGRAPH: 0.7,
-    Cut.SENTENCE: 0.35,
-    Cut.CLAUSE: 0.15,
+    Cut.SENTENCE: 0.43,
+    Cut.CLAUSE: 0.4,
     Cut.PHRASE: 0.06,
     Cut.WORD: 0.06,
     Cut.INSIDE: 0.0,
 }
-"""Seconds between speech and speech at speed 1. The margins are part of it, so 0.06 adds nothing to them."""
+"""Seconds between speech and speech at speed 1."""
 
 
 class Joiner:
@@ -55,7 +59,7 @@ class Joiner:
         """The end of the segment before, from its last speech on, with all the silence that its engine made."""
         self._speech = 0
         """How many of those are speech."""
-        self._rising = FADE
+        self._rising = 0
         """How much of this segment's fade is behind it."""
         self._pause = 0
         """Samples wanted between that segment's speech and the next one's."""
@@ -70,12 +74,12 @@ class Joiner:
         before: list[Pcm] = []
         if self.placed is None:
             if not len(audible):
-                self._held = held[-LEAD:]
+                self._held = held[-LONGEST_LEAD:]
                 return []
-            begin = max(0, int(audible[0]) - LEAD)
+            begin = max(0, int(audible[0]) - min(max(LEAD, self._pause - TRAIL), LONGEST_LEAD))
             before = self._pause_before(margin=int(audible[0]) - begin)
             dropped = self._seen - len(held) + begin
-            self._rising = 0 if self.position or dropped else FADE
+            self._rising = 0
             self.placed = (dropped, self.position)
             held = self._faded(held[begin:])
             audible -= begin
@@ -94,7 +98,8 @@ class Joiner:
 
     def _pause_before(self, margin: int) -> list[Pcm]:
         """The end of the segment before, and what its pause wants beyond that and the `margin` that follows."""
-        tail, self._last = self._last[: self._speech + TRAIL], _NOTHING
+        room = max(TRAIL, self._pause - margin)
+        tail, self._last = self._last[: self._speech + room], _NOTHING
         zeros, self._pause = self._pause, 0
         if len(tail):
             zeros -= len(tail) - self._speech + margin
@@ -130,9 +135,7 @@ class Joiner:
             return self._given(np.zeros(self._pause, np.int16))
         kept = last[: self._speech + max(TRAIL, self._pause)]
         missing = self._speech + self._pause - len(kept) if self._asked else 0
-        return self._given(_faded_out(kept) if len(kept) < len(last) else kept) + self._given(
-            np.zeros(max(missing, 0), np.int16)
-        )
+        return self._given(_faded_out(kept)) + self._given(np.zeros(max(missing, 0), np.int16))
 
     def _given(self, samples: Pcm) -> list[Pcm]:
         self.position += len(samples)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.streams.joins import FADE, LEAD, PAUSES, TRAIL, Joiner
+from frontend.streams.joins import FADE, LEAD, LONGEST_LEAD, PAUSES, TRAIL, Joiner
 from frontend.text.segment import Cut
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 
@@ -65,12 +65,12 @@ def test_the_pause_is_the_punctuation_s_whatever_silence_the_engine_made(cut: Cu
 def test_leading_silence_goes_and_its_margin_stays() -> None:
     whole = joined([(segment(SECOND, SECOND, 0), Cut.SENTENCE)])
     assert int(np.flatnonzero(np.abs(whole.astype(np.int32)) > AUDIBLE)[0]) == LEAD
-    assert np.array_equal(whole[LEAD:], tone(SECOND))
+    assert np.array_equal(whole[LEAD:-FADE], tone(SECOND)[:-FADE])
 
 
 def test_silence_inside_a_segment_stays_as_it_is() -> None:
     inside = np.concatenate((tone(SECOND), noise(2 * SECOND), tone(SECOND)))
-    assert np.array_equal(joined([(inside, Cut.SENTENCE)], pieces=1000), inside)
+    assert np.array_equal(joined([(inside, Cut.SENTENCE)], pieces=1000)[FADE:-FADE], inside[FADE:-FADE])
 
 
 def test_speech_is_never_trimmed_even_where_it_runs_to_the_edge() -> None:
@@ -78,8 +78,45 @@ def test_speech_is_never_trimmed_even_where_it_runs_to_the_edge() -> None:
     whole = joined([(first, Cut.WORD), (second, Cut.SENTENCE)])
     gap = round(PAUSES[Cut.WORD] * SECOND)
     assert len(whole) == 2 * SECOND + gap
-    assert np.array_equal(whole[: SECOND - FADE], first[: SECOND - FADE])
-    assert np.array_equal(whole[SECOND + gap + FADE :], second[FADE:])
+    assert np.array_equal(whole[FADE : SECOND - FADE], first[FADE : SECOND - FADE])
+    assert np.array_equal(whole[SECOND + gap + FADE : -FADE], second[FADE:-FADE])
+
+
+def test_a_stream_that_begins_and_ends_in_the_middle_of_sound_does_not_click() -> None:
+    whole = joined([(tone(SECOND), Cut.SENTENCE)])
+    assert whole[0] == whole[-1] == 0
+    assert np.abs(np.diff(whole.astype(np.int32))).max() <= 9000 // FADE + 100
+
+
+def test_no_sample_of_speech_is_faded_where_silence_surrounds_it() -> None:
+    speech = tone(SECOND)
+    whole = joined([(segment(5000, SECOND, 5000), cut) for cut in (Cut.CLAUSE, Cut.SENTENCE)])
+    audible = np.flatnonzero(np.abs(whole.astype(np.int32)) > AUDIBLE)
+    assert len(audible) == 2 * SECOND
+    assert np.array_equal(whole[audible], np.concatenate((speech, speech)))
+
+
+def test_a_pause_is_the_engine_s_own_silence_as_far_as_there_is_any() -> None:
+    """Digital silence in the middle of a voice's faint noise would be heard as a hole."""
+    pause = round(PAUSES[Cut.SENTENCE] * SECOND)
+    parts = [(segment(0, SECOND, SECOND), Cut.SENTENCE), (segment(SECOND, SECOND, 0), Cut.SENTENCE)]
+    between = joined(parts)[SECOND : SECOND + pause]
+    assert np.count_nonzero(between == 0) < 3 * FADE
+    own = segment(0, SECOND, SECOND)[SECOND:]
+    kept = pause - LONGEST_LEAD - FADE
+    assert np.array_equal(between[:kept], own[:kept])
+
+
+def test_a_soft_beginning_stays_where_the_pause_has_room() -> None:
+    def lead_after(cut: Cut) -> int:
+        first, second = segment(0, SECOND, 0), segment(SECOND, SECOND, 0)
+        between = joined([(first, cut), (second, Cut.SENTENCE)])[SECOND:]
+        silent = np.flatnonzero(between)
+        audible = int(np.flatnonzero(np.abs(between.astype(np.int32)) > AUDIBLE)[0])
+        return audible - int(silent[0])
+
+    assert LONGEST_LEAD - FADE < lead_after(Cut.CLAUSE) <= LONGEST_LEAD
+    assert LEAD - FADE < lead_after(Cut.WORD) <= LEAD
 
 
 @pytest.mark.parametrize("cut", list(Cut))
