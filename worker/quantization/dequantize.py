@@ -16,11 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from worker.quantization.error import CannotDequantize
 from worker.quantization.surgery import replace_nodes
+from worker.split.dynamic_int8 import UnknownPattern, along, constant_of, maker_of, product_of, told
 from worker.split.graph import Graph
 
 _PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
@@ -43,7 +42,7 @@ def dequantize(graph: Graph) -> Graph:
         The graph of the float model. The one that was given is void.
 
     Raises:
-        CannotDequantize: an operation on integers isn't written as one of the patterns above. The message names it.
+        UnknownPattern: an operation on integers isn't written as one of the patterns above. The message names it.
     """
     floats = _Floats(graph)
     instead: dict[int, Any] = {}
@@ -58,7 +57,7 @@ def dequantize(graph: Graph) -> Graph:
     nodes = [instead.get(place, node) for place, node in enumerate(graph.nodes)]
     replace_nodes(graph.model, nodes, [*graph.model.graph.initializer, *floats.tensors])
     if left := next((node for node in graph.model.graph.node if node.op_type in _LEFT), None):
-        raise CannotDequantize(f"{_told(left)} isn't part of a pattern that onnxruntime's dynamic quantisation writes")
+        raise UnknownPattern(f"{told(left)} isn't part of a pattern that onnxruntime's dynamic quantisation writes")
     return Graph(graph.model)
 
 
@@ -82,9 +81,10 @@ class _Floats:
         """
         key = name, scale, zero_point
         if key not in self._made:
-            values = self._constant(node, name).astype(np.float32)
-            centre = self._along(node, zero_point, values, axis) if zero_point else np.float32(0)
-            values = (values - centre) * self._along(node, scale, values, axis)
+            values = constant_of(self._graph, node, name).astype(np.float32)
+            if zero_point:
+                values -= along(self._graph, node, zero_point, values.shape, axis)
+            values *= along(self._graph, node, scale, values.shape, axis)
             plain = name.removesuffix("_quantized")
             plain = plain if plain not in self._graph.initializers else f"{name}_float"
             self.tensors.append(numpy_helper.from_array(np.ascontiguousarray(values, np.float32), plain))
@@ -96,8 +96,8 @@ class _Floats:
         with scales [directions] or [directions, 4 * hidden]."""
         key = name, scale, zero_point
         if key not in self._made:
-            values = self._constant(node, name).astype(np.float32)
-            by, centre = (self._constant(node, part).astype(np.float32) for part in (scale, zero_point))
+            values = constant_of(self._graph, node, name).astype(np.float32)
+            by, centre = (constant_of(self._graph, node, part).astype(np.float32) for part in (scale, zero_point))
             by, centre = (part.reshape(len(values), 1, -1) for part in (by, centre))
             plain = f"{name.removesuffix('_quantized')}_float"
             transposed = np.ascontiguousarray(((values - centre) * by).transpose(0, 2, 1))
@@ -105,67 +105,25 @@ class _Floats:
             self._made[key] = plain
         return self._made[key]
 
-    def _constant(self, node: Any, name: str) -> NDArray[Any]:
-        value = self._graph.constant(name)
-        if value is None:
-            raise CannotDequantize(f"{_told(node)} takes {name or 'a missing input'}, which is no constant")
-        return value
-
-    def _along(self, node: Any, name: str, values: NDArray[Any], axis: int) -> NDArray[Any]:
-        """A scale or zero point in a shape that broadcasts over the weight."""
-        part = self._constant(node, name).astype(np.float32)
-        if part.size == 1:
-            return part.reshape(())
-        if part.size != values.shape[axis]:
-            raise CannotDequantize(f"{_told(node)} has {part.size} scales for {values.shape[axis]} channels")
-        return part.reshape([-1 if place == axis % values.ndim else 1 for place in range(values.ndim)])
-
 
 def _product(graph: Graph, floats: _Floats, node: Any) -> tuple[Any, str]:
     """A convolution or matrix product in float, and the tensor that it makes: the scaled one."""
-    left = _maker(graph, node, node.input[0], "DynamicQuantizeLinear")
-    bias = ""
-    after = _taker(graph, node, node.output[0])
-    if after.op_type == "Add":
-        bias = _bias(graph, after, node.output[0])
-        after = _taker(graph, after, after.output[0])
-    scaled = _taker(graph, after, after.output[0])
-    if (after.op_type, scaled.op_type) != ("Cast", "Mul"):
-        raise CannotDequantize(f"{_told(node)} is followed by {after.op_type} and {scaled.op_type}, not Cast and Mul")
-    scales = _maker(graph, scaled, _other(scaled, after.output[0]), "Mul")
-    if left.output[1] not in scales.input:
-        raise CannotDequantize(f"{_told(node)} isn't scaled by what its input was quantised with")
-    scale = _other(scales, left.output[1])
-    if graph.constant(node.input[1]) is not None:
-        zero_point = node.input[3] if len(node.input) > 3 else ""
-        right = floats.weight(node, node.input[1], scale, zero_point, 0 if node.op_type == "ConvInteger" else -1)
-    else:
-        quantized = _maker(graph, node, node.input[1], "DynamicQuantizeLinear")
-        if scale != quantized.output[1]:
-            raise CannotDequantize(f"{_told(node)} isn't scaled by what its second input was quantised with")
-        right = quantized.input[0]
-    inputs = [left.input[0], right, *([bias] if bias else [])]
-    made = helper.make_node(_PRODUCTS[node.op_type], inputs, [scaled.output[0]], name=_plain(node))
+    found = product_of(graph, node)
+    right = found.right
+    if not found.moving:
+        axis = 0 if node.op_type == "ConvInteger" else -1
+        right = floats.weight(node, right, found.right_scale, found.right_zero_point, axis)
+    inputs = [found.quantization.input[0], right, *([found.bias] if found.bias else [])]
+    made = helper.make_node(_PRODUCTS[node.op_type], inputs, [found.output], name=_plain(node))
     made.attribute.extend(node.attribute)
-    return made, str(scaled.output[0])
-
-
-def _bias(graph: Graph, addition: Any, product: str) -> str:
-    """The float bias: it is divided by the scales, rounded down, and added to the integers."""
-    node, tensor = addition, _other(addition, product)
-    for operator in ("Reshape", "Cast", "Floor", "Div"):
-        node = _maker(graph, node, tensor, operator)
-        tensor = node.input[0]
-    if graph.constant(tensor) is None:
-        raise CannotDequantize(f"{_told(addition)} adds a bias that is no constant")
-    return str(tensor)
+    return made, found.output
 
 
 def _lstm(floats: _Floats, node: Any) -> Any:
     inputs = [*node.input[:_LSTM_FLOATS], *[""] * (_LSTM_FLOATS - len(node.input))]
     scales = list(node.input[_LSTM_FLOATS:])
     if len(scales) != 4:
-        raise CannotDequantize(f"{_told(node)} has {len(scales)} scales and zero points, not 4")
+        raise UnknownPattern(f"{told(node)} has {len(scales)} scales and zero points, not 4")
     inputs[1] = floats.recurrent(node, inputs[1], *scales[:2])
     inputs[2] = floats.recurrent(node, inputs[2], *scales[2:])
     while not inputs[-1]:
@@ -177,7 +135,7 @@ def _lstm(floats: _Floats, node: Any) -> Any:
 
 def _gather(graph: Graph, floats: _Floats, node: Any) -> Any:
     """A look-up in a table of floats; `node` widens what the look-up in integers gives."""
-    gather = _maker(graph, node, node.input[0], "Gather")
+    gather = maker_of(graph, node, node.input[0], "Gather")
     zero_point = node.input[2] if len(node.input) > 2 else ""
     inputs = [floats.weight(node, gather.input[0], node.input[1], zero_point), gather.input[1]]
     made = helper.make_node("Gather", inputs, list(node.output), name=_plain(gather))
@@ -185,28 +143,5 @@ def _gather(graph: Graph, floats: _Floats, node: Any) -> Any:
     return made
 
 
-def _maker(graph: Graph, node: Any, tensor: str, operator: str) -> Any:
-    maker = graph.maker(tensor)
-    if maker is None or maker.op_type != operator:
-        found = "no operation" if maker is None else maker.op_type
-        raise CannotDequantize(f"{_told(node)} takes {tensor}, which {found} makes, not {operator}")
-    return maker
-
-
-def _taker(graph: Graph, node: Any, tensor: str) -> Any:
-    takers = graph.takers(tensor)
-    if len(takers) != 1:
-        raise CannotDequantize(f"{_told(node)} makes {tensor}, which {len(takers)} operations take, not 1")
-    return takers[0]
-
-
-def _other(node: Any, tensor: str) -> str:
-    return str(node.input[1] if node.input[0] == tensor else node.input[0])
-
-
 def _plain(node: Any) -> str:
     return str(node.name.removesuffix("_quant"))
-
-
-def _told(node: Any) -> str:
-    return f"its {node.op_type} {node.name or node.output[0]}"

@@ -5,7 +5,3 @@ from __future__ import annotations
 
 class QuantizationError(Exception):
     """The variant can't be made; the message names the file and what to do."""
-
-
-class CannotDequantize(Exception):
-    """The model isn't in dynamic int8 as onnxruntime's tools write it; the message names what was found."""

@@ -10,8 +10,8 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.split_model import make_split_model
 from worker.quantization.dequantize import dequantize, is_dynamic_int8
-from worker.quantization.error import CannotDequantize
 from worker.quantization.regions import is_quantized
+from worker.split.dynamic_int8 import UnknownPattern
 from worker.split.graph import Graph, load_graph
 
 OPERATIONS = ("Conv", "MatMul", "LSTM", "Gather")
@@ -107,14 +107,14 @@ def lone_quantization(graph):
 def test_another_pattern_is_named(tmp_path, change, says):
     _, quantized = dynamic(tmp_path)
     change(quantized)
-    with pytest.raises(CannotDequantize, match=says):
+    with pytest.raises(UnknownPattern, match=says):
         dequantize(Graph(quantized.model))
 
 
 def test_a_bias_that_changes_is_refused(real_model):
     graph = load_graph(real_model)
     moving_bias(graph)
-    with pytest.raises(CannotDequantize, match="adds a bias that is no constant"):
+    with pytest.raises(UnknownPattern, match="adds a bias that is no constant"):
         dequantize(Graph(graph.model))
 
 
@@ -128,7 +128,7 @@ def test_scales_of_another_number_of_channels_are_refused(tmp_path):
     )
     tensor = quantized.initializers[scales.input[1]]
     tensor.CopyFrom(numpy_helper.from_array(np.ones(3, np.float32), tensor.name))
-    with pytest.raises(CannotDequantize, match="has 3 scales for"):
+    with pytest.raises(UnknownPattern, match="has 3 scales for"):
         dequantize(Graph(quantized.model))
 
 
