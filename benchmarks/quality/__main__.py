@@ -87,7 +87,7 @@ class Comparison:
         self._out.mkdir(parents=True, exist_ok=True)
         pictures = [self._drawn(name, spoken) for name, spoken in (("texts", texts), ("plans", passages)) if spoken]
         command = " ".join(["python -m benchmarks.quality", *map(shlex.quote, sys.argv[1:])])
-        shown = page(command, *found, cuts, [picture for picture in pictures if picture])
+        shown = page(command, found[0], found[1], cuts, [picture for picture in pictures if picture])
         (self._out / "quality.md").write_text(shown)
         raw = {"machine": machine(), "command": command, "texts": found[0], "passages": found[1], "cuts": cuts}
         (self._out / "quality.json").write_text(json.dumps(raw, default=asdict))
