@@ -1,1 +1,1 @@
-"""The subcommands of `kokoro-live`, one file each."""
+"""One file for each subcommand. Only `cli.py` enters, by name."""

@@ -1,1 +1,4 @@
-"""Having the server started at login: what launchd and systemd are given for that."""
+"""A server's start: login services, the listening socket, systemd's notifications, who may reach it.
+
+Commands enter.
+"""
