@@ -221,8 +221,8 @@ MUTATIONS = (
     Mutation(
         "crash-loop",
         "supervisor/processes/restarts.py",
-        "if recent >= self._max_deaths:",
-        "if False:",
+        "if self._deaths >= self._max_deaths and",
+        "if False and",
         ("tests/supervisor/processes/test_restarts.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
 )
