@@ -39,7 +39,7 @@ from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import Connect, ControlMessage, Disconnect, Drain, Situation, Started
+from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Situation, Started
 from shm.metric_files import MetricFiles
 
 log = logging.getLogger(__name__)
@@ -94,6 +94,7 @@ class Front:
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
         self._end = asyncio.Event()
+        self._answered = False
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish what streams."""
@@ -108,6 +109,7 @@ class Front:
             self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
         )
         app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status)
+        app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
             handler_cancellation=True,
@@ -141,6 +143,11 @@ class Front:
         check = SelfCheck(self._scheduler, self._settings.selfcheck_hours, history)
         self._metrics.readings.add(check.readings)
         return check
+
+    async def _progressed(self, _request: web.Request, _response: web.StreamResponse) -> None:
+        if not self._answered:
+            self._answered = True
+            self._tell(Progress())
 
     def _connect(self, message: Connect, fds: list[int]) -> None:
         try:

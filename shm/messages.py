@@ -203,6 +203,11 @@ class Loading(msgspec.Struct, frozen=True, tag="loading"):
     provider: str
 
 
+class Progress(msgspec.Struct, frozen=True, tag="progress"):
+    """Child -> supervisor, once: I have done some of my work. A worker has sealed a block, a front has begun an answer.
+    Its death from now on is no part of a crash loop."""
+
+
 class Placed(msgspec.Struct, frozen=True, tag="placed"):
     """Worker -> supervisor: a second `Load` was followed; this is what the system says of me since."""
 
@@ -334,6 +339,7 @@ ControlMessage = (
     | Loading
     | Ready
     | Placed
+    | Progress
     | ProviderFailure
     | Recycle
     | BootFailure

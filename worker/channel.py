@@ -14,7 +14,7 @@ import msgspec
 
 from shm.frames import HEADER_BYTES, BrokenChannel, FrameReader, FrameWriter
 from shm.killpoint import killpoint
-from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, Forget, Quit, decode_order, encode
+from shm.messages import MAX_COMMIT_BYTES, Commit, CommitMessage, Connect, Forget, Quit, decode_order, encode
 from shm.ring import Arena
 from worker.engine import Engine, ProviderUnavailable
 from worker.workbench import Workbench
@@ -34,6 +34,10 @@ class ChannelHost(Protocol):
         ...
 
     def stream_ended(self) -> None: ...
+
+    def sealed(self) -> None:
+        """A block was committed."""
+        ...
 
 
 class Channel:
@@ -80,6 +84,8 @@ class Channel:
         # When the front is gone, so is the orders pipe's other end, and its reader closes the bench.
         with contextlib.suppress(BrokenChannel):
             self._commits.send(payload)
+            if isinstance(message, Commit):
+                self._host.sealed()
 
     def _read_orders(self) -> None:
         try:

@@ -24,6 +24,7 @@ from shm.messages import (
     Load,
     Loading,
     Placed,
+    Progress,
     ProviderFailure,
     Ready,
     Recycle,
@@ -81,6 +82,7 @@ class Worker:
         self._channels: list[Channel] = []
         self._ended_streams = 0
         self._asked_for_successor = False
+        self._progressed = False
         self._failing = threading.Lock()
 
     def serve(self) -> NoReturn:
@@ -144,6 +146,12 @@ class Worker:
     def enter_lane(self) -> None:
         """See `ChannelHost`."""
         place_thread(self._settings)
+
+    def sealed(self) -> None:
+        """Tell the supervisor, the first time."""
+        if not self._progressed:
+            self._progressed = True
+            self._control.send(Progress())
 
     def stream_ended(self) -> None:
         """Ask for a successor when it is time for one; streams go on here until it is there."""
