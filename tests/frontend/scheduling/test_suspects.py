@@ -47,7 +47,7 @@ async def test_a_segment_is_tried_twice_and_not_a_third_time(office: Desk) -> No
     assert not third.orders
 
 
-async def test_a_segment_that_no_lane_was_at_is_not_to_blame(office: Desk) -> None:
+async def test_a_segment_that_no_thread_was_at_is_not_to_blame(office: Desk) -> None:
     worker = office.worker(1)
     listener = listen(office.open("innocent"))
     for generation in (1, 2, 3):
