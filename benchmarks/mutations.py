@@ -146,8 +146,8 @@ MUTATIONS = (
     ),
     Mutation(
         "ring-wait",
-        WORKBENCH,
-        "while segment.unwritten and stream.ring.room:",
+        "worker/stream_output.py",
+        "while segment.unwritten and self.ring.room:",
         "while segment.unwritten:",
         WORKBENCH_TESTS,
     ),

@@ -73,7 +73,7 @@ OrderMessage = SegmentOrder | Release | Forget
 
 
 class Began(msgspec.Struct, frozen=True, tag="began"):
-    """A lane has taken up the segment's next block: the work loop's heartbeat, by which a hang is told from a queue."""
+    """An inference thread has taken up the segment's next block: the heartbeat that tells a hang from a long queue."""
 
     generation: int
     stream: int

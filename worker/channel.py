@@ -29,7 +29,7 @@ class ChannelHost(Protocol):
         """Nothing can be made any more: end this process."""
         ...
 
-    def enter_lane(self) -> None:
+    def enter_inference(self) -> None:
         """Called once by each thread that will infer."""
         ...
 
@@ -58,12 +58,12 @@ class Channel:
         os.close(memory)  # the mapping stays
         self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
         self._start(self._read_orders, "orders")
-        for lane in range(engine.concurrency):
-            self._start(partial(self._infer, self._bench.run_lane), f"lane-{lane}")
+        for thread in range(engine.concurrency):
+            self._start(partial(self._infer, self._bench.run_inference), f"inference-{thread}")
         self._start(partial(self._infer, self._bench.run_studies), "study")
 
     def _infer(self, work: Callable[[], None]) -> None:
-        self._host.enter_lane()
+        self._host.enter_inference()
         work()
 
     def stop_studies(self) -> None:

@@ -136,14 +136,14 @@ class Worker:
             self._control.send(Ready(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
-        """See `ChannelHost`. Several lanes may see it at once: the first one ends the process."""
+        """See `ChannelHost`. Several inference threads may see it at once: the first one ends the process."""
         with self._failing:
             for channel in self._channels:
                 channel.quit()
             self._control.send(ProviderFailure(error.provider, clipped(str(error))))
             _end(1)
 
-    def enter_lane(self) -> None:
+    def enter_inference(self) -> None:
         """See `ChannelHost`."""
         place_thread(self._settings)
 

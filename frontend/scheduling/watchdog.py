@@ -1,7 +1,7 @@
 """Tells a worker that hangs (stopped, in an endless loop, in a driver that never returns) from one that has much to do.
 
 A worker says when an inference thread takes up a block (`Began`), when a block is sealed, and when a segment has ended.
-The next of these is expected within the time that the work should take, many times over, and a patience besides. A
+The next record is expected within the time that the work should take, many times over, and a patience besides. A
 worker that can't write because its listener's ring is full is not late, nor is one that has made a block ahead of its
 turn.
 

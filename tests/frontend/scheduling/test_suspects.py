@@ -74,7 +74,7 @@ async def test_a_segment_at_which_the_watchdog_lost_a_worker_is_not_quarantined(
     assert np.array_equal(await heard(again), spoken("slow"))
 
 
-async def test_a_segment_that_no_lane_was_at_is_not_to_blame(office: Desk) -> None:
+async def test_a_segment_that_no_thread_was_at_is_not_to_blame(office: Desk) -> None:
     worker = office.worker(1)
     listener = listen(office.open("innocent"))
     for generation in (1, 2, 3):

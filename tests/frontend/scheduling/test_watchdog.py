@@ -112,7 +112,7 @@ def test_an_idle_worker_is_not_watched(desk: Desk) -> None:
     assert not desk.link.lost
 
 
-def test_a_lane_that_hangs_is_found_while_another_goes_on(desk: Desk) -> None:
+def test_a_thread_that_hangs_is_found_while_another_goes_on(desk: Desk) -> None:
     desk.dispatch(seconds=0.0).touched = desk.loop.now
     healthy = desk.dispatch(seconds=0.0)
     for _ in range(20):
