@@ -1,4 +1,1 @@
-"""Speaking for a command: through a running server or in this process, into a file, a pipe or a player.
-
-Commands enter.
-"""
+"""Clients of a running server, and an engine in this process instead of one. Only `supervisor.commands` enters."""

@@ -1,1 +1,1 @@
-"""One file for each subcommand. Only `cli.py` enters, by name."""
+"""The subcommands of `kokoro-live`, one file each. Only `supervisor.cli` enters."""

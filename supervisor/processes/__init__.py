@@ -1,4 +1,1 @@
-"""The lifecycle of all processes: started, watched, restarted, replaced, stopped.
-
-It enters settings; startup and commands enter.
-"""
+"""Processes of a server: their lifecycle, channels, restarts and errands. Startup, commands and tuning may enter."""

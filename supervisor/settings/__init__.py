@@ -1,4 +1,1 @@
-"""All settings of a server: composed of each folder's dataclasses, and made into flags, variables and TOML keys.
-
-Every room enters.
-"""
+"""All settings of a server, and how flags, variables and one TOML file become them. Every other room may enter."""

@@ -1,4 +1,1 @@
-"""A server's start: login services, the listening socket, systemd's notifications, who may reach it.
-
-Commands enter.
-"""
+"""Start of a server: its socket, service managers, and installed services. Only `supervisor.commands` enters."""

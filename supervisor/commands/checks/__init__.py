@@ -1,1 +1,1 @@
-"""The checks of `kokoro-live doctor`, each with its cure. Only the command doctor enters."""
+"""The checks of `kokoro-live doctor`. Only that command enters."""
