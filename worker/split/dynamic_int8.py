@@ -1,0 +1,148 @@
+"""Convolutions and matrix products in dynamic int8, as onnxruntime's `quantize_dynamic` writes them.
+
+    x -> DynamicQuantizeLinear -> ConvInteger | MatMulInteger [-> Add bias / scales] -> Cast -> Mul scales
+
+The int8 file of Kokoro's v1.0 release was made so. The pattern is found by structure, never by names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class UnknownPattern(Exception):
+    """An operation on integers isn't written as expected; the message names it and says what was found."""
+
+
+class Operations(Protocol):
+    """A graph's nodes by what they make and take: `worker.split.graph.Graph`, or `worker.split.nodes.Nodes`."""
+
+    def maker(self, tensor: str) -> Any | None: ...
+
+    def takers(self, tensor: str) -> list[Any]: ...
+
+    def constant(self, tensor: str) -> NDArray[Any] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicProduct:
+    """A product of integers with all that makes a product of floats of it. Fields are names of tensors."""
+
+    quantization: Any
+    """The node that quantises the left side: its input is float, its outputs are integers, scale and zero point."""
+    right: str
+    """The right side's integers, or where `moving`, the floats before their quantisation."""
+    right_scale: str
+    right_zero_point: str
+    """Empty for 0."""
+    bias: str
+    """Float constant, one for each output channel; empty if there is none."""
+    output: str
+    """The product in floats."""
+    moving: bool
+    """Whether the right side is made by the graph, rather than a constant."""
+
+
+def product_of(graph: Operations, node: Any) -> DynamicProduct:
+    """The pattern around a ConvInteger or MatMulInteger.
+
+    Raises:
+        UnknownPattern: something else is around it.
+    """
+    left = maker_of(graph, node, node.input[0], "DynamicQuantizeLinear")
+    bias = ""
+    after = only_taker(graph, node)
+    if after.op_type == "Add":
+        bias = _bias(graph, after, node.output[0])
+        after = only_taker(graph, after)
+    scaled = only_taker(graph, after)
+    if (after.op_type, scaled.op_type) != ("Cast", "Mul"):
+        raise UnknownPattern(f"{told(node)} is followed by {after.op_type} and {scaled.op_type}, not Cast and Mul")
+    scales = maker_of(graph, scaled, _other(scaled, after.output[0]), "Mul")
+    if left.output[1] not in scales.input:
+        raise UnknownPattern(f"{told(node)} isn't scaled by what its input was quantised with")
+    scale = _other(scales, left.output[1])
+    moving = graph.constant(node.input[1]) is None
+    right = str(node.input[1])
+    if moving:
+        quantized = maker_of(graph, node, right, "DynamicQuantizeLinear")
+        if scale != quantized.output[1]:
+            raise UnknownPattern(f"{told(node)} isn't scaled by what its second input was quantised with")
+        right = str(quantized.input[0])
+    zero_point = str(node.input[3]) if len(node.input) > 3 else ""
+    return DynamicProduct(left, right, scale, zero_point, bias, str(scaled.output[0]), moving)
+
+
+def constant_of(graph: Operations, node: Any, name: str) -> NDArray[Any]:
+    """The value of something that `node` takes.
+
+    Raises:
+        UnknownPattern: it is no constant.
+    """
+    value = graph.constant(name)
+    if value is None:
+        raise UnknownPattern(f"{told(node)} takes {name or 'a missing input'}, which is no constant")
+    return value
+
+
+def along(graph: Operations, node: Any, name: str, shape: tuple[int, ...], axis: int) -> NDArray[np.float32]:
+    """A scale or zero point of a weight of that shape, so that it broadcasts: one, or one for each index of `axis`.
+
+    Raises:
+        UnknownPattern: there are others.
+    """
+    part = constant_of(graph, node, name).astype(np.float32)
+    if part.size == 1:
+        return part.reshape(())
+    if part.size != shape[axis]:
+        raise UnknownPattern(f"{told(node)} has {part.size} scales for {shape[axis]} channels")
+    return part.reshape([-1 if place == axis % len(shape) else 1 for place in range(len(shape))])
+
+
+def maker_of(graph: Operations, node: Any, tensor: str, operator: str) -> Any:
+    """The node that makes what `node` takes.
+
+    Raises:
+        UnknownPattern: it is no `operator`.
+    """
+    maker = graph.maker(tensor)
+    if maker is None or maker.op_type != operator:
+        found = "no operation" if maker is None else maker.op_type
+        raise UnknownPattern(f"{told(node)} takes {tensor}, which {found} makes, not {operator}")
+    return maker
+
+
+def only_taker(graph: Operations, node: Any) -> Any:
+    """The node that takes what `node` makes.
+
+    Raises:
+        UnknownPattern: there is none, or another.
+    """
+    takers = graph.takers(node.output[0])
+    if len(takers) != 1:
+        raise UnknownPattern(f"{told(node)} makes {node.output[0]}, which {len(takers)} operations take, not 1")
+    return takers[0]
+
+
+def told(node: Any) -> str:
+    """A node as messages name it."""
+    return f"its {node.op_type} {node.name or node.output[0]}"
+
+
+def _bias(graph: Operations, addition: Any, product: str) -> str:
+    """The float bias: it is divided by the scales, rounded down, and added to the integers."""
+    node, tensor = addition, _other(addition, product)
+    for operator in ("Reshape", "Cast", "Floor", "Div"):
+        node = maker_of(graph, node, tensor, operator)
+        tensor = str(node.input[0])
+    if graph.constant(tensor) is None:
+        raise UnknownPattern(f"{told(addition)} adds a bias that is no constant")
+    return tensor
+
+
+def _other(node: Any, tensor: str) -> str:
+    return str(node.input[1] if node.input[0] == tensor else node.input[0])
