@@ -13,12 +13,13 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.playback import FirstAudible
 from frontend.planning.ledger import Account
+from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import Profile
 from frontend.text.g2p import G2P
 from frontend.text.language import language_of
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
-from frontend.voice_spec import default_voice
+from frontend.text.voice_spec import default_voice
 from worker.engine import Engine, Utterance
 from worker.machine import cores
 from worker.select import choose
@@ -60,7 +61,9 @@ class Alone:
     def plan(self, text: str, profile: Profile | None) -> list[Segment]:
         """The segments that a server with that profile makes of a text."""
         chosen = profile or Account(self.engine.info).profile
-        return list(self._pipeline.segments(text, self._language, Notation.of(self.engine.info), profile=chosen))
+        notation = Notation.of(self.engine.info)
+        sentences = self._pipeline.sentences(text, self._language, notation)
+        return list(plan(sentences, chosen, 1.0, notation, Limits()))
 
     def to_first_audible(self, segment: Segment) -> float:
         """Seconds of work until the block is made that has the segment's first audible sample."""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.engine_subject import Loaded, Round, Subject
+from benchmarks.engine_subject import Loaded, Subject
 from benchmarks.figures import median
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Report, Table, Verdict, write
@@ -28,6 +28,7 @@ from benchmarks.texts import SENTENCE
 from frontend.text.g2p import G2P
 from worker.machine import cores
 from worker.quantization.variants import ORIGINAL, find_variants
+from worker.tuning.records import Round
 
 PUBLISHED = "published, whole"
 

@@ -27,6 +27,7 @@ from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.stage import Crew
 from worker.tuning.measure import Speaking
+from worker.tuning.records import Round
 from worker.voices import VoiceBank
 
 
@@ -48,17 +49,6 @@ class Loaded(msgspec.Struct, frozen=True):
     load_seconds: float
     resident: int
     """Bytes, after the sentence was spoken once."""
-
-
-class Round(msgspec.Struct, frozen=True):
-    """One turn of a subject."""
-
-    first: float
-    """Seconds until the sentence's first samples, spoken alone."""
-    alone: float
-    """Seconds of audio per second, alone."""
-    together: float
-    """The same, with as many sentences at once as there are cores."""
 
 
 class Published:
@@ -119,14 +109,14 @@ def main() -> None:
     started = time.perf_counter()
     engine = opened(subject)
     load_seconds = time.perf_counter() - started
-    speaking, text = Speaking(engine), (subject.script,)
-    speaking.alone(text, 1, 0)
+    for _ in engine.begin(Utterance(subject.script, "en-us", ((engine.info.voices[0], 1.0),), 1.0)):
+        pass
     _say(Loaded(load_seconds, psutil.Process().memory_info().rss))
     if isinstance(engine, Published):
         engine.ready_for_several()
+    speaking = Speaking(engine, subject.script)
     for _ in sys.stdin:
-        times, _ = speaking.alone(text, 1, 0)
-        _say(Round(times.first, times.audio / times.whole, speaking.together([text])))
+        _say(speaking.measure())
 
 
 def _say(record: Loaded | Round) -> None:

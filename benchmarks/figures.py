@@ -46,8 +46,10 @@ class Summary:
 
     count: int
     median: float
-    p95: float
-    p99: float
+    p95: float | None
+    """None for fewer than 20 values, of which none lies above it."""
+    p99: float | None
+    """None for fewer than 100 values."""
     least: float
     most: float
 
@@ -60,8 +62,8 @@ class Summary:
         return cls(
             len(values),
             median(values),
-            percentile(values, 95),
-            percentile(values, 99),
+            percentile(values, 95) if len(values) >= 20 else None,
+            percentile(values, 99) if len(values) >= 100 else None,
             min(values),
             max(values),
         )
@@ -71,5 +73,5 @@ class Summary:
         """The same, or None if there are none."""
         return cls.of(values) if values else None
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, float | None]:
         return asdict(self)

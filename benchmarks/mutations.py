@@ -36,19 +36,20 @@ class Mutation:
     """pytest's arguments."""
 
 
-DISPATCHER = "frontend/dispatcher.py"
-RECORDS = "frontend/records.py"
+GENERATIONS = "frontend/scheduling/generations.py"
+ORDERS = "frontend/scheduling/orders.py"
+RECORDS = "frontend/scheduling/records.py"
 TURNS = "frontend/scheduling/turns.py"
-DISPATCHER_TESTS = ("tests/frontend/test_dispatcher.py",)
-SUSPECTS_TESTS = ("tests/frontend/test_suspects.py",)
+DISPATCHER_TESTS = ("tests/frontend/scheduling/test_dispatcher.py",)
+SUSPECTS_TESTS = ("tests/frontend/scheduling/test_suspects.py",)
 WORKBENCH = "worker/workbench.py"
 WORKBENCH_TESTS = ("tests/worker/test_workbench.py",)
-CHANNELS_TESTS = ("tests/supervisor/test_channels.py",)
+CHANNELS_TESTS = ("tests/supervisor/processes/test_channels.py",)
 
 MUTATIONS = (
     Mutation(
         "blame-the-idle",
-        DISPATCHER,
+        GENERATIONS,
         "to_blame and planned.touched is not None",
         "to_blame",
         SUSPECTS_TESTS,
@@ -84,9 +85,9 @@ MUTATIONS = (
         DISPATCHER_TESTS,
     ),
     Mutation(
-        "generation-of-a-job",
+        "generation-of-an-order",
         WORKBENCH,
-        "if job.generation != self._generation:",
+        "if order.generation != self._generation:",
         "if False:",
         WORKBENCH_TESTS,
     ),
@@ -98,26 +99,28 @@ MUTATIONS = (
         DISPATCHER_TESTS,
     ),
     Mutation("whole-segment", RECORDS, "if done.samples != planned.sealed:", "if False:", DISPATCHER_TESTS),
-    Mutation("from-sample", DISPATCHER, "from_sample=planned.sealed,", "from_sample=0,", DISPATCHER_TESTS),
-    Mutation("two-deaths", DISPATCHER, "MAX_DEATHS = 2", "MAX_DEATHS = 3", SUSPECTS_TESTS),
+    Mutation("from-sample", ORDERS, "from_sample=planned.sealed,", "from_sample=0,", DISPATCHER_TESTS),
+    Mutation("two-deaths", GENERATIONS, "MAX_DEATHS = 2", "MAX_DEATHS = 3", SUSPECTS_TESTS),
     Mutation(
         "quarantine",
-        DISPATCHER,
-        "self._quarantine.add(planned.key)",
+        GENERATIONS,
+        "self._shared.quarantine.add(planned.key)",
         "pass",
         DISPATCHER_TESTS,
     ),
-    Mutation("innocent-end", "frontend/planned.py", "self.deaths += to_blame", "self.deaths += 1", SUSPECTS_TESTS),
+    Mutation(
+        "innocent-end", "frontend/streams/planned.py", "self.deaths += to_blame", "self.deaths += 1", SUSPECTS_TESTS
+    ),
     Mutation(
         "suspects-alone",
         TURNS,
-        "if trial and (segment.suspect or link is trial.link):",
+        "if isolation and (segment.suspect or link is isolation.link):",
         "if False:",
         SUSPECTS_TESTS,
     ),
     Mutation(
         "credit",
-        TURNS,
+        "frontend/streams/ring_room.py",
         "return segment.estimate - segment.sealed <= lease.room or lease.empty",
         "return True",
         DISPATCHER_TESTS,
@@ -125,12 +128,16 @@ MUTATIONS = (
     Mutation(
         "one-generation-at-a-time",
         TURNS,
-        "if stream.is_finishing_before(link):",
+        "if _predecessor_is_at(link, stream):",
         "if False:",
         SUSPECTS_TESTS,
     ),
     Mutation(
-        "forget-on-disconnect", "frontend/link.py", "            self._send(Forget(lease.job))\n", "", DISPATCHER_TESTS
+        "forget-on-disconnect",
+        "frontend/streams/link.py",
+        "            self._send(Forget(lease.number))\n",
+        "",
+        DISPATCHER_TESTS,
     ),
     Mutation(
         "nothing-for-the-forgotten",
@@ -147,21 +154,25 @@ MUTATIONS = (
         WORKBENCH_TESTS,
     ),
     Mutation(
-        "hang", "frontend/watchdog.py", 'self._link.lose("it hangs")', "pass", ("tests/frontend/test_watchdog.py",)
+        "hang",
+        "frontend/scheduling/watchdog.py",
+        'self._link.lose("it hangs")',
+        "pass",
+        ("tests/frontend/scheduling/test_watchdog.py",),
     ),
     Mutation(
         "cut-on-error",
-        "frontend/speech.py",
+        "frontend/http/speech.py",
         "                cut(request)\n",
         "                pass\n",
-        ("tests/frontend/test_speech_stream.py",),
+        ("tests/frontend/http/test_speech_stream.py",),
     ),
     Mutation(
         "reset-for-old-clients",
-        "frontend/ending.py",
+        "frontend/http/answers/ending.py",
         'struct.pack("ii", on, 0)',
         'struct.pack("ii", False, 0)',
-        ("tests/frontend/test_speech_stream.py",),
+        ("tests/frontend/http/test_speech_stream.py",),
     ),
     Mutation(
         "cancel-when-the-client-leaves",
@@ -172,21 +183,21 @@ MUTATIONS = (
     ),
     Mutation(
         "eof-of-commits",
-        "supervisor/channels.py",
-        "for fd in (arena, jobs_read, jobs_write, commits_read, commits_write):",
-        "for fd in (arena, jobs_read, jobs_write, commits_read):",
+        "supervisor/processes/channels.py",
+        "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
+        "for fd in (arena, orders_read, orders_write, commits_read):",
         CHANNELS_TESTS,
     ),
     Mutation(
-        "eof-of-jobs",
-        "supervisor/channels.py",
-        "for fd in (arena, jobs_read, jobs_write, commits_read, commits_write):",
-        "for fd in (arena, jobs_read, commits_read, commits_write):",
+        "eof-of-orders",
+        "supervisor/processes/channels.py",
+        "for fd in (arena, orders_read, orders_write, commits_read, commits_write):",
+        "for fd in (arena, orders_read, commits_read, commits_write):",
         CHANNELS_TESTS,
     ),
     Mutation(
         "an-arena-per-generation",
-        "supervisor/channels.py",
+        "supervisor/processes/channels.py",
         "    arena = reserve(rings * ring_samples * SAMPLE_BYTES)\n",
         "    kept = globals().setdefault('KEPT', [])\n"
         "    kept[:] = kept or [reserve(rings * ring_samples * SAMPLE_BYTES)]\n"
@@ -202,17 +213,17 @@ MUTATIONS = (
     ),
     Mutation(
         "hanging-worker-killed",
-        "supervisor/slot.py",
-        "        self._nursery.kill_after(child, DUMP_GRACE)\n",
-        "",
-        ("tests/supervisor/test_generations.py", "tests/supervisor/test_lifecycle.py"),
+        "supervisor/processes/nursery.py",
+        "        self.kill_after(child, DUMP_GRACE)\n",
+        "        pass\n",
+        ("tests/supervisor/processes/test_generations.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
     Mutation(
         "crash-loop",
-        "supervisor/restarts.py",
+        "supervisor/processes/restarts.py",
         "if recent >= self._max_deaths:",
         "if False:",
-        ("tests/supervisor/test_restarts.py", "tests/supervisor/test_lifecycle.py"),
+        ("tests/supervisor/processes/test_restarts.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
 )
 

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
-
-AUDIBLE = 64
-"""Of an int16: -54 dBFS. Samples no further from 0 are silence."""
+from shm.audio import AUDIBLE, SAMPLE_BYTES, SAMPLE_RATE
 
 TOLERANCE = 0.02
 """Seconds that a player has in hand; arrivals later than that are heard as a gap."""

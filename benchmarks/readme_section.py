@@ -1,4 +1,4 @@
-"""Puts reports' targets into README.md, between two `<!-- performance -->` markers; all figures into another file.
+"""Puts a headline of measured times into README.md, and all figures into docs/performance.md, between markers.
 
 python -m benchmarks.readme_section [bench-results/bench.json ...] [--readme README.md] [--figures docs/performance.md]
 """
@@ -11,66 +11,74 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import Table, read
+from benchmarks.figures import median
+from benchmarks.report import Cell, Table, read
 
 MARKER = "<!-- performance -->"
 
-_TOLD = ("processor", "cores", "memory", "system", "python", "onnxruntime")
-"""Of the machine."""
+_MACHINE = ("processor", "cores", "memory", "system", "python", "onnxruntime")
 
 _COLUMNS = ("target", "measured", "")
 
-_HEAD = """\
-# Performance
-
-What `kokoro-live bench` measured. *Its engine alone* is the worker's engine in the benchmark's own process, given the
-server's first segment; *bare session*, ONNX Runtime with the whole model, given the segments of the server's plan one
-after another; *first come, first served*, kokoro-onnx behind aiohttp, as its own example suggests.
-"""
+_THEIRS = "kokoro-onnx create_stream"
 
 
 class NoMarkers(ValueError):
     """The file has no place for the section."""
 
 
-def section(runs: Sequence[Mapping[str, Any]], *, whole: bool = False) -> str:
-    """Markdown of reports that `benchmarks.report.read` gave: their targets, or with `whole` all their figures.
-
-    Without `whole`, a target that several texts have (`phrase: ...`, `article: ...`) is one row.
+def section(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Markdown with every table and target of reports that `benchmarks.report.read` gave.
 
     Raises:
-        ValueError: one is of a quick run, whose figures are worth nothing.
+        ValueError: a report is of a quick run, whose figures are worth nothing.
     """
-    if any(data["quick"] for data in runs):
-        raise ValueError("a quick run measures nothing that belongs into a README: run it without --quick")
     parts = []
-    for data in runs:
-        machine = ", ".join(f"{name} {data['machine'][name]}" for name in _TOLD if name in data["machine"])
-        parts.append(f"`{data['command']}` on {machine}.")
+    for data in _measured(runs):
+        parts.append(_origin(data))
         for report in data["reports"]:
-            if whole:
-                parts.append(f"### {report['name']}\n\nSpoken by {report['engine']}.")
-                parts += [Table(**table).as_markdown() for table in report["tables"]]
-                rows = [(v["target"], v["found"], "met" if v["met"] else "missed") for v in report["verdicts"]]
-                parts.append(Table("Targets", _COLUMNS, rows).as_markdown())
-                parts += report["notes"]
-            else:
-                parts.append(Table(report["name"], _COLUMNS, _by_target(report["verdicts"])).as_markdown())
+            parts.append(f"## {report['name']}\n\nEngine: {report['engine']}.")
+            parts += [Table(**table).as_markdown() for table in report["tables"]]
+            rows = [(v["target"], v["found"], "met" if v["met"] else "missed") for v in report["verdicts"]]
+            parts += [Table("Targets", _COLUMNS, rows).as_markdown()] if rows else []
+            parts += report["notes"]
     return "\n\n".join(parts)
 
 
-def _by_target(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """One row for each target, with what was found for each text, and which of them missed it."""
-    targets: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-    for verdict in verdicts:
-        text, of_text, target = verdict["target"].partition(": ")
-        targets.setdefault(target if of_text else text, []).append((text if of_text else "", verdict))
-    rows = []
-    for target, found in targets.items():
-        missed = [text for text, verdict in found if not verdict["met"]]
-        said = "met" if not missed else "missed" if len(missed) == len(found) else f"missed: {', '.join(missed)}"
-        rows.append((target, "; ".join(f"{text} {verdict['found']}".strip() for text, verdict in found), said))
-    return rows
+def headline(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Markdown with one small table: median times to the first audible sample, alongside kokoro-onnx where it ran.
+
+    Raises:
+        ValueError: a report is of a quick run, or none has such times.
+    """
+    for data in _measured(runs):
+        for report in data["reports"]:
+            times = report["raw"] if report["name"] == "ttfa" else {}
+            rows = [_ours_and_theirs(text, by_subject) for text, by_subject in times.items()]
+            if rows:
+                columns = ("text", "kokoro-live, ms", f"{_THEIRS}, ms", "times sooner")
+                table = Table("Median time to the first audible sample", columns, rows)
+                return f"{table.as_markdown()}\n\n{_origin(data)}"
+    raise ValueError("no report has times to the first audible sample: run `kokoro-live bench ttfa`")
+
+
+def _ours_and_theirs(text: str, by_subject: Mapping[str, Mapping[str, list[float]]]) -> list[Cell]:
+    ours = median(by_subject["kokoro-live"]["first"])
+    theirs = by_subject.get(_THEIRS, {}).get("first")
+    if not theirs:
+        return [text, ours * 1e3, None, None]
+    return [text, ours * 1e3, median(theirs) * 1e3, f"{median(theirs) / ours:.1f}"]
+
+
+def _origin(data: Mapping[str, Any]) -> str:
+    machine = ", ".join(f"{name} {data['machine'][name]}" for name in _MACHINE if name in data["machine"])
+    return f"`{data['command']}` on {machine}."
+
+
+def _measured(runs: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    if any(data["quick"] for data in runs):
+        raise ValueError("a quick run measures nothing that belongs into a document: run it without --quick")
+    return runs
 
 
 def inserted(readme: str, text: str) -> str:
@@ -93,14 +101,15 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         runs = [read(report) for report in arguments.reports]
-        text = inserted(arguments.readme.read_text(), section(runs))
-        figures = f"{_HEAD}\n{section(runs, whole=True)}\n"
+        made = [(arguments.readme, headline(runs))]
+        if arguments.figures:
+            made.append((arguments.figures, section(runs)))
+        written = [(file, inserted(file.read_text(), text)) for file, text in made]
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
-    arguments.readme.write_text(text)
-    if arguments.figures:
-        arguments.figures.write_text(figures)
+    for file, text in written:
+        file.write_text(text)
     return 0
 
 

@@ -141,7 +141,7 @@ class AdmittedByDemand(EarliestDeadlineFirst):
         own = newcomer.blocks[0] * self._costs.real_time_factor
         due = max(newcomer.due, now + 2 * own + FIRST_AUDIO_TARGET)
         wish = self._demand(newcomer, due)
-        return wait_for_room(now, [self._demand(each, each.deadline) for each in streams], wish, lanes=1)
+        return wait_for_room(now, [self._demand(each, each.deadline) for each in streams], wish, threads=1)
 
     def _demand(self, stream: Stream, dry_at: float) -> Demand:
         return Demand(dry_at, stream.left, self._costs.real_time_factor, stream.blocks[0])

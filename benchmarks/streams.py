@@ -100,14 +100,14 @@ def verdicts(speed: float, levels: Sequence[Level]) -> list[Verdict]:
     most = max(level.listeners for level in levels)
     wanted = min(math.floor(OF_SPEED * speed), most)
     best = max(level.clean for level in levels)
-    target = f"streams without a gap at least {OF_SPEED:.0%} of the aggregate speed ({speed:.2f}), rounded down"
+    target = f"at least {wanted} streams without a gap ({OF_SPEED:.0%} of the speed {speed:.2f}, rounded down)"
     if wanted == most:
         target += f", and {most} were tried at most"
     gaps = sum(level.underruns for level in levels)
     broken = sum(level.broken for level in levels)
     return [
-        Verdict(target, f"{best}, of {wanted}", best >= wanted),
-        Verdict("whoever is taken hears no gap", f"{gaps} gaps, {broken} broken", not gaps + broken),
+        Verdict(target, f"{best}", best >= wanted),
+        Verdict("no admitted listener hears a gap", f"{gaps} gaps, {broken} broken", not gaps + broken),
     ]
 
 

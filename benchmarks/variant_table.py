@@ -75,7 +75,9 @@ def page(subjects: Sequence[Subject], ways: Sequence[Way], voices: int, command:
 _QUALITY_COLUMNS = (
     "variant",
     "log-mel distance, dB",
-    "the model's own with other noise",
+    "level off, dB",
+    "word errors, points",
+    "opinion score",
     "log-spectral distance, dB",
     "SNR, dB",
     "durations alike, %",
@@ -92,7 +94,9 @@ def _quality_row(subject: Subject) -> list[Cell]:
     return [
         subject.name,
         quality.log_mel_distance,
-        quality.spread,
+        quality.level_difference,
+        quality.word_error_points,
+        None if quality.opinion_loss is None else -quality.opinion_loss,
         quality.log_spectral_distance,
         quality.snr,
         100 * quality.duration_agreement,

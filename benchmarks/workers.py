@@ -1,31 +1,33 @@
-"""One worker beside two on this machine: first audio, listeners without a gap, speed, and memory with a standby.
+"""One worker against several on this machine: first audio, listeners without a gap, speed, and memory with a standby.
 
     python -m benchmarks.workers --model M --voices V [--runs N] [--only speed|memory]
 
-The servers and what is asked of them are those of `kokoro-live tune` (`supervisor.tuning.several_workers`), and so is
-the verdict; a long text comes to it. Both servers run at once and are asked in turn, one at a time, so that what else
-the machine does strikes both alike. Memory is taken of one server at a time.
+All servers run at once and are asked in turn, one at a time, so that other load of the machine strikes all alike.
+Memory is taken of one server at a time.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import sys
 import time
+import urllib.request
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 from benchmarks.figures import median
+from benchmarks.listening import FRESH, listen
 from benchmarks.machine import machine
+from benchmarks.playback import play
 from benchmarks.report import Cell, Report, Table, Verdict, write
-from benchmarks.texts import article
-from supervisor.tuning.listening import Figures, hear, measure
-from supervisor.tuning.servers import RunningServer, ServerFailed, flags, serving
-from supervisor.tuning.several_workers import GAINS, NO_LOSSES, compare, gained, lost, middle
-from supervisor.tuning.speaking_servers import listeners
-from supervisor.tuning.texts import PARAGRAPHS, SENTENCE
+from benchmarks.streams import crowd
+from benchmarks.subjects import CannotStart, Subject, kokoro_live
+from benchmarks.texts import SENTENCE, article
 from worker.machine import cores
 from worker.settings import WorkerSettings
 
@@ -34,114 +36,132 @@ STANDBYS = ("off", "loaded")
 LONG = 400
 """Characters of the long text: about 25 s of speech."""
 
+SHORT = 150
+"""Characters of each text of a crowd."""
+
+VOICE = "af_heart"
+
 START = 600.0
-"""Seconds until a server must speak: a model is split at its first start."""
+"""Seconds within which all workers must speak: a model is split at its first start."""
 
 MEGABYTE = 1e6
 
+HIGHER = "times real time", "without a gap"
+"""Endings of the figures of which more is better."""
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What one server did, once."""
-
-    figures: Figures
-    long_first: float
-    """Seconds until the long text was heard,"""
-    long_whole: float
-    """and until all of it was there."""
-
-    def named(self) -> dict[str, float]:
-        """By what people read."""
-        crowd = f"{self.figures.crowd} listeners"
-        return {
-            "a sentence: first audio, a silence at ten times its length, s": self.figures.first,
-            "a sentence: times real time": self.figures.real_time,
-            "a long text: first audio, s": self.long_first,
-            "a long text: all of it, s": self.long_whole,
-            f"{crowd}: first audio, s": self.figures.first_together,
-            f"{crowd}: without a gap": float(self.figures.gapless),
-            f"{crowd}: times real time": self.figures.together,
-        }
+Run = Mapping[str, float]
+"""Figures of one server, once, by name."""
 
 
 def speed(settings: WorkerSettings, counts: Sequence[int], runs: int) -> dict[int, list[Run]]:
     """Runs by number of workers.
 
     Raises:
-        ServerFailed: a server doesn't work.
+        CannotStart, ConnectionError: a server doesn't work.
     """
     found: dict[int, list[Run]] = {count: [] for count in counts}
-    texts = [PARAGRAPHS[number % len(PARAGRAPHS)] for number in range(listeners(cores()))]
     with contextlib.ExitStack() as stack:
         servers = {count: stack.enter_context(_server(settings, count, "off")) for count in counts}
         for server in servers.values():
-            measure(server.url, SENTENCE, texts, START)  # costs are learned, and memory grows
+            _run(server)  # costs are learned, and memory grows
         for number in range(runs):
             for count in list(counts)[:: -1 if number % 2 else 1]:
-                url = servers[count].url
-                figures = measure(url, SENTENCE, texts, START)
-                (long,) = hear(url, [article(LONG)], START)
-                servers[count].assert_sound()
-                found[count].append(Run(figures, long.first, long.whole))
+                found[count].append(_run(servers[count]))
             print(f"workers: {number + 1} of {runs}", flush=True)
     return found
 
 
+def _run(server: Subject) -> Run:
+    listeners = cores() + 1
+    sentence = listen(server.port, SENTENCE, VOICE, headers=FRESH).assert_complete()
+    long = listen(server.port, article(LONG), VOICE, headers=FRESH).assert_complete()
+    began = time.monotonic()
+    several = [one.assert_complete() for one in crowd(server, VOICE, SHORT, [0.0] * listeners, paced=False)]
+    taken = time.monotonic() - began
+    return {
+        "a sentence: first audio, s": sentence.to_first_audible or 0.0,
+        "a sentence: times real time": sentence.audio_seconds / sentence.to_end,
+        "a long text: first audio, s": long.to_first_audible or 0.0,
+        "a long text: all of it, s": long.to_end,
+        f"{listeners} listeners: first audio, s": median([one.to_first_audible or 0.0 for one in several]),
+        f"{listeners} listeners: without a gap": float(sum(not play(one.arrivals).underruns for one in several)),
+        f"{listeners} listeners: times real time": sum(one.audio_seconds for one in several) / taken,
+    }
+
+
 def memory(settings: WorkerSettings, count: int, standby: str) -> float:
-    """Megabytes of all workers and the standby, when all of them have spoken or loaded.
+    """Megabytes of all workers and the standby, after all of them have spoken or loaded.
 
     Raises:
-        ServerFailed: the server doesn't work.
+        CannotStart, ConnectionError: the server doesn't work.
     """
     with _server(settings, count, standby) as server:
-        hear(server.url, [SENTENCE] * 2 * count, START)
-        deadline = time.monotonic() + START
-        while standby == "loaded" and not any(each["state"] == standby for each in server.processes()):
-            if time.monotonic() > deadline:
-                raise ServerFailed("its standby doesn't load")
-            time.sleep(0.2)
-        return server.memory() / MEGABYTE
+        for one in crowd(server, VOICE, SHORT, [0.0] * 2 * count, paced=False):
+            one.assert_complete()
+        if standby == "loaded":
+            _wait(server, standby, 1)
+        children = [each for each in _processes(server) if each["role"] in ("worker", "standby")]
+        sizes = [psutil.Process(each["pid"]).memory_full_info() for each in children]
+        return (sum(each.uss for each in sizes) + max(each.rss - each.uss for each in sizes)) / MEGABYTE
 
 
-def _server(settings: WorkerSettings, workers: int, standby: str) -> contextlib.AbstractContextManager[RunningServer]:
-    return serving([*flags(asdict(settings)), "--standby", standby], workers, START)
+@contextlib.contextmanager
+def _server(settings: WorkerSettings, workers: int, standby: str) -> Any:
+    with kokoro_live(settings, "--workers", str(workers), "--standby", standby, "--cache-bytes", "0") as server:
+        _wait(server, "running", workers)
+        yield server
+
+
+def _wait(server: Subject, state: str, count: int) -> None:
+    """Until so many workers, or the standby, are in that state."""
+    deadline = time.monotonic() + START
+    while sum(each["state"] == state for each in _processes(server) if each["role"] != "front") < count:
+        if time.monotonic() > deadline:
+            raise CannotStart(f"not all processes are {state}:\n{server.log()}")
+        time.sleep(0.2)
+
+
+def _processes(server: Subject) -> list[dict[str, Any]]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/status") as response:
+        found: list[dict[str, Any]] = json.load(response)["processes"]
+    return found
 
 
 def report(found: Mapping[int, Sequence[Run]], sizes: Mapping[tuple[int, str], float], engine: str) -> Report:
-    """Medians side by side, what tuning would say of more workers, and memory."""
+    """Medians side by side, a verdict on more workers, and memory."""
     tables = []
     verdicts = []
     if found:
         one, *others = sorted(found)
         columns = ("", *(f"{count} worker{'s' * (count > 1)}" for count in sorted(found)))
         rows: list[list[Cell]] = [
-            [name, *(median([run.named()[name] for run in found[count]]) for count in sorted(found))]
-            for name in found[one][0].named()
+            [name, *(median([run[name] for run in found[count]]) for count in sorted(found))] for name in found[one][0]
         ]
         tables.append(Table("Medians", columns, rows))
-        verdicts = [_verdict(found[one], found[count], count) for count in others]
+        verdicts = [verdict(found[one], found[count], count) for count in others]
     if sizes:
         cells: list[list[Cell]] = [[count, standby, size] for (count, standby), size in sizes.items()]
         tables.append(Table("Memory of all workers, MB", ("workers", "standby", "memory"), cells))
-    return Report(
-        "workers",
-        engine,
-        tables,
-        verdicts,
-        ("Memory is what each process has alone, and once what they share.",) if sizes else (),
-        {str(count): [run.named() for run in runs] for count, runs in found.items()},
-    )
+    notes = ("Memory is what each process has alone, and once what they share.",) if sizes else ()
+    return Report("workers", engine, tables, verdicts, notes, {str(count): list(runs) for count, runs in found.items()})
 
 
-def _verdict(one: Sequence[Run], more: Sequence[Run], count: int) -> Verdict:
-    pairs = [compare(several.figures, single.figures) for several, single in zip(more, one, strict=True)]
-    best = middle(pairs)
-    said = ", ".join(f"{said} {getattr(best, name):.2f}" for name, said in NO_LOSSES.items())
-    return Verdict(
-        f"{count} workers: one of {', '.join(GAINS.values())} is 5 % better, and better in each run; nothing is worse",
-        f"by one worker's: {said}",
-        bool(gained(pairs)) and not lost(pairs),
-    )
+def verdict(one: Sequence[Run], more: Sequence[Run], count: int) -> Verdict:
+    """Whether more workers pay: a figure is 5 % better, better in each run, and none is 5 % worse."""
+    ratios = {
+        name: [
+            several[name] / single[name] if name.endswith(HIGHER) else single[name] / several[name]
+            for several, single in zip(more, one, strict=True)
+            if several[name] and single[name]
+        ]
+        or [1.0]
+        for name in one[0]
+    }
+    gained = [name for name, each in ratios.items() if median(each) >= 1.05 and min(each) > 1]
+    lost = [name for name, each in ratios.items() if median(each) < 0.95]
+    said = ", ".join(f"{name.removesuffix(', s')} {median(each):.2f}" for name, each in ratios.items())
+    target = f"{count} workers: a figure is 5 % better, and better in each run; none is 5 % worse"
+    return Verdict(target, f"by one worker's: {said}", bool(gained) and not lost)
 
 
 def main() -> int:

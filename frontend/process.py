@@ -11,28 +11,28 @@ import sys
 from aiohttp import web
 from setproctitle import setproctitle
 
-from frontend.acceptor import Acceptor
-from frontend.app import make_app
-from frontend.cache.disk import DiskCache
-from frontend.cache.segments import SegmentCache
-from frontend.connections import Connections
-from frontend.descriptors import room_for
-from frontend.dispatcher import Dispatcher
-from frontend.drift import Drift
-from frontend.lexicon.file import LexiconFile
-from frontend.lexicon.lexicon import Lexicon
-from frontend.metrics import Metrics
-from frontend.phonemize import Phonemizer
+from frontend.http.app import make_app
+from frontend.http.connections.acceptor import Acceptor
+from frontend.http.connections.connections import Connections
+from frontend.http.connections.descriptors import room_for
+from frontend.http.phonemize import Phonemizer
+from frontend.monitoring.drift import Drift
+from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.readings import cost_readings
+from frontend.monitoring.selfcheck import History, SelfCheck
+from frontend.monitoring.state_folder import state_folder
+from frontend.monitoring.status.handler import StatusHandler
+from frontend.monitoring.status.processes import memory_readings
 from frontend.planning.planner import Limits
-from frontend.prewarm import prewarm
-from frontend.reader import Reader
-from frontend.readings import cost_readings
-from frontend.selfcheck import History, SelfCheck
-from frontend.settings import FrontSettings
-from frontend.state_folder import state_folder
-from frontend.status.handler import StatusHandler
-from frontend.status.processes import memory_readings
+from frontend.planning.reader import Reader
+from frontend.scheduling.scheduler import Scheduler
+from frontend.settings.front import FrontSettings
+from frontend.streams.cache.disk import DiskCache
+from frontend.streams.cache.prewarm import prewarm
+from frontend.streams.cache.segments import SegmentCache
 from frontend.text.g2p import G2P
+from frontend.text.lexicon.file import LexiconFile
+from frontend.text.lexicon.lexicon import Lexicon
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
@@ -89,7 +89,7 @@ class Front:
         self._text = text
         self._pipeline = TextPipeline(self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon)
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
-        self._dispatcher = Dispatcher(reader, self._metrics, self._tell, settings, cache)
+        self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
@@ -98,22 +98,16 @@ class Front:
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish what streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
-        self._metrics.watch_queue(lambda: self._dispatcher.queue_depth)
-        self._metrics.readings.add(lambda: cost_readings(self._dispatcher.snapshot().costs))
-        self._metrics.readings.add(lambda: memory_readings(self._dispatcher.snapshot().situation, os.getppid()))
-        app = make_app(self._dispatcher, self._settings, self._metrics)
+        self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
+        self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
+        self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
         phonemizer = Phonemizer(
-            self._dispatcher, self._pipeline, self._settings.max_input_characters, self._text.max_pause_seconds
+            self._scheduler, self._pipeline, self._settings.max_input_characters, self._text.max_pause_seconds
         )
         status = StatusHandler(
-            self._dispatcher.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
+            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
         )
-        app.add_routes(
-            [
-                web.get("/status", status.get),
-                web.post("/dev/phonemize", phonemizer.post),
-            ]
-        )
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status)
         runner = web.AppRunner(
             app,
             handler_cancellation=True,
@@ -127,12 +121,12 @@ class Front:
         connections = Connections(
             runner.server, self._settings, room_for(self._settings.max_connections), self._metrics
         )
-        self._metrics.watch_connections(lambda: len(connections))
+        self._metrics.watch("connections", lambda: len(connections))
         acceptor = Acceptor(self._listener, connections)
         self._tell(Started())
         await self._oriented.wait()
         acceptor.start()
-        prewarming = asyncio.create_task(prewarm(self._dispatcher, self._settings.prewarm))
+        prewarming = asyncio.create_task(prewarm(self._scheduler, self._settings.prewarm))
         checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()
         prewarming.cancel()
@@ -140,17 +134,17 @@ class Front:
             checking.cancel()
         await acceptor.stop()
         await runner.cleanup()
-        self._dispatcher.close()
+        self._scheduler.close()
 
     def _make_selfcheck(self) -> SelfCheck:
         history = History(state_folder() / "selfchecks.jsonl")
-        check = SelfCheck(self._dispatcher, self._settings.selfcheck_hours, history)
+        check = SelfCheck(self._scheduler, self._settings.selfcheck_hours, history)
         self._metrics.readings.add(check.readings)
         return check
 
     def _connect(self, message: Connect, fds: list[int]) -> None:
         try:
-            self._dispatcher.connect(message, fds)
+            self._scheduler.connect(message, fds)
         except OSError as error:
             # Without that channel it would never speak again; the next front may find what this one lacks. It ends
             # before it accepts anybody else.
@@ -176,9 +170,9 @@ class Front:
             case Connect():
                 self._connect(message, fds)
             case Disconnect():
-                self._dispatcher.disconnect(message)
+                self._scheduler.disconnect(message)
             case Situation():
-                self._dispatcher.situation(message)
+                self._scheduler.situation(message)
                 self._oriented.set()
             case Drain():
                 self._oriented.set()

@@ -14,5 +14,8 @@ SAMPLE_RATE = 24_000
 SAMPLE_BYTES = 2
 """Bytes per sample."""
 
+AUDIBLE = 64
+"""Amplitude (-54 dBFS). Samples further from 0 are sound; an engine's lead-in and its pauses stay at or below it."""
+
 Pcm: TypeAlias = "NDArray[np.int16]"
 """Samples, shape [n]."""

@@ -81,7 +81,7 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     first_block: float = 0.0
     """Seconds of audio in a segment's first block, from an engine that vocodes in windows; 0: segments are blocks."""
     marks: bool = False
-    """It can say when each part of a script sounds (`Job.marks`)."""
+    """It can say when each part of a script sounds (`SegmentOrder.marks`)."""
     files: tuple[ModelFile, ...] = ()
     providers: tuple[str, ...] = ()
     """The execution providers that could run it here, in the order in which they are tried; `provider` is one."""

@@ -2,7 +2,7 @@
 
 Three conversations, each on a channel of its own:
 
-* **jobs**, front -> worker: `Job`, `Release`, `Forget`
+* **orders**, front -> worker: `SegmentOrder`, `Release`, `Forget`
 * **commits**, worker -> front: `Began`, `Marks`, `Commit`, `Done`, `Failed`, `Quit`. Each fits `MAX_COMMIT_BYTES`, so
   that one `write` puts it into the pipe whole (POSIX: writes up to PIPE_BUF, at least 512 bytes, are atomic) and a
   killed worker can't leave half of one.
@@ -29,23 +29,24 @@ Voice = tuple[tuple[str, float], ...]
 """A blend: names with weights that sum to 1. One voice is a blend of one."""
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
+class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     """Make one segment's PCM, from `from_sample` on, into a ring."""
 
     generation: int
-    job: int
-    """The stream that asks; unique within a front's life."""
+    stream: int
+    """The number under which this worker knows the stream; unique within a front's life. A stream that takes another
+    ring takes another number with it."""
     segment: int
     """Place in the stream, from 0; a stream's segments are dispatched in order, and written in order."""
     ring: int
-    """Which ring of the arena. Job numbers own rings; see `shm.ring`."""
+    """Index of the ring in the arena. The stream's number owns it until `Forget` (`shm.ring` has the layout)."""
     script: str
     language: str
     """Language code as espeak names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
     voice: Voice
     speed: float
     seed: int
-    """The noise seed: the same job gives the same samples, where the engine can."""
+    """The noise seed: the same order gives the same samples, where the engine can."""
     from_sample: int = 0
     """The first sample wanted; those before it were sealed by a generation that died."""
     first_deadline: float
@@ -55,27 +56,27 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag="job"):
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):
-    """Everything before `position` in the job's ring was read: that room is free again (a credit)."""
+    """Everything before `position` in the stream's ring was read: that room is free again (a credit)."""
 
-    job: int
+    stream: int
     position: int
-    """Samples since the job took the ring."""
+    """Samples since the stream took the ring."""
 
 
 class Forget(msgspec.Struct, frozen=True, tag="forget"):
-    """The job has ended or its listener left: once this is read, nothing is written for it and its ring is free."""
+    """The stream has ended or its listener left: once this is read, nothing is written for it and its ring is free."""
 
-    job: int
+    stream: int
 
 
-JobMessage = Job | Release | Forget
+OrderMessage = SegmentOrder | Release | Forget
 
 
 class Began(msgspec.Struct, frozen=True, tag="began"):
     """A lane has taken up the segment's next block: the work loop's heartbeat, by which a hang is told from a queue."""
 
     generation: int
-    job: int
+    stream: int
     segment: int
 
 
@@ -83,12 +84,12 @@ class Commit(msgspec.Struct, frozen=True, tag="commit"):
     """A block is in the ring, whole. The front checks generation and CRC before it believes that."""
 
     generation: int
-    job: int
+    stream: int
     segment: int
     offset: int
     """The block's first sample within its segment."""
     position: int
-    """The block's first sample within the ring: samples since the job took it."""
+    """The block's first sample within the ring: samples since the stream took it."""
     samples: int
     crc32: int
     """zlib.crc32 of the block's bytes."""
@@ -101,7 +102,7 @@ class Marks(msgspec.Struct, frozen=True, tag="marks"):
     """
 
     generation: int
-    job: int
+    stream: int
     segment: int
     packed: bytes
     """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
@@ -112,7 +113,7 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     """The segment's last block was committed."""
 
     generation: int
-    job: int
+    stream: int
     segment: int
     samples: int
     """The segment's whole length, counted from its sample 0."""
@@ -126,7 +127,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     """The engine can't make this segment; the worker itself is well."""
 
     generation: int
-    job: int
+    stream: int
     segment: int
     reason: str
 
@@ -225,13 +226,13 @@ class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
     """Child -> supervisor: can't start, and starting again would not help."""
 
     kind: str
-    """A name of `supervisor.exit_codes`."""
+    """A name of `supervisor.processes.exit_codes`."""
     reason: str
     """One line that says what to do."""
 
 
 class Connect(msgspec.Struct, frozen=True, tag="connect"):
-    """Supervisor -> both ends of a new channel, with three file descriptors: jobs pipe, commits pipe, arena.
+    """Supervisor -> both ends of a new channel, with three file descriptors: orders pipe, commits pipe, arena.
 
     To the front it also says who speaks there. A worker serves several while one front takes over from another.
     """
@@ -275,7 +276,7 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """front, worker, standby, fetcher, trial; `worker` and `front` also for those that finish their streams
     (`draining`)."""
     state: str
-    """A `supervisor.service.State`; `draining`; of a standby `imported` or `loaded`."""
+    """A `supervisor.processes.role.RoleState`; `draining`; of a standby `imported` or `loaded`."""
     generation: int | None = None
     pid: int | None = None
     """None while the role has no process."""
@@ -364,6 +365,6 @@ def _decoder(decode: Callable[[bytes], _Message]) -> Callable[[bytes], _Message]
 
 
 encode = msgspec.msgpack.Encoder().encode
-decode_job: Callable[[bytes], JobMessage] = _decoder(msgspec.msgpack.Decoder(JobMessage).decode)
+decode_order: Callable[[bytes], OrderMessage] = _decoder(msgspec.msgpack.Decoder(OrderMessage).decode)
 decode_commit: Callable[[bytes], CommitMessage] = _decoder(msgspec.msgpack.Decoder(CommitMessage).decode)
 decode_control: Callable[[bytes], ControlMessage] = _decoder(msgspec.msgpack.Decoder(ControlMessage).decode)

@@ -11,7 +11,7 @@
     +------+---------------+--------------------+----------------+
                            ^ index = released % capacity          a block that meets the end goes on at the start
 
-Positions count samples since the job took the ring; they only grow. The state of a sample is
+Positions count samples since the stream took the ring; they only grow. The state of a sample is
 
 1. *free*: the worker may write it. Not yet committed, so nobody reads it;
 2. *sealed*: its `Commit` was sent after it was written. The worker leaves it alone until a `Release` passes it.

@@ -1,4 +1,4 @@
-"""The arrows between the folders, and what the supervisor may not import."""
+"""The arrows between folders and between their rooms, and the imports that a process must not make."""
 
 from __future__ import annotations
 
@@ -19,17 +19,53 @@ MAY_IMPORT = {
 }
 FOLDERS = set(MAY_IMPORT)
 ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}
-"""What belongs to the accelerator's owner."""
+"""Packages that belong to the accelerator's owner."""
+DOORS = {("supervisor/commands/bench.py", "benchmarks")}
+"""`kokoro-live bench` runs the measured comparisons, which may import everything; nothing else may import them."""
+FLOORS = {
+    "frontend": [
+        "contract",
+        "text",
+        "timestamps",
+        "audio",
+        "planning",
+        "settings",
+        "streams",
+        "monitoring",
+        "scheduling",
+        "http",
+        "process",
+    ],
+}
+"""Each folder's rooms and root files, from the bottom up: a room imports only rooms that stand before it."""
+
+
+def imports(file: Path) -> Iterator[tuple[str, int]]:
+    """The dotted names that a file imports anywhere, with the line; `importlib.import_module` counts too.
+
+    A name that `import_module` is given as an f-string counts up to its first placeholder.
+    """
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative import"
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}", node.lineno
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in DYNAMIC:
+            for argument in node.args[:1]:
+                if isinstance(argument, ast.JoinedStr):
+                    argument = argument.values[0]
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield argument.value, node.lineno
+
+
+DYNAMIC = {"import_module", "__import__"}
 
 
 def imported(file: Path) -> Iterator[tuple[str, int]]:
     """The top-level names that a file imports anywhere, with the line."""
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name.split(".")[0], node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}: relative import"
-            yield (node.module or "").split(".")[0], node.lineno
+    yield from ((name.split(".")[0], line) for name, line in imports(file))
 
 
 @pytest.mark.parametrize("folder", sorted(FOLDERS))
@@ -39,8 +75,35 @@ def test_a_folder_imports_only_what_the_design_allows(folder: str) -> None:
         for file in (ROOT / folder).rglob("*.py")
         for name, line in imported(file)
         if name in FOLDERS - MAY_IMPORT[folder] - {folder} or name in {"tests", "benchmarks"}
+        if (str(file.relative_to(ROOT)), name) not in DOORS
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize("folder", sorted(FLOORS))
+def test_the_rooms_of_a_folder_import_only_downwards(folder: str) -> None:
+    floors = FLOORS[folder]
+    wrong = [
+        f"{file.relative_to(ROOT)}:{line} imports {name}"
+        for file in (ROOT / folder).rglob("*.py")
+        if file.parent != ROOT / folder or file.name != "__init__.py"
+        for name, line in imports(file)
+        if name.startswith(f"{folder}.") and name.count(".") > 1
+        if floors.index(name.split(".")[1]) > floors.index(file.relative_to(ROOT / folder).parts[0].removesuffix(".py"))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", sorted(FLOORS))
+def test_every_room_says_in_one_sentence_what_it_is(folder: str) -> None:
+    rooms = [file.parent for file in (ROOT / folder).rglob("__init__.py")]
+    assert [str(room) for room in rooms if not ast.get_docstring(ast.parse((room / "__init__.py").read_text()))] == []
+
+
+def test_an_import_by_name_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "sly.py"
+    file.write_text('import importlib\nimportlib.import_module("frontend.http.app")\nimport_module(f"tests.{x}")\n')
+    assert [name for name, _ in imports(file)] == ["importlib", "frontend.http.app", "tests."]
 
 
 def test_only_the_worker_knows_the_accelerator() -> None:
@@ -58,7 +121,7 @@ def test_only_the_worker_knows_the_accelerator() -> None:
     ("module", "heavy"),
     [
         ("supervisor.commands.serve", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
-        ("supervisor.entries", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
+        ("supervisor.processes.entries", {"numpy", "aiohttp", "onnxruntime", "asyncio", "misaki", "rich"}),
         ("frontend.process", {"onnxruntime", "kokoro_onnx", "misaki", "spacy", "av", "soxr"}),
         ("worker.process", {"aiohttp", "misaki", "onnxruntime"}),
     ],

@@ -180,7 +180,7 @@ def test_every_variable_is_a_setting(document: Path) -> None:
 
 @documents
 def test_every_metric_is_counted(document: Path) -> None:
-    """Those of `frontend.readings` are written without the prefix there."""
+    """Those of `frontend.monitoring.readings` are written without the prefix there."""
     source = "".join(
         file.read_text() for package in ("frontend", "worker", "supervisor") for file in (ROOT / package).rglob("*.py")
     )

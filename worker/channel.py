@@ -1,4 +1,4 @@
-"""The worker's end of a channel: jobs in, commits out, blocks into the arena."""
+"""The worker's end of a channel: orders in, commits out, blocks into the arena."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import msgspec
 
 from shm.frames import HEADER_BYTES, BrokenChannel, FrameReader, FrameWriter
 from shm.killpoint import killpoint
-from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, Forget, Quit, decode_job, encode
+from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, Forget, Quit, decode_order, encode
 from shm.ring import Arena
 from worker.engine import Engine, ProviderUnavailable
 from worker.workbench import Workbench
@@ -39,21 +39,21 @@ class ChannelHost(Protocol):
 class Channel:
     """One front's conversation with this worker. Ends with that front; the worker keeps its model for the next.
 
-    Kept alive by its own threads: the one that reads jobs ends it when the front is gone.
+    Kept alive by its own threads: the one that reads orders ends it when the front is gone.
     """
 
     def __init__(self, connect: Connect, fds: list[int], engine: Engine, host: ChannelHost) -> None:
-        """Take over the descriptors (jobs pipe's read end, commits pipe's write end, arena) and begin to work."""
-        jobs, commits, memory = fds
+        """Take over the descriptors (orders pipe's read end, commits pipe's write end, arena) and begin to work."""
+        orders, commits, memory = fds
         self.open = True
         self._generation = connect.generation
         self._host = host
-        self._jobs = FrameReader(jobs)
+        self._orders = FrameReader(orders)
         self._commits = FrameWriter(commits)
         arena = Arena(memory, connect.rings, connect.ring_samples)
         os.close(memory)  # the mapping stays
         self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
-        self._start(self._read_jobs, "jobs")
+        self._start(self._read_orders, "orders")
         for lane in range(engine.concurrency):
             self._start(partial(self._infer, self._bench.run_lane), f"lane-{lane}")
         self._start(partial(self._infer, self._bench.run_studies), "study")
@@ -77,16 +77,16 @@ class Channel:
     def _send(self, message: CommitMessage) -> None:
         payload = encode(message)
         assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES, message
-        # When the front is gone, so is the jobs pipe's other end, and its reader closes the bench.
+        # When the front is gone, so is the orders pipe's other end, and its reader closes the bench.
         with contextlib.suppress(BrokenChannel):
             self._commits.send(payload)
 
-    def _read_jobs(self) -> None:
+    def _read_orders(self) -> None:
         try:
             while True:
-                for payload in self._jobs.receive():
-                    message = decode_job(payload)
-                    killpoint(f"{type(message).__name__.lower()}-read")
+                for payload in self._orders.receive():
+                    message = decode_order(payload)
+                    killpoint(f"{message.__struct_config__.tag}-read")
                     self._bench.handle(message)
                     if isinstance(message, Forget):
                         self._host.stream_ended()
@@ -99,5 +99,5 @@ class Channel:
             self.open = False
             self._bench.close()
             # A closed bench sends nothing more, so nobody can write into a reused descriptor.
-            self._jobs.close()
+            self._orders.close()
             self._commits.close()

@@ -7,11 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from shm.messages import Mark
-
-_AUDIBLE = 64
-"""Samples further from 0 are sound."""
 
 _PAUSE = SAMPLE_RATE // 20
 """A shorter silence is part of a word: that before a `t`, say."""
@@ -45,5 +42,5 @@ def marks_of(script: str, words: Iterable[Mark], samples: Pcm) -> tuple[Mark, ..
 
 def _end_of_sound(samples: Pcm, start: int, end: int) -> int:
     """After the last audible sample of that range; its end, if none is."""
-    loud = np.flatnonzero(np.abs(samples[start:end].astype(np.int32)) > _AUDIBLE)
+    loud = np.flatnonzero(np.abs(samples[start:end].astype(np.int32)) > AUDIBLE)
     return start + int(loud[-1]) + 1 if len(loud) else end

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from setproctitle import setproctitle
 
+from shm.errand_status import DONE, FAILED
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.fetch import FetchError, Progress, fetch_blocking
 from worker.model_files import DEFAULT, KNOWN, BadManifest, load_manifest
@@ -32,9 +33,9 @@ def run(lifeline: int, settings: WorkerSettings) -> NoReturn:
         fetch_blocking(names, settings.model_dir, settings.mirror or None, _Reporter(), known)
     except (FetchError, BadManifest) as error:
         log.warning("the model was not fetched: %s", error)
-        sys.exit(1)
+        sys.exit(FAILED)
     log.info("the model is there")
-    sys.exit(0)
+    sys.exit(DONE)
 
 
 class _Reporter:

@@ -29,16 +29,39 @@ def log_spectral_distance(reference: Pcm, other: Pcm) -> float:
 
 
 def log_mel_distance(reference: Pcm, other: Pcm) -> float:
-    """The same over 80 mel bands, which doesn't count what the ear can't tell apart at high frequencies."""
-    bands = _mel_bands()
-    return _distance(_spectrum(reference) @ bands, _spectrum(other) @ bands)
+    """The same over 80 mel bands, which doesn't count what the ear can't tell apart at high frequencies.
+
+    Renderings of different lengths are compared along the alignment that has them nearest (dynamic time warping, as for
+    mel-cepstral distortion), which is lower than frame by frame.
+    """
+    return _distance(*(_spectrum(samples) @ _mel_bands() for samples in (reference, other)))
 
 
 def _distance(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
     decibels = [20 * np.log10(np.maximum(spectrum, 1e-9)) for spectrum in (one, two)]
     floor = decibels[0].max() + FLOOR_DB
-    difference = np.maximum(decibels[0], floor) - np.maximum(decibels[1], floor)
-    return float(np.sqrt((difference**2).mean(axis=1)).mean())
+    first, second = (np.maximum(each, floor) for each in decibels)
+    if len(first) != len(second):
+        return _aligned_distance(first, second)
+    return float(np.sqrt(((first - second) ** 2).mean(axis=1)).mean())
+
+
+def _aligned_distance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """The mean distance of frames along the alignment with the least sum: steps of one frame in either, or in both."""
+    squares = (first**2).mean(axis=1)[:, None] + (second**2).mean(axis=1) - 2 * first @ second.T / first.shape[1]
+    distances = np.sqrt(np.maximum(squares, 0))
+    rows, columns = distances.shape
+    # Of each cell the sum and the number of frames on the best way to it, a diagonal at a time: those are independent.
+    sums, steps = np.full((rows + 1, columns + 1), np.inf), np.zeros((rows + 1, columns + 1))
+    sums[0, 0] = 0.0
+    for diagonal in range(rows + columns - 1):
+        i = np.arange(max(0, diagonal - columns + 1), min(rows, diagonal + 1))
+        j = diagonal - i
+        ways = np.stack([sums[i, j], sums[i, j + 1], sums[i + 1, j]])
+        best = ways.argmin(axis=0)
+        sums[i + 1, j + 1] = ways[best, np.arange(len(i))] + distances[i, j]
+        steps[i + 1, j + 1] = np.stack([steps[i, j], steps[i, j + 1], steps[i + 1, j]])[best, np.arange(len(i))] + 1
+    return float(sums[rows, columns] / steps[rows, columns])
 
 
 def _spectrum(samples: Pcm) -> NDArray[np.float64]:

@@ -34,8 +34,8 @@ from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.placement import Place
 from worker.priority import place_process, place_thread, read_back
-from worker.select import choose, import_engines, still_tuned
-from worker.settings import TunedModel, WorkerSettings
+from worker.select import choose, import_engines
+from worker.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +45,8 @@ def run(
     lifeline: int,
     generation: int,
     settings: WorkerSettings,
-    tuned: TunedModel | None = None,
 ) -> NoReturn:
-    """Be worker `generation` until the supervisor says `Drain` or is gone. Loads an engine when told to.
-
-    `tuned`: of the settings' model, if tuning chose that.
-    """
+    """Be worker `generation` until the supervisor says `Drain` or is gone. Loads an engine when told to."""
     setproctitle(f"kokoro-live: standby[{generation}]")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
@@ -63,7 +59,7 @@ def run(
         control.send(BootFailure("engine", clipped(str(error))))
         _end(1)
     import_engines(settings)
-    Worker(generation, control, settings, tuned, WorkerMetrics()).serve()
+    Worker(generation, control, settings, WorkerMetrics()).serve()
 
 
 class Worker:
@@ -74,13 +70,11 @@ class Worker:
         generation: int,
         control: ControlSocket,
         settings: WorkerSettings,
-        tuned: TunedModel | None,
         metrics: WorkerMetrics,
     ) -> None:
         self._generation = generation
         self._control = control
         self._settings = settings
-        self._tuned = tuned
         self._metrics = metrics
         self._engine: Engine | None = None
         self._place = Place()
@@ -124,7 +118,7 @@ class Worker:
             self._control.send(Placed(read_back()))
             return
         started = time.monotonic()
-        settings = self._place.take(still_tuned(self._settings, self._tuned), load)
+        settings = self._place.take(self._settings, load)
         try:
             engine = choose(settings, load.without, lambda provider: self._control.send(Loading(provider)))
             engine.warm_up()

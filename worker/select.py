@@ -11,7 +11,7 @@ from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.model_files import KNOWN, KnownFile, load_manifest, verify
 from worker.model_search import find_model, find_voices
 from worker.providers.options import BadOption
-from worker.settings import TunedModel, WorkerSettings
+from worker.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 
@@ -21,25 +21,6 @@ def import_engines(settings: WorkerSettings) -> None:
     if settings.engine != "espeak":
         import worker.kokoro
     import worker.espeak  # noqa: F401
-
-
-def still_tuned(settings: WorkerSettings, tuned: TunedModel | None) -> WorkerSettings:
-    """The settings, or what is asked for without tuning, loudly, if the model that tuning chose isn't what it was."""
-    if tuned is None:
-        return settings
-    assert settings.model is not None
-    try:
-        if cached_sha256_of(settings.model) == tuned.sha256:
-            return settings
-        why = "isn't the file any more that it measured"
-    except OSError as error:
-        why = f"can't be read: {error.strerror}"
-    log.error(
-        "GOING ON WITHOUT WHAT TUNING FOUND: the model that it chose, %s, %s. `kokoro-live tune --again` chooses anew",
-        settings.model,
-        why,
-    )
-    return tuned.otherwise
 
 
 def choose(

@@ -162,13 +162,3 @@ class WorkerSettings:
         for name in ("worker_max_rss", "worker_max_requests"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 (never) or more, not {getattr(self, name)}")
-
-
-@dataclass(frozen=True, slots=True)
-class TunedModel:
-    """Beside settings whose `model` tuning has chosen, and nobody named: it may go without anybody's wanting that."""
-
-    sha256: str
-    """Of the file, when it was chosen."""
-    otherwise: WorkerSettings
-    """What is asked for without what tuning found."""

@@ -6,29 +6,41 @@ import hashlib
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shm.messages import Voice
 from worker.engine import EngineError, EngineUnavailable
+from worker.low_rank import ARRAYS, LowRankTable, low_rank_tables
 from worker.session import STYLE_SIZE
 
 MIN_ROWS = 510
 """A voice has a style for each count of phonemes up to this."""
 
-Table = NDArray[np.float32]
-"""One voice, shape [rows, 1, 256]. Row n - 1 is the style for n phonemes, as in hexgrad's and kokoro-onnx's code."""
+Array = NDArray[np.float32]
+
+
+class Table(Protocol):
+    """One voice: an array [rows, 1, 256], or what gives its rows. Row n - 1 is the style for n phonemes, as in
+    hexgrad's and kokoro-onnx's code."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, row: int, /) -> Array: ...
+
+    def tobytes(self) -> bytes: ...
 
 
 class VoiceBank:
-    """All voices of a file or folder, in memory (28 MB for the published 54). Read-only, so any thread may ask."""
+    """All voices of a file or folder, in memory: 28 MB for the published 54, 2 MB for the same as low-rank tables.
+    Read-only, so any thread may ask."""
 
-    def __init__(self, tables: dict[str, Table]) -> None:
+    def __init__(self, tables: Mapping[str, Table]) -> None:
         self._tables = tables
         self.names = tuple(sorted(tables))
         self.checksums = {name: hashlib.sha256(tables[name].tobytes()).hexdigest() for name in self.names}
@@ -38,7 +50,8 @@ class VoiceBank:
 
     @classmethod
     def open(cls, path: Path) -> VoiceBank:
-        """Read an npz archive of voices, a single voice's `.bin` of raw float32, or a folder of such `.bin` files.
+        """Read an npz archive of voices or of low-rank tables, a single voice's `.bin` of raw float32, or a folder of
+        such `.bin` files.
 
         All of it is read and checked now: 60 ms for the published archive, and no surprise in mid-stream.
 
@@ -61,7 +74,8 @@ class VoiceBank:
         """The path of an npz archive with one of the voices: kokoro-onnx opens one, and never needs it with styles
         given. The file has no name, so nothing stays whoever is killed."""
         with tempfile.TemporaryFile() as file:
-            np.savez(file, allow_pickle=False, **{self.names[0]: self._tables[self.names[0]]})
+            table = self._tables[self.names[0]]
+            np.savez(file, allow_pickle=False, **{self.names[0]: np.stack([table[row] for row in range(len(table))])})
             file.flush()
             yield f"/dev/fd/{file.fileno()}"
 
@@ -78,7 +92,7 @@ class VoiceBank:
         return np.average(rows, axis=0, weights=weights).astype(np.float32)
 
 
-def _read(path: Path) -> dict[str, NDArray[Any]]:
+def _read(path: Path) -> dict[str, NDArray[Any]] | dict[str, LowRankTable]:
     if path.is_dir():
         return {file.stem: _raw(file) for file in sorted(path.glob("*.bin"))}
     with path.open("rb") as file:
@@ -87,10 +101,12 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
         file.seek(0)
         # Given a path, np.load leaves its file open when the archive turns out to be damaged.
         with np.load(file, allow_pickle=False) as archive:
+            if set(archive.files) == ARRAYS:
+                return low_rank_tables(archive)
             return {name: archive[name] for name in archive.files}
 
 
-def _raw(path: Path) -> Table:
+def _raw(path: Path) -> Array:
     data = path.read_bytes()
     if len(data) % (STYLE_SIZE * 4):
         raise ValueError(
@@ -99,7 +115,11 @@ def _raw(path: Path) -> Table:
     return np.frombuffer(data, dtype="<f4").reshape(-1, 1, STYLE_SIZE)
 
 
-def _checked(table: NDArray[Any], path: Path, name: str) -> Table:
+def _checked(table: NDArray[Any] | LowRankTable, path: Path, name: str) -> Table:
+    if isinstance(table, LowRankTable):
+        if table[0].shape != (1, STYLE_SIZE) or len(table) < MIN_ROWS:
+            raise EngineUnavailable(f"{path}: voice {name} has {len(table)} styles of {table[0].size} values")
+        return table
     if table.ndim != 3 or table.shape[1:] != (1, STYLE_SIZE) or len(table) < MIN_ROWS or table.dtype.kind != "f":
         raise EngineUnavailable(
             f"{path}: voice {name} is {table.dtype}{list(table.shape)}, not floats "

@@ -25,11 +25,11 @@ from shm.messages import (
     Done,
     Failed,
     Forget,
-    Job,
-    JobMessage,
     Mark,
     Marks,
+    OrderMessage,
     Release,
+    SegmentOrder,
     clipped,
     pack_marks,
 )
@@ -51,9 +51,9 @@ NEARLY_DUE = 2.0
 
 @dataclass(eq=False)
 class _Segment:
-    """One job in the making."""
+    """One order in the making."""
 
-    job: Job
+    order: SegmentOrder
     sealed: int
     """Samples committed, counted from the segment's sample 0."""
     made: int
@@ -69,7 +69,7 @@ class _Segment:
 
     @property
     def deadline(self) -> float:
-        return self.job.first_deadline + self.made / SAMPLE_RATE
+        return self.order.first_deadline + self.made / SAMPLE_RATE
 
     @property
     def is_due(self) -> bool:
@@ -80,7 +80,7 @@ class _Segment:
 
 @dataclass(eq=False)
 class _Stream:
-    """A job number's ring, and its segments in the order in which they are written there."""
+    """A stream's ring, and its segments in the order in which they are written there."""
 
     ring: RingWriter
     segments: deque[_Segment] = field(default_factory=deque)
@@ -120,33 +120,33 @@ class Workbench:
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
 
-    def handle(self, message: JobMessage) -> None:
+    def handle(self, message: OrderMessage) -> None:
         """Take in what the front says. Never waits for an engine."""
         with self._changed:
             match message:
-                case Job():
+                case SegmentOrder():
                     self._admit(message)
-                case Release(job, position):
-                    if stream := self._streams.get(job):
+                case Release(number, position):
+                    if stream := self._streams.get(number):
                         stream.ring.release(position)
                         self._write(stream)
-                case Forget(job):
-                    if forgotten := self._streams.pop(job, None):
+                case Forget(number):
+                    if forgotten := self._streams.pop(number, None):
                         self._discard(forgotten)
             self._announce()
 
-    def _admit(self, job: Job) -> None:
-        if job.generation != self._generation:
-            log.error("dropped a job for generation %d", job.generation)
+    def _admit(self, order: SegmentOrder) -> None:
+        if order.generation != self._generation:
+            log.error("dropped an order for generation %d", order.generation)
             return
         if self._arena is None:
             return
-        stream = self._streams.get(job.job)
-        if stream is None or job.first_deadline < time.monotonic() + NEARLY_DUE:
+        stream = self._streams.get(order.stream)
+        if stream is None or order.first_deadline < time.monotonic() + NEARLY_DUE:
             self._studying.set()
         if stream is None:
-            stream = self._streams[job.job] = _Stream(RingWriter(self._arena.ring(job.ring)))
-        stream.segments.append(_Segment(job, sealed=job.from_sample, made=job.from_sample))
+            stream = self._streams[order.stream] = _Stream(RingWriter(self._arena.ring(order.ring)))
+        stream.segments.append(_Segment(order, sealed=order.from_sample, made=order.from_sample))
 
     def run_lane(self) -> None:
         """Make blocks until the bench is closed. Run by as many threads as the engine makes segments side by side."""
@@ -199,7 +199,7 @@ class Workbench:
             while not self._closed:
                 if segment := min(self._workable(), key=lambda s: s.deadline, default=None):
                     self._in_lanes.add(segment)
-                    self._send(Began(self._generation, segment.job.job, segment.job.segment))
+                    self._send(Began(self._generation, segment.order.stream, segment.order.segment))
                     return segment
                 self._changed.wait()
         return None
@@ -226,19 +226,19 @@ class Workbench:
 
     def _advance(self, segment: _Segment) -> tuple[Block | None, str]:
         """The segment's next block, None at its end, or why there is none. No lock is held."""
-        job = segment.job
+        order = segment.order
         killpoint("before-block")
         try:
             if segment.blocks is None:
                 segment.blocks = self._engine.begin(
                     Utterance(
-                        job.script,
-                        job.language,
-                        job.voice,
-                        job.speed,
-                        job.seed,
-                        job.from_sample,
-                        job.marks,
+                        order.script,
+                        order.language,
+                        order.voice,
+                        order.speed,
+                        order.seed,
+                        order.from_sample,
+                        order.marks,
                         segment.cancellation,
                     )
                 )
@@ -251,7 +251,12 @@ class Workbench:
             self._broken(error)
             return None, str(error)
         except Exception as error:
-            log.exception("the engine failed on job=%d segment=%d, of %d tokens", job.job, job.segment, len(job.script))
+            log.exception(
+                "the engine failed on stream=%d segment=%d, of %d tokens",
+                order.stream,
+                order.segment,
+                len(order.script),
+            )
             return None, f"the engine failed: {type(error).__name__}: {error}"
 
     def _take_in(self, segment: _Segment, block: Block | None, failure: str) -> None:
@@ -260,7 +265,7 @@ class Workbench:
         if segment.forgotten:
             self._put_away(segment)
             return
-        self._streams[segment.job.job].sounds = True
+        self._streams[segment.order.stream].sounds = True
         if block is None:
             segment.ended = True
             segment.failure = failure
@@ -268,23 +273,23 @@ class Workbench:
             segment.ended = True
             segment.failure = f"the engine gave sample {block.offset} where {segment.made} was due"
         else:
-            self._send_marks(segment.job, block.marks)
+            self._send_marks(segment.order, block.marks)
             segment.prosody_seconds += block.prosody_seconds
             segment.unwritten.append(block.samples)
             segment.made += len(block.samples)
             segment.ended = block.last
         if segment.ended:
             self._put_away(segment)
-        self._write(self._streams[segment.job.job])
+        self._write(self._streams[segment.order.stream])
 
-    def _send_marks(self, job: Job, marks: tuple[Mark, ...]) -> None:
+    def _send_marks(self, order: SegmentOrder, marks: tuple[Mark, ...]) -> None:
         """Before the commit of their block, which may have to wait for room."""
-        for first in range(0, len(marks) if job.marks else 0, MAX_MARKS):
+        for first in range(0, len(marks) if order.marks else 0, MAX_MARKS):
             packed = pack_marks(marks[first : first + MAX_MARKS])
-            self._send(Marks(self._generation, job.job, job.segment, packed))
+            self._send(Marks(self._generation, order.stream, order.segment, packed))
 
     def _write(self, stream: _Stream) -> None:
-        """Commit what the ring has room for, in order. The lock is held, so a forgotten job writes nothing."""
+        """Commit what the ring has room for, in order. The lock is held, so a forgotten stream writes nothing."""
         while stream.segments:
             segment = stream.segments[0]
             while segment.unwritten and stream.ring.room:
@@ -299,8 +304,8 @@ class Workbench:
         part = samples[: min(stream.ring.room, MAX_COMMIT_SAMPLES)]
         position, crc32 = stream.ring.write(part)
         killpoint("written")
-        job = segment.job
-        self._send(Commit(self._generation, job.job, job.segment, segment.sealed, position, len(part), crc32))
+        order = segment.order
+        self._send(Commit(self._generation, order.stream, order.segment, segment.sealed, position, len(part), crc32))
         killpoint("committed")
         segment.sealed += len(part)
         if len(part) == len(samples):
@@ -309,13 +314,13 @@ class Workbench:
             segment.unwritten[0] = samples[len(part) :]
 
     def _finish(self, segment: _Segment) -> None:
-        job = segment.job
+        order = segment.order
         killpoint("before-done")
         if segment.failure:
-            self._send(Failed(self._generation, job.job, job.segment, clipped(segment.failure)))
+            self._send(Failed(self._generation, order.stream, order.segment, clipped(segment.failure)))
         else:
             done = Done(
-                self._generation, job.job, job.segment, segment.sealed, segment.seconds, segment.prosody_seconds
+                self._generation, order.stream, order.segment, segment.sealed, segment.seconds, segment.prosody_seconds
             )
             self._send(done)
 

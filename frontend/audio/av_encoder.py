@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How FFmpeg is told to make a format."""
+    """FFmpeg's codec, container and options for a format."""
 
     container: str
     """FFmpeg's name of the muxer."""
@@ -67,7 +67,7 @@ class AvEncoder:
             above = sample_rate > 24_000 and codec.bit_rate_above_24k
             self._stream.bit_rate = above or codec.bit_rate
         self._ends: deque[float] = deque([0.0] * (codec.packets_held + 1), maxlen=codec.packets_held + 1)
-        """When the latest packets end, in seconds; the muxer has given out the first of them."""
+        """End times of the latest packets, in seconds; the muxer has given out the first of them."""
         self._container.start_encoding()
 
     @property
@@ -112,7 +112,7 @@ class AvEncoder:
 
 
 class _Ready:
-    """What the muxer writes: it has no `seek`, so the muxer knows that what is written is gone."""
+    """The file that the muxer writes into. It has no `seek`, so the muxer knows that written bytes can't be changed."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()

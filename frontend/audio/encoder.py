@@ -1,4 +1,4 @@
-"""What turns a stream's samples into the bytes of one audio format."""
+"""The interface of an encoder: a stream's samples become the bytes of one audio format."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from frontend.audio.formats import AudioFormat, make_encoder, needs_thread
 from shm.audio import Pcm
 
 MAX_THREADS = min(4, os.cpu_count() or 1)
-"""Of all streams together; a thread encodes MP3, the slowest, some 50 times as fast as it is heard."""
+"""Encoding threads of all streams together; a thread encodes MP3, the slowest format, at 50 times real time."""
 
 
 class Encoding(Protocol):

@@ -17,7 +17,7 @@ MAX_SAMPLE_RATE = 48_000
 
 
 class AudioFormat(StrEnum):
-    """What `response_format` may be; `mp3` is OpenAI's default."""
+    """The values of `response_format`; `mp3` is OpenAI's default."""
 
     MP3 = "mp3"
     OPUS = "opus"
@@ -35,7 +35,7 @@ class FormatInfo:
     rates: tuple[int, ...] = ()
     """The sample rates that the codec has; empty: any."""
     codec: Codec | None = None
-    """How FFmpeg makes it; None for what needs no codec."""
+    """FFmpeg's recipe; None for a format that needs no codec."""
 
 
 FORMATS = {
@@ -106,5 +106,5 @@ def make_encoder(audio_format: AudioFormat, sample_rate: int, *, whole: bool) ->
 
 
 def needs_thread(audio_format: AudioFormat, sample_rate: int) -> bool:
-    """Whether encoding takes long enough to be kept off the event loop."""
+    """True where encoding takes long enough to be kept off the event loop."""
     return FORMATS[audio_format].codec is not None or sample_rate != SAMPLE_RATE

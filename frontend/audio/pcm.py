@@ -6,7 +6,7 @@ from shm.audio import Pcm
 
 
 class PcmEncoder:
-    """See `frontend.audio.encoder.Encoder`."""
+    """The encoder of raw PCM (`frontend.audio.encoder.Encoder`): samples as they are."""
 
     def __init__(self, sample_rate: int) -> None:
         self._sample_rate = sample_rate

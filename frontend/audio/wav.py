@@ -9,7 +9,7 @@ from frontend.audio.pcm import PcmEncoder
 from shm.audio import SAMPLE_BYTES, Pcm
 
 UNKNOWN_SIZE = 0xFFFFFFFF
-"""What OpenAI's streamed WAV carries in both size fields; players take it for "until the stream ends"."""
+"""The value of both size fields in OpenAI's streamed WAV; players read it as "until the stream ends"."""
 
 HEADER_BYTES = 44
 

@@ -1,7 +1,7 @@
-"""Whether one stream more can be served in time, and if not, when.
+"""Whether one more stream can be served in time, and if not, when.
 
-Each stream wants its audio made before its listener's buffer runs dry, and goes on wanting a second of audio a second.
-With the nearest deadline first, whoever comes last harms nobody whose deadlines are nearer, and all deadlines are met
+Each stream wants its audio made before its listener's buffer runs dry, and then wants a second of audio each second.
+With the nearest deadline first, a newcomer harms no stream whose deadlines are nearer, and all deadlines are met
 if at no time more work has been due than the engine could have done by then (the processor demand criterion: Baruah,
 Rosier and Howell, "Algorithms and complexity concerning the preemptive scheduling of periodic, real-time tasks on one
 processor", 1990). Pure: the clock is an argument.
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 MARGIN = 0.95
-"""Of the measured speed: what may be promised."""
+"""The share of the measured speed that may be promised."""
 
 _STEP = 1.5
 _SOONEST = 0.25
@@ -21,50 +21,53 @@ _SOONEST = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one stream still wants made. Times in monotonic seconds."""
+    """The audio that one stream still wants made. Times in monotonic seconds."""
 
     dry_at: float
     """When its listener has nothing left to hear."""
     seconds: float
     """Audio that isn't made yet."""
     work: float
-    """Seconds of one lane's work for a second of audio, with all lanes busy."""
+    """Seconds of one inference thread's work for a second of audio, with all threads busy."""
     block: float = 0.0
-    """Audio of which all must be there at `dry_at`: the segment that is next, from an engine without windows."""
+    """Audio that must be there as a whole at `dry_at`: the next segment, from an engine without windows."""
 
     def due(self, time: float) -> float:
-        """The work that must be done by then, in seconds of one lane."""
+        """The work that must be done by then, in seconds of one inference thread."""
         if time < self.dry_at:
             return 0.0
         return min(time - self.dry_at + self.block, self.seconds) * self.work
 
     @property
     def end(self) -> float:
-        """From when on it wants nothing more."""
+        """The time from which on it wants nothing more."""
         return self.dry_at + max(self.seconds - self.block, 0.0)
 
 
-def fits(now: float, others: Sequence[Demand], newcomer: Demand, lanes: float) -> bool:
-    """Whether the newcomer is served in time, and all whose deadlines are later than its own. `lanes`: of all workers,
-    in those that `Demand.work` speaks of."""
+def fits(now: float, others: Sequence[Demand], newcomer: Demand, threads: float) -> bool:
+    """Whether the newcomer is served in time, and so is every stream whose deadlines are later than its own.
+
+    Args:
+        threads: all workers together, in inference threads of the kind that `Demand.work` speaks of.
+    """
     demands = [*others, newcomer]
     times = {newcomer.dry_at, *(each.dry_at for each in others), *(each.end for each in demands)}
     return all(
-        sum(each.due(time) for each in demands) <= MARGIN * lanes * (time - now)
+        sum(each.due(time) for each in demands) <= MARGIN * threads * (time - now)
         for time in times
         if time >= newcomer.dry_at
     )
 
 
-def wait_for_room(now: float, others: Sequence[Demand], newcomer: Demand, lanes: float) -> float:
-    """Seconds after which the newcomer would fit, if nobody else comes: 0 if it fits now.
+def wait_for_room(now: float, others: Sequence[Demand], newcomer: Demand, threads: float) -> float:
+    """Seconds after which the newcomer would fit if nobody else comes: 0 if it fits now.
 
-    Found to within `_STEP`, never sooner than that it fits.
+    Found to within a factor of `_STEP`, and never before it fits.
     """
-    if not others or fits(now, others, newcomer, lanes):
+    if not others or fits(now, others, newcomer, threads):
         return 0.0
     wait = _SOONEST
-    while not fits(now, others, replace(newcomer, dry_at=newcomer.dry_at + wait), lanes):
+    while not fits(now, others, replace(newcomer, dry_at=newcomer.dry_at + wait), threads):
         wait *= _STEP
         if wait > 86_400:  # it fits on no day: the machine is slower than speech
             return max(_SOONEST, max(each.end for each in others) - now)

@@ -1,4 +1,4 @@
-"""Plans again what a stream hasn't had made yet, when its listener is about to have nothing left to hear.
+"""Plans a stream's remaining segments again when its listener is about to have nothing left to hear.
 
 That is the one case in which a request's cuts depend on anything but its text, voice, speed and stored profile: a gap
 is worse than another cut.
@@ -9,39 +9,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from frontend.planned import PlannedSegment, State
+from frontend.contract.urgency import Urgency
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits, replan
-from frontend.stream import Stream
+from frontend.streams.planned import PlannedSegment, SegmentState
+from frontend.streams.segment_queue import SegmentQueue
+from frontend.streams.stream import Stream
 from frontend.text.segment import Notation, Segment, Unit
 
 AT_ONCE = 2
-"""Segments that are cut anew at a time: more would take the event loop's time when it is dearest."""
+"""Segments that are cut again at a time: more would take the event loop's time when it is dearest."""
 
 
 def plan_again(
-    stream: Stream, now: float, account: Account, lanes: int, limits: Limits
+    stream: Stream, now: float, account: Account, concurrency: int, limits: Limits
 ) -> tuple[Sequence[PlannedSegment], Sequence[Segment]] | None:
     """Segments of the stream that no worker has had, and others in their place; None if they are right as they are.
 
     Args:
         now: monotonic seconds.
-        account: of the engine that would make them; a guess is no reason to plan again.
-        lanes: segments that it makes side by side.
+        account: the costs of the engine that would make them; a guess is no reason to plan again.
+        concurrency: segments that this engine makes side by side.
     """
-    listened_to = stream.sounds and not (stream.request.whole or stream.request.idle)
-    due = stream.next_segment()
-    if not (listened_to and account.measured and due) or due.index <= stream.planned_again_at:
+    listened_to = stream.timing.sounds and stream.request.urgency is Urgency.LISTENING
+    due = stream.segments.next
+    if not (listened_to and account.measured and due) or due.index <= stream.segments.replaced_at:
         return None
-    speed = stream.speed(due.segment)
-    slack = stream.deadline(due) - now
-    if account.costs.first_audio(due.segment.tokens, speed, lanes) <= slack:
+    slack = stream.timing.deadline(due) - now
+    if account.costs.first_audio(due.segment.tokens, due.speed, concurrency) <= slack:
         return None
-    rest = unbegun(stream)[:AT_ONCE]
+    rest = unbegun(stream.segments)[:AT_ONCE]
     units: list[Unit] = [unit for segment in rest for unit in segment.segment.units]
     if not units or rest[0] is not due:
         return None
-    crowd = account.costs.seconds(100, speed, lanes) / account.costs.seconds(100, speed)
+    crowd = account.costs.seconds(100, due.speed, concurrency) / account.costs.seconds(100, due.speed)
     alone = account.costs.profile()
     crowded = replace(
         alone, fixed=alone.fixed * crowd, per_token=alone.per_token * crowd, per_audio=alone.per_audio * crowd
@@ -51,11 +52,11 @@ def plan_again(
     return None if [s.script for s in segments] == [s.segment.script for s in rest] else (rest, segments)
 
 
-def unbegun(stream: Stream) -> list[PlannedSegment]:
-    """The segments of which nothing was made by anybody: the end of those that are planned."""
+def unbegun(segments: SegmentQueue) -> list[PlannedSegment]:
+    """The end of the queue: the segments of which no worker has made anything."""
     found: list[PlannedSegment] = []
-    for segment in reversed(stream.planned):
-        if segment.state is not State.PLANNED or segment.resumed:
+    for segment in reversed(segments):
+        if segment.state is not SegmentState.PLANNED or segment.resumed:
             break
         found.append(segment)
     return found[::-1]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from frontend.lexicon.lexicon import Found, Lexicon
-from frontend.markup.marked import Marked, Pronunciation
+from frontend.text.lexicon.lexicon import Found, Lexicon
+from frontend.text.markup.marked import Marked, Pronunciation
 from frontend.text.punctuation import MARKS
 from frontend.text.word import Source, Word
 

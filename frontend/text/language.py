@@ -8,7 +8,7 @@ from shm.messages import Voice
 
 DEFAULT = "en-us"
 
-# Kokoro's first letter of a voice, by the language code that espeak and `shm.messages.Job` use for it.
+# Kokoro's first letter of a voice, by the language code that espeak and `shm.messages.SegmentOrder` use for it.
 _LETTERS = {
     "a": "en-us",
     "b": "en-gb",

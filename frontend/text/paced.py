@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from frontend.markup.runs import Pacing
+from frontend.text.markup.runs import Pacing
 from frontend.text.segment import Cut, Notation, Sentence, Unit
 from frontend.text.segmentation import pronounceable, units_of
 from frontend.text.word import Word

@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from frontend.lexicon.lexicon import Lexicon
-from frontend.markup.marked import Marked, SentenceEnd
-from frontend.markup.runs import Pacing
-from frontend.planning.planner import Limits, plan
-from frontend.planning.profile import GUESS, Profile
 from frontend.text.given import Given
+from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.markup.marked import Marked, SentenceEnd
+from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.paced import paced_units
-from frontend.text.segment import Cut, Notation, Segment, Sentence
+from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.segmentation import Passage, passages, pronounceable
 from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import Source, Word
@@ -66,18 +64,6 @@ class TextPipeline:
         """Characters of words for which there was no sound; not punctuation."""
         self.dropped: Counter[str] = Counter()
         """Phonemes that were not in the engine's vocabulary."""
-
-    def segments(
-        self,
-        text: str | Marked,
-        language: str,
-        notation: Notation,
-        speed: float = 1.0,
-        profile: Profile = GUESS,
-        limits: Limits | None = None,
-    ) -> Iterator[Segment]:
-        """The text's plan: the same for the same arguments, each word in one of its segments."""
-        return plan(self.sentences(text, language, notation), profile, speed, notation, limits or Limits())
 
     def sentences(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Sentence]:
         """The text's sentences, in order, each of its words in one of them; none if nothing in it can be pronounced.

@@ -1,4 +1,4 @@
-"""What the text pipeline makes: segments, each of them one job for an engine."""
+"""What the text pipeline makes: segments, each of them made by an engine in one run."""
 
 from __future__ import annotations
 

@@ -1,33 +1,21 @@
-"""When each word of a segment sounds: an engine's marks, told in written words and in seconds of what is heard."""
+"""Word times of a segment: an engine's marks, mapped onto written words and onto seconds of the joined stream."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
+from frontend.contract.word_timing import WordTiming
 from frontend.text.segment import SpokenWord
 from shm.audio import SAMPLE_RATE
 from shm.messages import Mark
 
 _DECIMALS = 4
 """A sample is 0.04 ms."""
-
-
-@dataclass(frozen=True, slots=True)
-class WordTiming:
-    """One written word in the audio."""
-
-    word: str
-    """As the user wrote it."""
-    said: str
-    """As it was normalised."""
-    start: float
-    """Seconds from the audio's beginning."""
-    end: float
 
 
 def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callable[[int], int]) -> list[WordTiming]:
@@ -76,7 +64,7 @@ def parted(words: Sequence[WordTiming]) -> list[WordTiming]:
 
 
 class _Spans:
-    """Where words begin and end in a segment, in samples."""
+    """Begin and end of a segment's words, in samples."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
         # What comes before the first mark begins with the segment.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from frontend.contract.word_timing import WordTiming
 from frontend.text.sentences import sentences
-from frontend.timestamps.align import WordTiming
 
 LINE = 42
 """Characters. Two lines of 42 for at most 7 s are what broadcasters agree on for Latin script."""
@@ -30,7 +30,7 @@ _WORTH = 20
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What is shown at once."""
+    """A cue: the text that is shown at once."""
 
     start: float
     """Seconds."""
@@ -47,7 +47,7 @@ class _Word:
     start: float
     end: float
     space: str
-    """What stands before it, if anything does in its line."""
+    """The separator before a word, if the word isn't the first of its line."""
     ends_sentence: bool
 
     @property
@@ -117,7 +117,7 @@ def _stop(words: Sequence[_Word], first: int) -> int:
 
 
 def _goes_on(words: Sequence[_Word]) -> bool:
-    """Whether the last of them can be shown with the others."""
+    """True where the last word can be shown together with the others."""
     return (
         words[-1].end - words[0].start <= LONGEST
         and words[-1].start - words[-2].end <= _LONG_PAUSE
@@ -126,7 +126,7 @@ def _goes_on(words: Sequence[_Word]) -> bool:
 
 
 def _lines(words: Sequence[_Word]) -> tuple[str, ...]:
-    """In one line if they fit, else in two: of about one length, and rather cut at a pause."""
+    """One line if the words fit, else two of about equal length, preferably cut at a pause."""
     whole = _joined(words)
     if len(whole) <= LINE:
         return (whole,)

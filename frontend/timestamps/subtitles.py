@@ -8,7 +8,7 @@ from html import escape
 from pysubs2 import SSAEvent, SSAFile
 from pysubs2.time import make_time
 
-from frontend.timestamps.align import WordTiming
+from frontend.contract.word_timing import WordTiming
 from frontend.timestamps.cues import cues
 
 FORMATS: Mapping[str, str] = {".srt": "srt", ".vtt": "vtt"}

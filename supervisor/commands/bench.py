@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from supervisor.composition import KINDS
-from supervisor.options import settings_options
+from supervisor.settings.composition import KINDS
+from supervisor.settings.options import settings_options
 from worker.settings import WorkerSettings
 
 _NAMES = ("ttfa", "streams", "short-behind-long", "overhead")

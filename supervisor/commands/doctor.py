@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supervisor.composition import KINDS
-from supervisor.options import default_config_file, settings_options
+from supervisor.settings.composition import KINDS
+from supervisor.settings.options import default_config_file, settings_options
 
 if TYPE_CHECKING:
-    from supervisor.checks.finding import Check, Finding
+    from supervisor.commands.checks.finding import Check, Finding
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "wrong": ("✗", "red")}
 
@@ -50,7 +50,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
     """
-    from supervisor.checks.finding import Circumstances, Verdict, outcome
+    from supervisor.commands.checks.finding import Circumstances, Verdict, outcome
     from supervisor.tuning.application import tuned_settings
 
     try:
@@ -76,7 +76,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
 def checks() -> dict[str, Check]:
     """By title, in the order in which they are made."""
-    from supervisor.checks import installation, machine, programs, providers, service, speech, tuning
+    from supervisor.commands.checks import installation, machine, programs, providers, service, speech, tuning
 
     return {
         "config file": machine.config,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
-from supervisor.composition import KINDS, Settings
-from supervisor.interruption import tidied_up_when_killed
-from supervisor.options import settings_options
+from supervisor.client.interruption import tidied_up_when_killed
+from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.options import settings_options
 from worker.model_search import find_model, find_voices
 from worker.quantization.kinds import Kind
 
@@ -119,16 +119,25 @@ def quantize(
 
 
 def _tell(quality: Quality) -> None:
-    click.echo(
-        f"Sound: {quality.log_mel_distance:.2f} dB log-mel distance to the model; the model with other noise is "
-        f"{quality.spread:.2f} dB from itself."
-    )
+    from worker.hearing.gate import LIMITED
+
+    judgement = quality.judgement
+    heard = [f"level at most {quality.level_difference:.2f} dB off at any length of text"]
+    if quality.opinion_loss is not None:
+        heard.append(f"opinion score (DNSMOS P.808) {-quality.opinion_loss:+.3f}")
+    if quality.word_error_points is not None:
+        heard.append(f"word errors {quality.word_error_points:+.1f} points of {quality.words:.0f} words")
+    click.echo(f"Heard beside the model: {'; '.join(heard)}.")
+    click.echo(f"Sound of the same prosody: {quality.log_mel_distance:.2f} dB log-mel distance to the model.")
     click.echo(
         f"Prosody: {quality.duration_agreement:.1%} of phonemes last as long; a sentence's length is "
         f"{quality.length_difference * 1000:.0f} ms off on average."
     )
-    if not quality.passes:
-        click.echo("That is a difference which may be heard: listen before you use it.")
+    verdict = "passes" if judgement.passes else f"does not pass: {'; '.join(judgement.failures)}"
+    click.echo(f"Judged by {', '.join(judgement.judged)}, it {verdict}.")
+    if len(judgement.judged) < len(LIMITED):
+        missing = ", ".join(name for name in LIMITED if name not in judgement.judged)
+        click.echo(f"Not judged: {missing} (install the extra `quality` for that).")
 
 
 @contextmanager

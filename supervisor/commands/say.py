@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supervisor.client_command import ClientCommand, client_options, engine_settings, server_to_ask
-from supervisor.interruption import tidied_up_when_killed
-from supervisor.spoken import CannotSpeak, Piece
+from supervisor.client.interruption import tidied_up_when_killed
+from supervisor.client.spoken import CannotSpeak, Piece
+from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
 if TYPE_CHECKING:
-    from frontend.timestamps.align import WordTiming
-    from supervisor.sinks import Write
+    from frontend.contract.word_timing import WordTiming
+    from supervisor.client.sinks import Write
 
 _KINDS_SHOWN = 20
 """Of the characters that there was no sound for, in the note about them."""
@@ -54,7 +54,7 @@ def say(
 
     Without -o it is played. Bare samples are mono, signed 16-bit little-endian, 24 kHz.
     """
-    from supervisor.sinks import sink_for
+    from supervisor.client.sinks import sink_for
 
     try:
         with tidied_up_when_killed():
@@ -63,14 +63,14 @@ def say(
             write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
             text = _text(words)
             if url is None:
-                from supervisor.local_speech import LocalSpeech
+                from supervisor.client.local_speech import LocalSpeech
 
                 speech = LocalSpeech(engine_settings(context))
                 pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
                 _deliver(pieces, sink, text, write_subtitles, measured=True)
                 _tell_unspoken(speech.unspoken)
             else:
-                from supervisor.server_client import speak, speak_with_words
+                from supervisor.client.server_client import speak, speak_with_words
 
                 asked = {"model": "kokoro", "input": text, "voice": voice, "lang": lang, "speed": speed}
                 pieces = speak_with_words(url, asked) if write_subtitles else speak(url, asked)
@@ -81,7 +81,7 @@ def say(
 
 def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]], None]:
     from frontend.timestamps.subtitles import FORMATS, subtitles
-    from supervisor.sinks import text_file
+    from supervisor.client.sinks import text_file
 
     write = text_file(file, FORMATS)
     return lambda words: write(subtitles(words, FORMATS[PurePath(file).suffix.lower()], lang or "en"))
@@ -106,7 +106,7 @@ def _deliver(
     *,
     measured: bool,
 ) -> None:
-    from supervisor.speaking_progress import speaking_progress
+    from supervisor.client.speaking_progress import speaking_progress
 
     words: list[WordTiming] = []
     with closing(pieces):

@@ -17,28 +17,29 @@ from setproctitle import setproctitle
 
 from frontend.planning.stored import stored_profiles
 from shm.messages import Ready, Situation, Tuning
-from supervisor.activation import BadActivation, activated_listener
-from supervisor.composition import KINDS, Settings
-from supervisor.errands import Errand
-from supervisor.exit_codes import ExitCode
-from supervisor.exposure import assert_wanted
-from supervisor.lifecycle import Changes, Lifecycle, Outside
-from supervisor.listener import PortTaken, listen
-from supervisor.logs import configure_logging
-from supervisor.loop import Loop
-from supervisor.metrics_folder import metrics_folder
-from supervisor.notifications import Notifications
-from supervisor.options import settings_options
-from supervisor.probe import Probe
-from supervisor.service_manager import ServiceManager
-from supervisor.spawn import ProcessSpawner
-from supervisor.standing import Standing
-from supervisor.tuned import applied_to, told
-from supervisor.tuning.application import Applied
-from supervisor.watchdog import Watchdog
+from supervisor.processes.errands import Errand
+from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.lifecycle import Lifecycle
+from supervisor.processes.loop import Loop
+from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.processes.outside import Changes, Outside
+from supervisor.processes.probe import Probe
+from supervisor.processes.spawn import ProcessSpawner
+from supervisor.processes.standing import Standing
+from supervisor.processes.watchdog import WatchdogFeed
+from supervisor.settings.command_line import parse_settings
+from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.logs import configure_logging
+from supervisor.settings.options import settings_options
+from supervisor.startup.activation import BadActivation, activated_listener
+from supervisor.startup.exposure import assert_wanted
+from supervisor.startup.listener import PortTaken, listen
+from supervisor.startup.notifications import Notifications
+from supervisor.startup.service_manager import ServiceManager
+from supervisor.tuning.application import Applied, status_of, tuned_settings
 
 if TYPE_CHECKING:
-    from supervisor.metrics import SupervisorMetrics
+    from supervisor.processes.metrics import SupervisorMetrics
 
 _ARGUMENTS = "kokoro-live arguments"
 
@@ -57,14 +58,15 @@ class _Serve(click.Command):
 def serve(context: click.Context, /, **values: Any) -> None:
     """Serve OpenAI's speech API on this machine."""
     try:
-        applied, settings = applied_to(context)
+        applied = tuned_settings(context)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    sys.exit(run(applied, settings, context.meta[_ARGUMENTS]))
+    sys.exit(run(applied, context.meta[_ARGUMENTS]))
 
 
-def run(applied: Applied, settings: Settings, arguments: list[str]) -> ExitCode:
+def run(applied: Applied, arguments: list[str]) -> ExitCode:
     """Serve until stopped; the exit status."""
+    settings = applied.settings
     setproctitle("kokoro-live: supervisor")
     configure_logging(settings.supervisor.logs, "supervisor")
     applied.log()
@@ -85,7 +87,7 @@ def run(applied: Applied, settings: Settings, arguments: list[str]) -> ExitCode:
         logging.critical("%s", error)
         return ExitCode.BAD_SETTING
     with metrics_folder(settings.supervisor.metrics_dir) as metrics:
-        return _serve(settings, told(applied), listener, arguments, notifications, metrics)
+        return _serve(settings, status_of(applied), listener, arguments, notifications, metrics)
 
 
 def _serve(
@@ -101,7 +103,7 @@ def _serve(
     watchdog = None
     if notifications.watchdog_seconds is not None:
         probe = Probe(loop, listener)
-        watchdog = Watchdog(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
+        watchdog = WatchdogFeed(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
     manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
     outside = Program(spawner, tuning, listener, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
@@ -156,7 +158,7 @@ class Program(Outside):
 
     def situation(self, situation: Situation) -> None:
         if self._metrics is None:
-            from supervisor.metrics import SupervisorMetrics
+            from supervisor.processes.metrics import SupervisorMetrics
 
             self._metrics = SupervisorMetrics(self._metrics_folder)
         self._metrics.follow(situation)
@@ -170,9 +172,9 @@ class Program(Outside):
     def reload(self) -> Changes:
         old = self._spawner.settings
         try:
-            with serve.make_context("serve", list(self._arguments)) as context:
-                applied, new = applied_to(context)
-                assert_wanted(self._host, replace(new, supervisor=old.supervisor))
+            applied = tuned_settings(parse_settings(self._arguments))
+            new = applied.settings
+            assert_wanted(self._host, replace(new, supervisor=old.supervisor))
         except (ValueError, click.ClickException) as error:
             message = error.format_message() if isinstance(error, click.ClickException) else str(error)
             logging.error("the settings are as they were: %s", message)
@@ -181,18 +183,15 @@ class Program(Outside):
         if new.supervisor != old.supervisor:
             logging.warning("the supervisor's own settings take effect at the next start")
         self._spawner.settings = replace(new, supervisor=old.supervisor)
-        self._tuning = told(applied)
+        self._tuning = status_of(applied)
         costs, before = stored_profiles(new.front.cost_profiles), self._costs
         self._costs = costs
-        return Changes(
-            front=(new.front, costs) != (old.front, before),
-            worker=(new.worker, new.tuned_model) != (old.worker, old.tuned_model),
-        )
+        return Changes(front=(new.front, costs) != (old.front, before), worker=new.worker != old.worker)
 
 
 def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:
     """The model is fetched if espeak-ng speaks only because there is none; providers that nobody has tried here are."""
-    worker = settings.tuned_model.otherwise if settings.tuned_model else settings.worker
+    worker = settings.worker
     asked_for_another = worker.engine != "auto" or worker.model is not None
     if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:
         return (Errand("fetcher", "the model was fetched", "the model is being fetched"),)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from supervisor.client_command import AskingCommand, address_options, server_url
+from supervisor.commands.client_command import AskingCommand, address_options, server_url
 
 
 class StatusCode(IntEnum):
@@ -61,7 +61,7 @@ def status(context: click.Context, /, once: bool, as_json: bool, interval: float
 
 
 def _ask(url: str) -> dict[str, Any]:
-    from supervisor.server_client import NoAnswer, error_in, get_json
+    from supervisor.client.server_client import NoAnswer, error_in, get_json
 
     try:
         code, answer = get_json(url, "/status")
@@ -76,7 +76,7 @@ def _ask(url: str) -> dict[str, Any]:
 def _show(url: str, answer: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from supervisor.status_display import display
+    from supervisor.commands.status_display import display
 
     Console().print(display(url, answer))
 
@@ -85,7 +85,7 @@ def _follow(url: str, answer: dict[str, Any], interval: float) -> None:
     """Until it is interrupted. A server that goes away may come back: that is what one looks for."""
     from rich.live import Live
 
-    from supervisor.status_display import display, lost
+    from supervisor.commands.status_display import display, lost
 
     try:
         with Live(display(url, answer), auto_refresh=False) as live:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from supervisor.client_command import ClientCommand, client_options, engine_settings, server_to_ask
+from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
 _COLUMNS = ("id", "name", "language", "gender", "engine")
 
@@ -42,7 +42,7 @@ def voices(context: click.Context, /, as_json: bool, **_settings: Any) -> None:
 
 
 def _of_server(url: str) -> list[dict[str, Any]]:
-    from supervisor.server_client import NoAnswer, error_in, get_json
+    from supervisor.client.server_client import NoAnswer, error_in, get_json
 
     try:
         status, answer = get_json(url, "/v1/audio/voices")
@@ -56,7 +56,7 @@ def _of_server(url: str) -> list[dict[str, Any]]:
 
 def _of_engine(context: click.Context) -> list[dict[str, Any]]:
     # Which engine would speak shows only when it is loaded: a model may be there and not be of use.
-    from frontend.voice_description import described
+    from frontend.http.voice_description import described
     from worker.engine import EngineUnavailable
     from worker.select import choose
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from supervisor.commands.serve import serve
-from supervisor.composition import Settings
-from supervisor.options import CONFIG_FILE, variable
+from supervisor.settings.command_line import parse_settings
+from supervisor.settings.composition import Settings
+from supervisor.settings.options import CONFIG_FILE, variable
 
 DEFAULT_NAME = "kokoro-live"
 
@@ -55,13 +55,13 @@ def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> D
     Raises:
         click.UsageError: `serve` wouldn't take that, or it means something else in another folder.
     """
-    with serve.make_context("serve", list(arguments)) as context:
-        try:
-            settings = Settings.of(context.params)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from error
-        _assert_absolute(context)
-    ours = {*_FOLDERS, *(variable(str(param.name)) for param in serve.params)}
+    context = parse_settings(arguments)
+    try:
+        settings = Settings.of(context.params)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    _assert_absolute(context)
+    ours = {*_FOLDERS, *(variable(str(param.name)) for param in context.command.params)}
     kept = {key: environment[key] for key in sorted(ours & environment.keys())}
     # -P: the folder in which a service is started has no say in what is imported.
     command = (sys.executable, "-P", "-m", "supervisor", "serve", *arguments)

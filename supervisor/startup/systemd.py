@@ -8,10 +8,10 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from supervisor.exit_codes import SETTLED
-from supervisor.listener import BACKLOG
-from supervisor.nursery import KILL_GRACE
+from supervisor.processes.exit_codes import SETTLED
+from supervisor.processes.nursery import KILL_GRACE
 from supervisor.startup.definition import DEFAULT_NAME, Definition
+from supervisor.startup.listener import BACKLOG
 from supervisor.startup.manager import Installed, Step
 
 START_SECONDS = 300

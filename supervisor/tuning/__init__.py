@@ -1,1 +1,1 @@
-"""Finding what settings suit this machine: the search, the file that keeps what it found, and its use by `serve`."""
+"""`kokoro-live tune` and its profile. Only `supervisor.commands` enters; it imports `supervisor.settings` alone."""

@@ -1,43 +1,44 @@
-"""Settings as `serve` takes them: what the user gave, else what tuning found, else the defaults. Tries nothing out."""
+"""The settings of `serve`: values that the user gave, then the tuning profile, then defaults. Measures nothing."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 import click
+import msgspec
+from click.core import ParameterSource
 
-from frontend.planning.profile import Profile
-from frontend.planning.stored import read_profiles
-from supervisor.composition import Settings
-from supervisor.tuning.case import given, key_of
-from supervisor.tuning.profile_file import Missing, ProfileFolder, TuningProfile, Unusable, days
-from worker.checksum_cache import cached_sha256_of
+from shm.messages import Tuning
+from supervisor.settings.composition import Settings
+from supervisor.tuning.profile import Case, Profile, Unusable, profile_file, read
+
+NOT_WANTED = "--no-tuned: no profile is applied"
+NOTHING_TUNED = "no profile; `kokoro-live tune` measures which threads suit this machine"
+
+_DAY, _HOUR, _MINUTE = 86_400.0, 3600.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Settings, and what became of the profile."""
+    """Settings, and the use that was made of the profile."""
 
     settings: Settings
-    note: str = ""
-    """One line for the log; empty if there is nothing to say."""
-    level: int = logging.INFO
-    profile: TuningProfile | None = None
-    """The one in use."""
+    note: str
+    """One line, for people."""
+    level: int = logging.DEBUG
+    profile: Profile | None = None
+    """The profile in use."""
 
     def log(self) -> None:
-        """Say it, once logging works."""
-        if self.note:
-            logging.log(self.level, "%s", self.note)
+        """Write the note to the log; there is nothing to tell where nobody ever tuned."""
+        logging.log(self.level, "%s", self.note)
 
 
 def tuned_settings(context: click.Context, clock: Callable[[], float] = time.time) -> Applied:
-    """The settings of a parsed command line that has all of them.
+    """The settings of a command line that was parsed with all of them.
 
     Args:
         clock: seconds since 1970.
@@ -45,50 +46,51 @@ def tuned_settings(context: click.Context, clock: Callable[[], float] = time.tim
     Raises:
         ValueError: a given value makes no sense. A profile that can't be used is never an error.
     """
-    values = context.params
-    plain = Settings.of(values)
-    folder = ProfileFolder(plain.worker.cache_dir)
-    if not plain.tuning.tuned or folder.empty():
-        return Applied(plain)
-    chosen_by_user = given(context)
+    plain = Settings.of(context.params)
+    if not plain.tuning.tuned:
+        return Applied(plain, NOT_WANTED)
     try:
-        key = key_of(plain, chosen_by_user)
-        profile = folder.fresh(key, clock())
-        found = _values(profile, chosen_by_user, folder.costs_file(key))
-        settings = Settings.of({**values, **found})
-    except Missing as error:
-        return Applied(plain, f"not tuned: {error}")
-    except (Unusable, ValueError) as error:
+        profile = read(profile_file(plain))
+    except FileNotFoundError:
+        return Applied(plain, NOTHING_TUNED)
+    except Unusable as error:
         return Applied(plain, f"not tuned: {error}", logging.WARNING)
-    changes = str(profile.chosen) or "the defaults"
-    costs = "; plans begin with its costs" if "cost_profiles" in found else ""
-    return Applied(settings, f"tuned {days(profile.age(clock()))} ago: {changes}{costs}", profile=profile)
+    # They were measured together: one of them with another partner is a way that nobody measured.
+    if explicit := [name for name in ("threads", "concurrency") if _given(context, name)]:
+        return Applied(plain, f"not tuned: --{explicit[0]} is given, which wins", logging.INFO)
+    try:
+        case = Case.of(plain)
+    except Unusable as error:
+        return Applied(plain, f"not tuned: {error}", logging.INFO)
+    if stale := case.differences(profile.case):
+        said = f"not tuned: the profile is stale, because it was measured with another value of {', '.join(stale)}"
+        return Applied(plain, f"{said}; `kokoro-live tune` measures again", logging.WARNING)
+    told = f"tuned {ago(clock() - profile.created)} ago: {profile.chosen or 'the defaults stay'}"
+    if profile.chosen is None:
+        return Applied(plain, told, logging.INFO, profile)
+    try:
+        worker = replace(plain.worker, **msgspec.structs.asdict(profile.chosen))
+    except ValueError as error:
+        return Applied(plain, f"not tuned: {profile_file(plain)}: {error}", logging.WARNING)
+    return Applied(replace(plain, worker=worker), told, logging.INFO, profile)
 
 
-def _values(profile: TuningProfile, given: dict[str, Any], costs: Path) -> dict[str, Any]:
-    """What the profile says of the settings that weren't given.
+def status_of(applied: Applied) -> Tuning:
+    """The profile in use, or the reason why there is none, as `/status` shows it."""
+    if profile := applied.profile:
+        way = msgspec.structs.asdict(profile.chosen) if profile.chosen else {}
+        chosen = {name: str(value) for name, value in way.items()}
+        return Tuning(created=profile.created, chosen=chosen, verdict=profile.verdict)
+    return Tuning(reason=applied.note.removeprefix("not tuned: "))
 
-    Raises:
-        Missing: it was found with another number of workers than the user wants.
-        Unusable: its model isn't what it was, or isn't the one that the user wants; or its costs are another's.
-    """
-    if (workers := given.get("workers", 1)) not in (1, profile.chosen.workers):
-        raise Missing(f"--workers asks for {workers}, and this was found with {profile.chosen.workers or 'one worker'}")
-    found = {name: value for name, value in profile.chosen.values().items() if name not in given}
-    if model := profile.chosen.values().get("model"):
-        if "model" in given:
-            raise Unusable(f"it was made for {model.name}, and --model names another")
-        try:
-            if cached_sha256_of(model) != profile.model_sha256:
-                raise Unusable(f"{model} isn't the file any more that it was made for")
-        except OSError as error:
-            raise Unusable(f"its model {model} can't be read: {error.strerror}") from error
-    if "cost_profiles" not in given:
-        try:
-            stored = read_profiles(costs)
-        except ValueError as error:
-            raise Unusable(str(error)) from error
-        if stored != {engine: Profile.from_dict(figures) for engine, figures in profile.costs.items()}:
-            raise Unusable(f"{costs} isn't what was kept with the profile")
-        found["cost_profiles"] = costs
-    return found
+
+def ago(seconds: float) -> str:
+    """An age for people, in the largest unit of which there are two."""
+    for unit, length in (("days", _DAY), ("hours", _HOUR)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0) / _MINUTE:.0f} minutes"
+
+
+def _given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.engine import FIRST_TARGET, PUBLISHED, SPEED_TARGET, Rival, measured, report, subjects
-from benchmarks.engine_subject import Loaded, Round, Subject
+from benchmarks.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
 from tests.split_model import make_split_model
+from worker.tuning.records import Round
 
 
 @pytest.fixture

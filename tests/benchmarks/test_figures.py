@@ -25,7 +25,14 @@ def test_of_nothing_there_is_no_figure() -> None:
 def test_a_summary_counts_what_it_sums_up() -> None:
     found = Summary.of([3.0, 1.0, 2.0])
     assert (found.count, found.median, found.least, found.most) == (3, 2.0, 1.0, 3.0)
-    assert found.median < found.p95 < found.p99 < found.most
+
+
+def test_a_percentile_that_few_values_cannot_have_is_absent() -> None:
+    """Of 3 values none lies between the 95th percentile and the greatest."""
+    few, some, many = (Summary.of([float(value) for value in range(count)]) for count in (19, 20, 100))
+    assert (few.p95, few.p99) == (None, None)
+    assert some.p95 is not None and some.p99 is None
+    assert many.p95 is not None and many.p99 is not None and many.median < many.p95 < many.p99 < many.most
 
 
 def test_fairness_is_one_among_equals_and_a_share_where_one_has_everything() -> None:

@@ -20,6 +20,10 @@ REPORT = Report(
     ["A note."],
     {"raw": [1.5]},
 )
+TIMES = {
+    "phrase": {"kokoro-live": {"first": [0.2, 0.1, 0.3]}, "kokoro-onnx create_stream": {"first": [0.7, 0.6, 0.8]}},
+    "sentence": {"kokoro-live": {"first": [0.25]}},
+}
 MACHINE = {"processor": "A processor", "cores": "2", "load before": "0.1"}
 
 
@@ -66,12 +70,12 @@ def test_something_else_is_no_report(tmp_path: Path) -> None:
         read(tmp_path / "other.json")
 
 
-def test_the_readme_section_takes_the_place_of_the_last_one(tmp_path: Path) -> None:
-    """What is around the markers stays; the section names the command and the machine; twice is the same as once."""
+def test_the_section_takes_the_place_of_the_last_one(tmp_path: Path) -> None:
+    """Text around the markers stays; the section names the command and the machine; twice is the same as once."""
     write([REPORT], MACHINE, "kokoro-live bench ttfa", False, tmp_path)
     made = section([read(tmp_path / "bench.json")])
-    readme = f"# Title\n\n{MARKER}\nold\n{MARKER}\n\nThe end.\n"
-    found = inserted(readme, made)
+    document = f"# Title\n\n{MARKER}\nold\n{MARKER}\n\nThe end.\n"
+    found = inserted(document, made)
     assert found.startswith("# Title\n") and found.endswith("The end.\n")
     assert "old" not in found
     assert "`kokoro-live bench ttfa` on processor A processor, cores 2." in found
@@ -79,16 +83,18 @@ def test_the_readme_section_takes_the_place_of_the_last_one(tmp_path: Path) -> N
     assert inserted(found, made) == found
 
 
-def test_in_the_readme_a_target_of_several_texts_is_one_row_that_names_who_missed_it(tmp_path: Path) -> None:
-    found = [
-        Verdict("phrase: soon", "1 ms", True),
-        Verdict("article: soon", "9 ms", False),
-        Verdict("phrase: cheap", "8 %", False),
-    ]
-    write([Report("ttfa", "kokoro", [TABLE], found)], MACHINE, "kokoro-live bench ttfa", False, tmp_path)
-    made = section([read(tmp_path / "bench.json")])
-    assert "| soon | phrase 1 ms; article 9 ms | missed: article |" in made
-    assert "| cheap | phrase 8 % | missed |" in made
+def test_the_headline_has_medians_and_how_much_sooner_they_are(tmp_path: Path) -> None:
+    report = Report("ttfa", "kokoro", [TABLE], [], (), TIMES)
+    write([report], MACHINE, "kokoro-live bench ttfa", False, tmp_path)
+    made = readme_section.headline([read(tmp_path / "bench.json")])
+    assert "| phrase | 200 | 700 | 3.5 |" in made
+    assert "| sentence | 250 | – | – |" in made
+
+
+def test_without_such_times_there_is_no_headline(tmp_path: Path) -> None:
+    write([Report("streams", "kokoro", [TABLE], [])], MACHINE, "kokoro-live bench streams", False, tmp_path)
+    with pytest.raises(ValueError, match="bench ttfa"):
+        readme_section.headline([read(tmp_path / "bench.json")])
 
 
 def test_a_readme_without_markers_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +102,7 @@ def test_a_readme_without_markers_is_left_as_it_is(tmp_path: Path, monkeypatch: 
         inserted(f"# Title\n{MARKER}\n", "new")
     readme = tmp_path / "README.md"
     readme.write_text("# Title\n")
-    write([REPORT], MACHINE, "kokoro-live bench", False, tmp_path)
+    write([Report("ttfa", "kokoro", [TABLE], [], (), TIMES)], MACHINE, "kokoro-live bench", False, tmp_path)
     monkeypatch.setattr("sys.argv", ["readme_section", str(tmp_path / "bench.json"), "--readme", str(readme)])
     assert readme_section.main() == 1
     assert readme.read_text() == "# Title\n"

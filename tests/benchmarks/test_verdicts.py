@@ -37,8 +37,8 @@ def test_a_windowed_engine_must_be_eight_times_sooner_and_another_five() -> None
 
 
 def test_the_last_byte_may_be_five_percent_after_the_bare_sessions() -> None:
-    assert met({COLD: times(0.5, 10.4), BARE: times(0.5, 10.0)}) == [True, True]
-    assert met({COLD: times(0.5, 10.6), BARE: times(0.5, 10.0)}) == [True, False]
+    assert met({COLD: times(0.5, 10.4), BARE: times(0.5, 10.0)}) == [True]
+    assert met({COLD: times(0.5, 10.6), BARE: times(0.5, 10.0)}) == [False]
 
 
 def test_what_was_spoken_before_must_come_within_ten_milliseconds() -> None:
@@ -89,9 +89,9 @@ def test_arrivals_are_drawn_alike_and_rise() -> None:
     assert len(found) == 16 and found[0] == 0
 
 
-def test_behind_a_long_request_a_short_one_may_wait_for_one_segment() -> None:
-    """Half a second alone, a segment of one: 1.4 s is within, 1.6 s is not; being sent away is neither."""
-    assert short_behind_long.verdict(Waits([0.5], [1.4], 0), 1.0).met
-    assert not short_behind_long.verdict(Waits([0.5], [1.6], 0), 1.0).met
-    assert not short_behind_long.verdict(Waits([0.5, 0.5], [0.6], 1), 1.0).met
-    assert not short_behind_long.verdict(Waits([0.5], [], 1), 1.0).met
+def test_behind_a_long_request_a_short_one_may_come_a_quarter_later() -> None:
+    """Half a second alone: 0.62 s is within the limit, 0.63 s is not; a rejected newcomer misses it."""
+    assert short_behind_long.verdict(Waits([0.5], [0.62], 0)).met
+    assert not short_behind_long.verdict(Waits([0.5], [0.63], 0)).met
+    assert not short_behind_long.verdict(Waits([0.5, 0.5], [0.6], 1)).met
+    assert not short_behind_long.verdict(Waits([0.5], [], 1)).met

@@ -17,7 +17,7 @@ from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.server import Server, server
 
 WORKER = {
-    "job-read": 3,
+    "order-read": 3,
     "release-read": 3,
     "forget-read": 1,
     "before-block": 3,

@@ -15,9 +15,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from frontend.settings import FrontSettings
-from supervisor.composition import KINDS
-from supervisor.options import variable
+from frontend.settings.front import FrontSettings
+from supervisor.settings.composition import KINDS
+from supervisor.settings.options import variable
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

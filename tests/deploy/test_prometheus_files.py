@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from frontend.metrics import Metrics
-from frontend.readings import GAUGES
-from supervisor.metrics import SupervisorMetrics
+from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.readings import GAUGES
+from supervisor.processes.metrics import SupervisorMetrics
 from worker.metrics import WorkerMetrics
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""A dispatcher with workers that do what a test says, and listeners to its streams."""
+"""A scheduler with workers that do what a test says, and listeners to its streams."""
 
 from __future__ import annotations
 
@@ -6,42 +6,43 @@ import asyncio
 
 import numpy as np
 
-from frontend.cache.segments import SegmentCache
-from frontend.dispatcher import Dispatcher, Reader
-from frontend.metrics import Metrics
-from frontend.settings import FrontSettings
-from frontend.speaker import SpeechRequest, SpeechStream
-from frontend.stream import Stream
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import SpeechStream
+from frontend.monitoring.metrics import Metrics
+from frontend.scheduling.scheduler import Reader, Scheduler
+from frontend.settings.front import FrontSettings
+from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.stream import Stream
 from shm.audio import Pcm
 from shm.messages import ControlMessage, Situation
 from tests.frontend.scripted_worker import DEADLINE, ScriptedReader, ScriptedWorker, joined, samples_of
 
 
 class Desk:
-    """A dispatcher, what it told the supervisor, and the workers that were connected to it."""
+    """A scheduler, what it told the supervisor, and the workers that were connected to it."""
 
     def __init__(self, patience: float = 60.0, cache_bytes: int = 0, reader: Reader | None = None) -> None:
         self.told: list[ControlMessage] = []
         settings = FrontSettings(max_streams=8, hang_patience=patience)
         self.metrics = Metrics()
-        self.dispatcher = Dispatcher(
+        self.scheduler = Scheduler(
             reader or ScriptedReader(), self.metrics, self.told.append, settings, SegmentCache(cache_bytes)
         )
-        self.dispatcher.situation(Situation("running", "", {}))
+        self.scheduler.situation(Situation("running", "", {}))
         self.workers: list[ScriptedWorker] = []
 
     def worker(self, generation: int, **options: object) -> ScriptedWorker:
         worker = ScriptedWorker(generation, **options)  # type: ignore[arg-type]
-        self.dispatcher.connect(worker.connect, worker.fds)
+        self.scheduler.connect(worker.connect, worker.fds)
         self.workers.append(worker)
         return worker
 
     def open(self, text: str, **fields: object) -> Stream:
         request = SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", 1.0, **fields)  # type: ignore[arg-type]
-        return self.dispatcher.open(request)
+        return self.scheduler.open(request)
 
     def close(self) -> None:
-        self.dispatcher.close()
+        self.scheduler.close()
         for worker in self.workers:
             worker.die()
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from aiohttp import web
 
-from frontend.app import make_app
-from frontend.metrics import Metrics
-from frontend.settings import FrontSettings
-from frontend.speaker import SpeechRequest, Unavailable
-from frontend.timestamps.align import WordTiming
+from frontend.contract.errors import Unavailable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.word_timing import WordTiming
+from frontend.http.app import make_app
+from frontend.monitoring.metrics import Metrics
+from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
 

@@ -1,4 +1,4 @@
-"""The worker's end of a real channel, played by the test: it reads jobs, and seals what it is told to."""
+"""The worker's end of a real channel, played by the test: it reads orders, and seals what it is told to."""
 
 from __future__ import annotations
 
@@ -9,15 +9,27 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontend.joins import Joiner
+from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import Profile
-from frontend.speaker import SpeechRequest
+from frontend.streams.joins import Joiner
 from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.memory import reserve
-from shm.messages import Began, Commit, CommitMessage, Connect, Done, Failed, Forget, Job, Release, decode_job, encode
+from shm.messages import (
+    Began,
+    Commit,
+    CommitMessage,
+    Connect,
+    Done,
+    Failed,
+    Forget,
+    Release,
+    SegmentOrder,
+    decode_order,
+    encode,
+)
 from shm.ring import Arena, RingWriter
 
 DEADLINE = 60.0
@@ -68,21 +80,21 @@ class ScriptedWorker:
         self, generation: int, engine: EngineInfo = ENGINE, rings: int = 4, ring: int = RING, slot: int = 0
     ) -> None:
         memory = reserve(rings * ring * SAMPLE_BYTES)
-        jobs_read, jobs_write = os.pipe()
+        orders_read, orders_write = os.pipe()
         commits_read, commits_write = os.pipe()
-        os.set_blocking(jobs_read, False)
+        os.set_blocking(orders_read, False)
         self.generation = generation
         self.connect = Connect(generation, rings, ring, engine, slot)
-        self.fds = [jobs_write, commits_read, os.dup(memory)]
-        self.jobs: list[Job] = []
+        self.fds = [orders_write, commits_read, os.dup(memory)]
+        self.orders: list[SegmentOrder] = []
         self.forgotten: list[int] = []
         self._arena = Arena(memory, rings, ring)
         os.close(memory)
-        self._reader = FrameReader(jobs_read)
+        self._reader = FrameReader(orders_read)
         self._commits = FrameWriter(commits_write)
         self._rings: dict[int, RingWriter] = {}
         self._news = asyncio.Event()
-        asyncio.get_running_loop().add_reader(jobs_read, self._read)
+        asyncio.get_running_loop().add_reader(orders_read, self._read)
 
     def _read(self) -> None:
         try:
@@ -91,25 +103,25 @@ class ScriptedWorker:
             asyncio.get_running_loop().remove_reader(self._reader.fd)
             return
         for payload in payloads:
-            match decode_job(payload):
-                case Job() as job:
-                    self.jobs.append(job)
-                    self._rings.setdefault(job.job, RingWriter(self._arena.ring(job.ring)))
-                case Release(job, position):
-                    if job in self._rings:
-                        self._rings[job].release(position)
-                case Forget(job):
-                    self.forgotten.append(job)
-                    self._rings.pop(job, None)
+            match decode_order(payload):
+                case SegmentOrder() as order:
+                    self.orders.append(order)
+                    self._rings.setdefault(order.stream, RingWriter(self._arena.ring(order.ring)))
+                case Release(stream, position):
+                    if stream in self._rings:
+                        self._rings[stream].release(position)
+                case Forget(stream):
+                    self.forgotten.append(stream)
+                    self._rings.pop(stream, None)
         self._news.set()
 
-    async def has(self, count: int) -> Job:
-        """Wait until `count` jobs have come; the last of them."""
+    async def has(self, count: int) -> SegmentOrder:
+        """Wait until `count` orders have come; the last of them."""
         async with asyncio.timeout(DEADLINE):
-            while len(self.jobs) < count:
+            while len(self.orders) < count:
                 self._news.clear()
                 await self._news.wait()
-        return self.jobs[count - 1]
+        return self.orders[count - 1]
 
     async def hears_of_forgotten(self, count: int) -> None:
         async with asyncio.timeout(DEADLINE):
@@ -117,32 +129,32 @@ class ScriptedWorker:
                 self._news.clear()
                 await self._news.wait()
 
-    def begin(self, job: Job) -> None:
+    def begin(self, order: SegmentOrder) -> None:
         """Say that a lane takes it up."""
-        self.send(Began(self.generation, job.job, job.segment))
+        self.send(Began(self.generation, order.stream, order.segment))
 
-    def seal(self, job: Job, start: int, end: int) -> None:
-        """Commit samples `start` to `end` of the job's segment."""
-        self.send(self.commit(job, start, end))
+    def seal(self, order: SegmentOrder, start: int, end: int) -> None:
+        """Commit samples `start` to `end` of the order's segment."""
+        self.send(self.commit(order, start, end))
 
-    def commit(self, job: Job, start: int, end: int) -> Commit:
+    def commit(self, order: SegmentOrder, start: int, end: int) -> Commit:
         """Write samples into the ring; the commit for them."""
-        part = samples_of(job.script)[start:end]
-        position, crc32 = self._rings[job.job].write(part)
-        return Commit(self.generation, job.job, job.segment, start, position, len(part), crc32)
+        part = samples_of(order.script)[start:end]
+        position, crc32 = self._rings[order.stream].write(part)
+        return Commit(self.generation, order.stream, order.segment, start, position, len(part), crc32)
 
-    def speak(self, job: Job) -> None:
-        """Make the whole job, from where it is wanted."""
-        whole = len(samples_of(job.script))
-        if job.from_sample < whole:
-            self.seal(job, job.from_sample, whole)
-        self.end(job)
+    def speak(self, order: SegmentOrder) -> None:
+        """Make the whole order, from where it is wanted."""
+        whole = len(samples_of(order.script))
+        if order.from_sample < whole:
+            self.seal(order, order.from_sample, whole)
+        self.end(order)
 
-    def end(self, job: Job) -> None:
-        self.send(Done(self.generation, job.job, job.segment, len(samples_of(job.script)), 0.01))
+    def end(self, order: SegmentOrder) -> None:
+        self.send(Done(self.generation, order.stream, order.segment, len(samples_of(order.script)), 0.01))
 
-    def fail(self, job: Job, reason: str) -> None:
-        self.send(Failed(self.generation, job.job, job.segment, reason))
+    def fail(self, order: SegmentOrder, reason: str) -> None:
+        self.send(Failed(self.generation, order.stream, order.segment, reason))
 
     def send(self, message: CommitMessage) -> None:
         self._commits.send(encode(message))

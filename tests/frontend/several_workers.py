@@ -7,7 +7,7 @@ import asyncio
 import msgspec
 
 from shm.audio import Pcm
-from shm.messages import Job
+from shm.messages import SegmentOrder
 from tests.frontend.desk import Desk, listen
 from tests.frontend.scripted_worker import ENGINE, ScriptedWorker
 
@@ -29,7 +29,9 @@ async def quiet() -> None:
         await asyncio.sleep(0)
 
 
-async def split(desk: Desk, text: str) -> tuple[ScriptedWorker, ScriptedWorker, asyncio.Task[Pcm], Job, Job]:
+async def split(
+    desk: Desk, text: str
+) -> tuple[ScriptedWorker, ScriptedWorker, asyncio.Task[Pcm], SegmentOrder, SegmentOrder]:
     """A stream whose first segment is in the making at one worker, its second at the other."""
     one, two = pair(desk)
     listener = listen(desk.open(text))
@@ -42,7 +44,7 @@ async def split(desk: Desk, text: str) -> tuple[ScriptedWorker, ScriptedWorker, 
 
 
 async def rest(worker: ScriptedWorker, first: int, *listeners: asyncio.Task[Pcm]) -> None:
-    """Speak every job from number `first` on, until the listeners have heard all."""
+    """Speak every order from number `first` on, until the listeners have heard all."""
 
     async def speak() -> None:
         for count in range(first, 1000):

@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
+from frontend.contract.request import SpeechRequest
 from frontend.planning.profile import Profile
-from frontend.speaker import SpeechRequest
 from frontend.text.segment import Cut, Segment, Unit
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
-from shm.messages import Done, Job
+from shm.messages import Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import ENGINE, ScriptedReader, ScriptedWorker, samples_of
 
@@ -43,15 +43,15 @@ def worker_of(desk: Desk, generation: int = 1) -> ScriptedWorker:
     return desk.worker(generation, engine=KOKORO, ring=30 * SAMPLE_RATE)
 
 
-def speak(worker: ScriptedWorker, job: Job, real_time_factor: float) -> None:
-    """Make a job, and say how long it took."""
-    samples = len(samples_of(job.script))
-    worker.seal(job, job.from_sample, samples)
-    worker.send(Done(worker.generation, job.job, job.segment, samples, real_time_factor * samples / SAMPLE_RATE))
+def speak(worker: ScriptedWorker, order: SegmentOrder, real_time_factor: float) -> None:
+    """Make an order, and say how long it took."""
+    samples = len(samples_of(order.script))
+    worker.seal(order, order.from_sample, samples)
+    worker.send(Done(worker.generation, order.stream, order.segment, samples, real_time_factor * samples / SAMPLE_RATE))
 
 
 async def spoken_before(desk: Desk, worker: ScriptedWorker, spec: str, real_time_factor: float) -> None:
-    """Have a worker's first job be for somebody else: how fast it is is known, and the segment is in the cache."""
+    """Have a worker's first order be for somebody else: how fast it is is known, and the segment is in the cache."""
     listener = listen(desk.open(spec, client="before"))
     speak(worker, await worker.has(1), real_time_factor)
     await heard(listener)
@@ -59,7 +59,7 @@ async def spoken_before(desk: Desk, worker: ScriptedWorker, spec: str, real_time
 
 @asynccontextmanager
 async def at_work(worker: ScriptedWorker, since: int, real_time_factor: float) -> AsyncIterator[None]:
-    """Meanwhile every job from the `since`th on is made."""
+    """Meanwhile every order from the `since`th on is made."""
 
     async def work() -> None:
         count = since

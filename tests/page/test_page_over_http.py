@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 
 from frontend.audio.formats import AudioFormat
-from frontend.page import STATIC
-from frontend.settings import FrontSettings
+from frontend.http.page import STATIC
+from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving
 
 TYPES = {

@@ -16,11 +16,11 @@ from shm.audio import Pcm
 from shm.control import ControlSocket
 from shm.frames import FrameReader, FrameWriter
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
-from shm.messages import Commit, Connect, Release, decode_job, encode
+from shm.messages import Commit, Connect, Release, decode_order, encode
 from shm.ring import Arena, RingWriter
 from tests.shm.numbered import numbered
 
-JOB = 1
+STREAM = 1
 RING = 1000
 BLOCK = 300
 UNASKED = 3
@@ -63,15 +63,15 @@ class DyingMemory:
 
 def produce(control_end: socket.socket, kill_point: str) -> None:
     """Commit `UNASKED` blocks; at the first `Release` one more, and be killed at `kill_point` meanwhile."""
-    ((connect, (jobs_fd, commits_fd, memory_fd)),) = ControlSocket(control_end).receive()
+    ((connect, (orders_fd, commits_fd, memory_fd)),) = ControlSocket(control_end).receive()
     assert isinstance(connect, Connect)
-    jobs, commits = FrameReader(jobs_fd), FrameWriter(commits_fd)
+    orders, commits = FrameReader(orders_fd), FrameWriter(commits_fd)
     memory: Any = DyingMemory(Arena(memory_fd, connect.rings, connect.ring_samples).ring(0))
     os.close(memory_fd)
     writer = RingWriter(memory)
     for block in range(UNASKED):
         commits.send(written(writer, block))
-    for message in map(decode_job, jobs.receive()):
+    for message in map(decode_order, orders.receive()):
         assert isinstance(message, Release)
         writer.release(message.position)
     memory.kill_point = kill_point
@@ -92,7 +92,7 @@ def written(writer: RingWriter, block: int) -> bytes:
     """Write one block of the source; its commit in bytes."""
     offset = block * BLOCK
     position, crc32 = writer.write(numbered(offset, BLOCK))
-    return encode(Commit(1, JOB, 0, offset, position, BLOCK, crc32))
+    return encode(Commit(1, STREAM, 0, offset, position, BLOCK, crc32))
 
 
 def tied(lifeline: Connection, talk: Connection) -> None:

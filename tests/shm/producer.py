@@ -14,8 +14,8 @@ from shm.control import ControlSocket, control_pair
 from shm.frames import FrameReader, FrameWriter
 from shm.messages import Commit, Connect, Release, decode_commit, encode
 from shm.ring import Arena, RingReader
-from supervisor.channels import channel
-from tests.shm.children import JOB, RING, produce
+from supervisor.processes.channels import channel
+from tests.shm.children import RING, STREAM, produce
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Producer:
 
     process: Any
     control: ControlSocket
-    jobs: FrameWriter
+    orders: FrameWriter
     commits: FrameReader
     arena: Arena
     connected: bool = True
@@ -47,13 +47,13 @@ class Producer:
         return commits  # type: ignore[return-value]
 
     def release(self, position: int) -> None:
-        self.jobs.send(encode(Release(JOB, position)))
+        self.orders.send(encode(Release(STREAM, position)))
 
     def hang_up(self) -> None:
         """Close this side of the channel. Idempotent."""
         if self.connected:
             self.connected = False
-            self.jobs.close()
+            self.orders.close()
             self.commits.close()
 
 
@@ -66,10 +66,10 @@ def producer(kill_point: str) -> Iterator[Producer]:
     control_end.close()
     with channel(1, RING) as ends:
         control.send(Connect(1, 1, RING), ends.worker)
-        jobs, commits, memory = (os.dup(fd) for fd in ends.front)
+        orders, commits, memory = (os.dup(fd) for fd in ends.front)
     arena = Arena(memory, 1, RING)
     os.close(memory)
-    front = Producer(process, control, FrameWriter(jobs), FrameReader(commits), arena)
+    front = Producer(process, control, FrameWriter(orders), FrameReader(commits), arena)
     try:
         yield front
     finally:

@@ -26,7 +26,7 @@ def test_nobody_holds_an_end_that_is_not_its_own() -> None:
         for worker in (first, second):
             worker.committed(UNASKED)
             other = worker.process.pid
-            assert holders(worker.jobs.fd) == sorted([(me, "write"), (other, "read")])
+            assert holders(worker.orders.fd) == sorted([(me, "write"), (other, "read")])
             assert holders(worker.commits.fd) == sorted([(me, "read"), (other, "write")])
             assert holders(worker.control.fileno()) == [(me, "both")]
             assert arenas(other) == 1
@@ -39,7 +39,7 @@ def test_nobody_holds_an_end_that_is_not_its_own() -> None:
             first.release(1)
         with pytest.raises(BrokenChannel):
             first.control.receive()
-        assert holders(first.jobs.fd) == [(me, "write")]
+        assert holders(first.orders.fd) == [(me, "write")]
         assert holders(first.commits.fd) == [(me, "read")]
         assert second.process.is_alive()
         assert len(holders(second.commits.fd)) == 2

@@ -28,24 +28,24 @@ from shm.messages import (
     Failed,
     Forget,
     Idle,
-    Job,
-    JobMessage,
     Load,
     Loading,
     Marks,
+    OrderMessage,
     Placed,
     ProviderFailure,
     Quit,
     Ready,
     Recycle,
     Release,
+    SegmentOrder,
     Situation,
     Started,
     Tuning,
     clipped,
     decode_commit,
     decode_control,
-    decode_job,
+    decode_order,
     encode,
     pack_marks,
     unpack_marks,
@@ -67,9 +67,9 @@ ENGINE = EngineInfo(
     voices=("af_heart", "zf_xiaobei"),
     concurrency=2,
 )
-JOB = Job(
+ORDER = SegmentOrder(
     generation=3,
-    job=1,
+    stream=1,
     segment=2,
     ring=0,
     script="həlˈoʊ",
@@ -80,7 +80,7 @@ JOB = Job(
     from_sample=24_000,
     first_deadline=12345.678,
 )
-JOBS: list[JobMessage] = [JOB, Release(1, LARGEST), Forget(7)]
+ORDERS: list[OrderMessage] = [ORDER, Release(1, LARGEST), Forget(7)]
 COMMITS: list[CommitMessage] = [
     Began(3, 1, 2),
     Marks(3, 1, 2, pack_marks([(0, 600), (17, 24_000), (MAX_PLACE, MAX_SAMPLE)])),
@@ -113,12 +113,12 @@ LARGEST_VALUES = {
     float: 1.7976931348623157e308,
     str: clipped("ə" * 100_000),
 }
-DECODERS: list[Callable[[bytes], object]] = [decode_job, decode_commit, decode_control]
+DECODERS: list[Callable[[bytes], object]] = [decode_order, decode_commit, decode_control]
 
 
-@pytest.mark.parametrize("message", JOBS, ids=lambda message: type(message).__name__)
-def test_a_job_message_comes_back_as_it_was(message: JobMessage) -> None:
-    assert decode_job(encode(message)) == message
+@pytest.mark.parametrize("message", ORDERS, ids=lambda message: type(message).__name__)
+def test_an_order_message_comes_back_as_it_was(message: OrderMessage) -> None:
+    assert decode_order(encode(message)) == message
 
 
 @pytest.mark.parametrize("message", COMMITS, ids=lambda message: type(message).__name__)
@@ -132,7 +132,7 @@ def test_a_control_message_comes_back_as_it_was(message: ControlMessage) -> None
 
 
 def test_no_message_is_missing_here() -> None:
-    assert set(get_args(JobMessage)) == set(map(type, JOBS))
+    assert set(get_args(OrderMessage)) == set(map(type, ORDERS))
     assert set(get_args(CommitMessage)) == set(map(type, COMMITS))
     assert set(get_args(ControlMessage)) == set(map(type, CONTROLS))
 
@@ -178,7 +178,7 @@ def test_garbage_is_a_msgspec_error_and_never_a_message(garbage: bytes) -> None:
 
 
 @settings(database=None)
-@given(message=st.sampled_from([*JOBS, *COMMITS, *CONTROLS]), data=st.data())
+@given(message=st.sampled_from([*ORDERS, *COMMITS, *CONTROLS]), data=st.data())
 def test_a_damaged_message_is_refused_or_is_still_a_message(message: object, data: st.DataObject) -> None:
     """Some bytes overwritten: no other kind of error comes out, whatever they hit."""
     payload = bytearray(encode(message))
@@ -191,7 +191,7 @@ def test_a_damaged_message_is_refused_or_is_still_a_message(message: object, dat
             pass
 
 
-@pytest.mark.parametrize("message", [*JOBS, *COMMITS, *CONTROLS], ids=lambda message: type(message).__name__)
+@pytest.mark.parametrize("message", [*ORDERS, *COMMITS, *CONTROLS], ids=lambda message: type(message).__name__)
 def test_a_message_cut_short_or_with_something_after_it_is_refused(message: object) -> None:
     payload = encode(message)
     for wrong in [*(payload[:length] for length in range(len(payload))), payload + b"\x00"]:
@@ -202,8 +202,12 @@ def test_a_message_cut_short_or_with_something_after_it_is_refused(message: obje
 
 @pytest.mark.parametrize(
     ("decode", "strangers"),
-    [(decode_job, [*COMMITS, *CONTROLS]), (decode_commit, [*JOBS, *CONTROLS]), (decode_control, [*JOBS, *COMMITS])],
-    ids=["jobs", "commits", "control"],
+    [
+        (decode_order, [*COMMITS, *CONTROLS]),
+        (decode_commit, [*ORDERS, *CONTROLS]),
+        (decode_control, [*ORDERS, *COMMITS]),
+    ],
+    ids=["orders", "commits", "control"],
 )
 def test_a_message_of_another_conversation_is_refused(
     decode: Callable[[bytes], object], strangers: list[object]

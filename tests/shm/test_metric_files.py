@@ -186,10 +186,10 @@ def test_what_a_server_counts_never_outgrows_the_files(tmp_path: Path, processes
     """A file that grows is sparse, and a mapped page that the disk has no room for is a SIGBUS."""
     processes.append(Process("front", tmp_path))
     made = processes[0].does(
-        """[__import__("frontend.metrics"), exec('''
-from frontend.metrics import Metrics
+        """[__import__("frontend.monitoring.metrics"), exec('''
+from frontend.monitoring.metrics import Metrics
 from worker.metrics import WorkerMetrics
-from supervisor.metrics import SupervisorMetrics
+from supervisor.processes.metrics import SupervisorMetrics
 metrics = Metrics()
 WorkerMetrics()
 SupervisorMetrics(None)

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.memory import reserve
-from shm.messages import Commit, Release, decode_commit, decode_job, encode
+from shm.messages import Commit, Release, decode_commit, decode_order, encode
 from shm.ring import Arena, RingReader, RingWriter
 from tests.shm.numbered import joined, numbered
 
@@ -169,7 +169,7 @@ class Schedule(RuleBasedStateMachine):
     @rule(count=part_of_a_pipe)
     def deliver_releases(self, count: int) -> None:
         now = self.now
-        for message in map(decode_job, now.releases.deliver(count)):
+        for message in map(decode_order, now.releases.deliver(count)):
             assert isinstance(message, Release)
             now.writer.release(message.position)
             now.known_read = message.position

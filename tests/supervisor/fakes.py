@@ -21,10 +21,11 @@ from shm.messages import (
     Recycle,
     Started,
 )
-from supervisor.errands import Errand
-from supervisor.lifecycle import Changes, Lifecycle, Outside
-from supervisor.settings import SupervisorSettings
-from supervisor.standing import Standing
+from supervisor.processes.errands import Errand
+from supervisor.processes.lifecycle import Lifecycle
+from supervisor.processes.outside import Changes, Outside
+from supervisor.processes.standing import Standing
+from supervisor.settings.supervisor import SupervisorSettings
 
 ESPEAK = EngineInfo(name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=9, voices=("a",))
 KOKORO = EngineInfo(
@@ -43,13 +44,14 @@ FETCH = Errand("fetcher", "the model was fetched", "the model is being fetched")
 
 @dataclass(eq=False)
 class FakeChild:
-    """See `supervisor.incarnation.Incarnation`."""
+    """See `supervisor.processes.incarnation.Incarnation`."""
 
     role: str
     generation: int
     pid: int = 4711
     subject: str = ""
     ready: Ready | None = None
+    loading: str = ""
     heard: list[ControlMessage] = field(default_factory=list)
     said: set[type] = field(default_factory=set)
     deaf: bool = False

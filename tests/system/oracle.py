@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frontend.joins import Joiner
+from frontend.streams.joins import Joiner
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation
+from tests.frontend.segments import segments_of
 from tests.miniature import expected, make_miniature, make_voices, tokens_of, vocabulary
 
 NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
@@ -22,7 +23,7 @@ def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
     """Every sample of a text, in order, from a server with `--no-adapt-plans`."""
     joiner = Joiner()
     joined: list[NDArray[np.int16]] = []
-    for segment in _PIPELINE.segments(text, "en-us", NOTATION, speed):
+    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, speed):
         pace = speed * segment.rate
         joined += joiner.push(expected(tokens_of(segment.script), pace))
         joiner.end(segment.cut, pace, segment.pause)

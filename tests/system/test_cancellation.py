@@ -13,6 +13,7 @@ import pytest
 
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
+from tests.frontend.segments import segments_of
 from tests.system.oracle import NOTATION, miniature_arguments, samples_of
 from tests.system.server import DEADLINE, Server, server
 
@@ -31,7 +32,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def tokens_of_segments(text: str) -> list[int]:
-    return [segment.tokens + _PADS for segment in TextPipeline(G2P()).segments(text, "en-us", NOTATION)]
+    return [segment.tokens + _PADS for segment in segments_of(TextPipeline(G2P()), text, "en-us", NOTATION)]
 
 
 def counted(of: Server, name: str) -> float:

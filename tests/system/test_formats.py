@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from tests.frontend.audio.hearing import FRAME, PADDING, hear, loudness, signal_to_noise
+from tests.frontend.segments import segments_of
 from tests.system.oracle import NOTATION, miniature_arguments, samples_of, sentences
 from tests.system.server import Server, server
 
@@ -75,7 +76,7 @@ def test_a_finished_wav_is_read_by_pythons_wave_module(espeak: Server, spoken: t
 
 def test_events_count_tokens_and_frames(tmp_path: Path) -> None:
     text = sentences(9)
-    tokens = sum(segment.tokens for segment in TextPipeline(G2P()).segments(text, "en-us", NOTATION))
+    tokens = sum(segment.tokens for segment in segments_of(TextPipeline(G2P()), text, "en-us", NOTATION))
     with server(*miniature_arguments(tmp_path)) as miniature:
         body = miniature.hear(input=text, response_format="pcm", stream_format="sse")
     *deltas, done = [json.loads(event.removeprefix(b"data: ")) for event in body.split(b"\n\n")[:-1]]

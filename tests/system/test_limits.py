@@ -17,7 +17,7 @@ import numpy as np
 import psutil
 import pytest
 
-from supervisor.exit_codes import ExitCode
+from supervisor.processes.exit_codes import ExitCode
 from tests.system.listening import LONG
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server

@@ -193,7 +193,7 @@ def test_the_log_has_a_line_for_each_request_with_its_stages(slow: Server) -> No
     slow.hear(input="An unheard of secret.", response_format="pcm")
     line = slow.logs(rf"POST {SPEECH} 200 .*")[0]
     places = re.findall(r" (\w+)=([\d.]+)", line)
-    assert [name for name, _ in places] == ["job", "planned", "dispatched", "first_block", "first_audio"]
+    assert [name for name, _ in places] == ["stream", "planned", "dispatched", "first_block", "first_audio"]
     times = [float(value) for _, value in places[1:]]
     assert times == sorted(times)
     assert not any("secret" in logged for logged in slow.log)

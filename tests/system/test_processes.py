@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supervisor.exit_codes import ExitCode
+from supervisor.processes.exit_codes import ExitCode
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, all_gone, server

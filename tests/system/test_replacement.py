@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.frontend.segments import segments_of
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
@@ -129,7 +130,7 @@ def poisoned_by(folder: Path, text: str) -> dict[str, str]:
     from frontend.text.pipeline import TextPipeline
     from tests.system.oracle import NOTATION
 
-    (segment,) = TextPipeline(G2P()).segments(text, "en-us", NOTATION)
+    (segment,) = segments_of(TextPipeline(G2P()), text, "en-us", NOTATION)
     site = folder / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(

@@ -7,7 +7,7 @@ import os
 import psutil
 import pytest
 
-from supervisor.exit_codes import ExitCode
+from supervisor.processes.exit_codes import ExitCode
 from tests.system.server import DEADLINE, server
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")

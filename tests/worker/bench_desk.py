@@ -12,7 +12,7 @@ import numpy as np
 from shm.audio import SAMPLE_BYTES, Pcm
 from shm.engine_info import EngineInfo
 from shm.memory import reserve
-from shm.messages import Began, Commit, CommitMessage, Job
+from shm.messages import Began, Commit, CommitMessage, SegmentOrder
 from shm.ring import Arena, RingReader
 from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
@@ -68,13 +68,15 @@ def samples_of(script: str, count: int) -> Pcm:
     return (np.arange(count) + zlib.crc32(script.encode()) % 1000).astype(np.int16)
 
 
-def a_job(job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False) -> Job:
+def an_order(
+    stream: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False
+) -> SegmentOrder:
     """Of generation 1, into the ring of its own number."""
-    return Job(
+    return SegmentOrder(
         generation=1,
-        job=job,
+        stream=stream,
         segment=segment,
-        ring=job,
+        ring=stream,
         script=script,
         language="en-us",
         voice=(("v", 1.0),),
@@ -101,14 +103,14 @@ class Desk:
 
     def _receive(self, message: CommitMessage) -> None:
         if isinstance(message, Began):
-            self.begun.append((message.job, message.segment))
+            self.begun.append((message.stream, message.segment))
         else:
             self.sent.append(message)
 
-    def job(
-        self, job: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False
+    def order(
+        self, stream: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False
     ) -> None:
-        self.bench.handle(a_job(job, segment, script, deadline, from_sample, marks))
+        self.bench.handle(an_order(stream, segment, script, deadline, from_sample, marks))
 
     def step(self) -> None:
         """One lane's one block; there must be one to make."""
@@ -132,15 +134,15 @@ class Desk:
         while any(True for _ in self.bench._workable()):
             self.step()
 
-    def heard(self, job: int, segment: int) -> Pcm:
+    def heard(self, stream: int, segment: int) -> Pcm:
         """The samples that the front would have, read through the commits as they came."""
         pieces = [
             piece
             for m in self.sent
-            if isinstance(m, Commit) and (m.job, m.segment) == (job, segment)
-            for piece in RingReader(self.arena.ring(job)).sealed(m.position, m.samples, m.crc32)
+            if isinstance(m, Commit) and (m.stream, m.segment) == (stream, segment)
+            for piece in RingReader(self.arena.ring(stream)).sealed(m.position, m.samples, m.crc32)
         ]
         return np.concatenate(pieces) if pieces else np.empty(0, np.int16)
 
     def commits(self) -> list[tuple[int, int, int, int]]:
-        return [(m.job, m.segment, m.offset, m.samples) for m in self.sent if isinstance(m, Commit)]
+        return [(m.stream, m.segment, m.offset, m.samples) for m in self.sent if isinstance(m, Commit)]

@@ -61,22 +61,22 @@ class Office:
     def _receive(self, message: CommitMessage) -> None:
         self.desk._receive(message)
         if isinstance(message, Done):
-            self._done.put(message.job)
+            self._done.put(message.stream)
 
     def made_next(self) -> int:
-        """The job of the next segment that is done."""
+        """The stream of the next segment that is done."""
         return self._done.get(timeout=60)
 
-    def stuck(self, job: int) -> None:
-        """A job comes, and a lane is at it."""
-        self.desk.job(job, 0, f"stuck {job}")
+    def stuck(self, stream: int) -> None:
+        """A stream comes, and a lane is at it."""
+        self.desk.order(stream, 0, f"stuck {stream}")
         assert self.engine.entered.acquire(timeout=60)
 
-    def is_cancelled(self, job: int) -> bool:
-        return self.engine.utterances[f"stuck {job}"].cancellation.is_set
+    def is_cancelled(self, stream: int) -> bool:
+        return self.engine.utterances[f"stuck {stream}"].cancellation.is_set
 
-    def leaves(self, job: int) -> None:
-        self.desk.bench.handle(Forget(job))
+    def leaves(self, stream: int) -> None:
+        self.desk.bench.handle(Forget(stream))
 
     def close(self) -> None:
         """All lanes come to their end without anybody's help."""
@@ -98,12 +98,12 @@ def office(concurrency: int = 1) -> Iterator[Office]:
 def test_what_a_listener_left_is_cancelled_for_one_who_waits() -> None:
     with office() as at:
         at.stuck(0)
-        at.desk.job(1, 0, "1x100")
+        at.desk.order(1, 0, "1x100")
         assert not at.is_cancelled(0)
         at.leaves(0)
         assert at.made_next() == 1
         assert at.engine.cancelled == ["stuck 0"]
-        assert not [m for m in at.desk.sent if m.job == 0], "neither samples nor a failure"
+        assert not [m for m in at.desk.sent if m.stream == 0], "neither samples nor a failure"
 
 
 def test_what_a_listener_left_comes_out_by_itself_if_nobody_waits() -> None:
@@ -113,16 +113,16 @@ def test_what_a_listener_left_comes_out_by_itself_if_nobody_waits() -> None:
         assert not at.is_cancelled(0)
         at.engine.finish("stuck 0")
         assert at.engine.came_out.acquire(timeout=60)
-        at.desk.job(1, 0, "1x100")
+        at.desk.order(1, 0, "1x100")
         assert at.made_next() == 1
-        assert not [m for m in at.desk.sent if m.job == 0]
+        assert not [m for m in at.desk.sent if m.stream == 0]
 
 
 def test_what_a_listener_left_is_cancelled_for_one_who_comes_later() -> None:
     with office() as at:
         at.stuck(0)
         at.leaves(0)
-        at.desk.job(1, 0, "1x100")
+        at.desk.order(1, 0, "1x100")
         assert at.made_next() == 1
         assert at.engine.cancelled == ["stuck 0"]
 
@@ -130,8 +130,8 @@ def test_what_a_listener_left_is_cancelled_for_one_who_comes_later() -> None:
 def test_a_segment_that_somebody_wants_is_never_cancelled_for_another() -> None:
     with office() as at:
         at.stuck(0)
-        at.desk.job(1, 0, "1x100")
-        at.desk.job(2, 0, "1x100", deadline=1.0)
+        at.desk.order(1, 0, "1x100")
+        at.desk.order(2, 0, "1x100", deadline=1.0)
         at.leaves(1)
         assert not at.is_cancelled(0)
         at.engine.finish("stuck 0")
@@ -147,7 +147,7 @@ def test_no_more_is_cancelled_than_lanes_are_wanted() -> None:
         at.leaves(1)
         at.stuck(2)
         assert at.is_cancelled(0) != at.is_cancelled(1)
-        at.desk.job(3, 0, "1x100")
+        at.desk.order(3, 0, "1x100")
         assert at.made_next() == 3
         assert at.is_cancelled(0) and at.is_cancelled(1) and not at.is_cancelled(2)
 
@@ -156,8 +156,8 @@ def test_a_lane_that_is_about_to_come_free_is_wanted_by_one_only() -> None:
     """A cancelled run takes a moment to end; whatever else happens meanwhile must not cost the other run its life."""
     desk = Desk(rings=4)
     desk.engine.concurrency = 2
-    desk.job(0, 0, "1x100")
-    desk.job(1, 0, "1x100")
+    desk.order(0, 0, "1x100")
+    desk.order(1, 0, "1x100")
     in_lanes = [desk.bench._next(), desk.bench._next()]
     desk.bench.handle(Forget(0))
     desk.bench.handle(Forget(1))
@@ -166,11 +166,11 @@ def test_a_lane_that_is_about_to_come_free_is_wanted_by_one_only() -> None:
         return sum(segment is not None and segment.cancellation.is_set for segment in in_lanes)
 
     assert cancelled() == 0
-    desk.job(2, 0, "1x100")
+    desk.order(2, 0, "1x100")
     assert cancelled() == 1
     desk.bench.handle(Release(2, 0))
     assert cancelled() == 1
-    desk.job(3, 0, "1x100")
+    desk.order(3, 0, "1x100")
     assert cancelled() == 2
 
 
@@ -178,15 +178,15 @@ def test_a_lane_that_is_free_spares_what_was_left() -> None:
     with office(concurrency=2) as at:
         at.stuck(0)
         at.leaves(0)
-        at.desk.job(1, 0, "1x100")
+        at.desk.order(1, 0, "1x100")
         assert at.made_next() == 1
         assert not at.is_cancelled(0)
 
 
 def test_room_that_makes_a_segment_workable_makes_somebody_who_waits() -> None:
     with office() as at:
-        at.desk.job(1, 0, f"3x{RING}")
-        at.desk.job(2, 0, "1x1", deadline=1.0)
+        at.desk.order(1, 0, f"3x{RING}")
+        at.desk.order(2, 0, "1x1", deadline=1.0)
         assert at.made_next() == 2, "the other has no room for its second block"
         at.stuck(0)
         at.leaves(0)

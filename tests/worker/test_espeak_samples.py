@@ -1,4 +1,4 @@
-"""The same job gives the same samples from espeak-ng, from any of them on, whatever was spoken before and where."""
+"""The same order gives the same samples from espeak-ng, from any of them on, whatever was spoken before and where."""
 
 import ctypes
 import subprocess

@@ -3,7 +3,6 @@
 import logging
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +12,8 @@ from worker import checksum_cache
 from worker.engine import EngineUnavailable, Utterance
 from worker.model_files import KNOWN
 from worker.providers.records import CPU
-from worker.select import choose, still_tuned
-from worker.settings import TunedModel, WorkerSettings
+from worker.select import choose
+from worker.settings import WorkerSettings
 
 
 @pytest.fixture(autouse=True)
@@ -180,46 +179,3 @@ def test_who_loads_says_for_which_provider_before_that_has_a_chance_to_hang(mode
     assert said == [CPU, CPU]
     choose(WorkerSettings(engine="espeak"), (), said.append)
     assert len(said) == 2
-
-
-class TestAModelThatTuningChose:
-    """It is no model that the user named: without it he gets what he would have had."""
-
-    @pytest.fixture
-    def chosen(self, models):
-        model = make_miniature(models / "model.onnx")
-        variant = make_miniature(models / "variant.onnx", cost=1)
-        make_voices(models / "voices.bin")
-        otherwise = WorkerSettings(model_dir=models, cache_dir=models / "cache")
-        settings = replace(otherwise, model=variant, threads=2)
-        assert checksum_cache.sha256_of(model) != checksum_cache.sha256_of(variant)
-        return settings, TunedModel(checksum_cache.sha256_of(variant), otherwise)
-
-    def test_it_speaks_while_it_is_there(self, chosen, caplog):
-        assert choose(still_tuned(*chosen)).info.model == "variant.onnx"
-        assert "TUNING" not in caplog.text
-
-    @pytest.mark.parametrize("change", ["gone", "damaged", "another"])
-    def test_when_it_has_gone_the_other_speaks_loudly(self, chosen, change, caplog):
-        variant = chosen[0].model
-        if change == "gone":
-            variant.unlink()
-        elif change == "damaged":
-            variant.write_bytes(variant.read_bytes()[:-100])
-        else:
-            make_miniature(variant, style=True)
-        settings = still_tuned(*chosen)
-        assert choose(settings).info.model == "model.onnx"
-        assert settings.threads == 0, "what else tuning found was found with that model"
-        [record] = [record for record in caplog.records if "WITHOUT WHAT TUNING FOUND" in record.message]
-        assert record.levelno == logging.ERROR and str(variant) in record.message
-
-    def test_when_nothing_is_left_espeak_speaks_as_without_tuning(self, chosen):
-        for file in chosen[0].model_dir.glob("*.onnx"):
-            file.unlink()
-        assert choose(still_tuned(*chosen)).info.name == "espeak-ng"
-
-    def test_one_that_was_named_is_demanded_all_the_same(self, chosen):
-        chosen[0].model.unlink()
-        with pytest.raises(EngineUnavailable, match=r"variant\.onnx"):
-            choose(still_tuned(chosen[0], None))

@@ -16,7 +16,7 @@ from shm.control import ControlSocket
 from shm.frames import FrameReader, FrameWriter
 from shm.memory import reserve
 from shm.messages import Connect, Forget, encode
-from tests.worker.bench_desk import RING, Desk, ScriptedEngine, a_job
+from tests.worker.bench_desk import RING, Desk, ScriptedEngine, an_order
 from worker.cancellation import Cancellation
 from worker.engine import Cancelled, ProviderUnavailable
 from worker.metrics import WorkerMetrics
@@ -52,14 +52,14 @@ def leisure(desk: Desk) -> bool:
 def test_it_learns_after_what_was_made_until_there_is_no_more() -> None:
     desk = Desk()
     with studying(desk):
-        desk.job(0, 0, "2x100")
+        desk.order(0, 0, "2x100")
         assert desk.engine.studies.empty()
         desk.steps()
         begun(desk)
         desk.engine.learned.put(True)
         begun(desk)
         desk.engine.learned.put(False)
-        desk.job(1, 0, "1x100")
+        desk.order(1, 0, "1x100")
         desk.steps()
         begun(desk)
     assert desk.engine.studies.empty(), "and nothing more was asked for than that"
@@ -67,10 +67,10 @@ def test_it_learns_after_what_was_made_until_there_is_no_more() -> None:
 
 def test_it_does_not_while_a_lane_is_at_work_or_could_be() -> None:
     desk = Desk()
-    desk.job(0, 0, "1x100")
+    desk.order(0, 0, "1x100")
     desk.steps()
     assert leisure(desk)
-    desk.job(1, 0, "2x100")
+    desk.order(1, 0, "2x100")
     assert not leisure(desk)
     segment = desk.take_up()
     assert not leisure(desk)
@@ -82,7 +82,7 @@ def test_it_does_not_while_a_lane_is_at_work_or_could_be() -> None:
 
 def test_it_learns_while_listeners_have_enough_to_hear() -> None:
     desk = Desk()
-    desk.job(0, 0, f"3x{RING}")
+    desk.order(0, 0, f"3x{RING}")
     desk.steps()
     assert leisure(desk)
 
@@ -90,30 +90,30 @@ def test_it_learns_while_listeners_have_enough_to_hear() -> None:
 def test_a_new_stream_ends_it_and_a_segment_that_has_time_does_not() -> None:
     desk = Desk()
     with studying(desk):
-        desk.job(0, 0, "1x100")
+        desk.order(0, 0, "1x100")
         desk.steps()
         cancellation = begun(desk)
-        desk.job(0, 1, "1x100", deadline=time.monotonic() + 10 * NEARLY_DUE)
+        desk.order(0, 1, "1x100", deadline=time.monotonic() + 10 * NEARLY_DUE)
         desk.bench.handle(Forget(0))
         assert not cancellation.is_set
-        desk.job(1, 0, "1x100", deadline=time.monotonic() + 10 * NEARLY_DUE)
+        desk.order(1, 0, "1x100", deadline=time.monotonic() + 10 * NEARLY_DUE)
         assert cancellation.is_set
 
 
 def test_a_segment_whose_listener_has_nothing_left_to_hear_ends_it() -> None:
     desk = Desk()
     with studying(desk):
-        desk.job(0, 0, "1x100")
+        desk.order(0, 0, "1x100")
         desk.steps()
         cancellation = begun(desk)
-        desk.job(0, 1, "1x100", deadline=time.monotonic() + NEARLY_DUE / 2)
+        desk.order(0, 1, "1x100", deadline=time.monotonic() + NEARLY_DUE / 2)
         assert cancellation.is_set
 
 
 def test_a_bench_whose_front_is_followed_by_another_learns_no_more() -> None:
     desk = Desk()
     with studying(desk) as thread:
-        desk.job(0, 0, "1x100")
+        desk.order(0, 0, "1x100")
         desk.steps()
         cancellation = begun(desk)
         desk.bench.stop_studies()
@@ -121,7 +121,7 @@ def test_a_bench_whose_front_is_followed_by_another_learns_no_more() -> None:
         desk.engine.learned.put(True)
         thread.join(SOON)
         assert not thread.is_alive()
-        desk.job(1, 0, "1x100")
+        desk.order(1, 0, "1x100")
         desk.steps()
         assert desk.commits()[-1][0] == 1, "what it has is made all the same"
 
@@ -138,7 +138,7 @@ def test_what_was_given_up_is_begun_again() -> None:
 
     desk.engine.study = study  # type: ignore[method-assign]
     with studying(desk):
-        desk.job(0, 0, "1x100")
+        desk.order(0, 0, "1x100")
         desk.steps()
         begun(desk)
         begun(desk)
@@ -156,10 +156,10 @@ def test_a_failure_is_told_and_ends_no_lane(error: Exception, caplog: pytest.Log
 
     desk.engine.study = study  # type: ignore[method-assign]
     with studying(desk):
-        desk.job(0, 0, "1x100")
+        desk.order(0, 0, "1x100")
         desk.steps()
         assert failed.wait(SOON)
-        desk.job(1, 0, "1x100")
+        desk.order(1, 0, "1x100")
         desk.steps()
     if isinstance(error, ProviderUnavailable):
         assert desk.broken[0] is error
@@ -170,7 +170,7 @@ def test_a_failure_is_told_and_ends_no_lane(error: Exception, caplog: pytest.Log
 def test_it_is_given_up_when_the_front_has_gone() -> None:
     desk = Desk()
     with studying(desk):
-        desk.job(0, 0, "1x100")
+        desk.order(0, 0, "1x100")
         desk.steps()
         cancellation = begun(desk)
         desk.bench.close()
@@ -178,11 +178,11 @@ def test_it_is_given_up_when_the_front_has_gone() -> None:
 
 
 def connected(worker: Worker) -> tuple[FrameWriter, FrameReader]:
-    """A front's ends of its channel to the worker: jobs and commits."""
-    (jobs_end, jobs), (commits, commits_end) = os.pipe(), os.pipe()
+    """A front's ends of its channel to the worker: orders and commits."""
+    (orders_end, orders), (commits, commits_end) = os.pipe(), os.pipe()
     memory = reserve(RING * SAMPLE_BYTES)
-    worker._follow(Connect(1, 1, RING), [jobs_end, commits_end, memory])
-    return FrameWriter(jobs), FrameReader(commits)
+    worker._follow(Connect(1, 1, RING), [orders_end, commits_end, memory])
+    return FrameWriter(orders), FrameReader(commits)
 
 
 def test_a_worker_that_another_front_comes_to_gives_up_what_it_learned_beside_the_one_before() -> None:
@@ -192,9 +192,9 @@ def test_a_worker_that_another_front_comes_to_gives_up_what_it_learned_beside_th
     worker._engine = engine
     ends = [*connected(worker)]
     try:
-        jobs = ends[0]
-        assert isinstance(jobs, FrameWriter)
-        jobs.send(encode(a_job(0, 0, "1x100")))
+        orders = ends[0]
+        assert isinstance(orders, FrameWriter)
+        orders.send(encode(an_order(0, 0, "1x100")))
         cancellation = engine.studies.get(timeout=SOON)
         assert not cancellation.is_set
         ends += connected(worker)

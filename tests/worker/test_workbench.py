@@ -17,7 +17,7 @@ from tests.worker.bench_desk import RING, Desk, samples_of
 
 def test_blocks_are_committed_in_order_and_the_end_is_told() -> None:
     desk = Desk()
-    desk.job(0, 0, "3x100")
+    desk.order(0, 0, "3x100")
     desk.steps()
     assert desk.commits() == [(0, 0, 0, 100), (0, 0, 100, 100), (0, 0, 200, 100)]
     assert np.array_equal(desk.heard(0, 0), samples_of("3x100", 300))
@@ -26,18 +26,18 @@ def test_blocks_are_committed_in_order_and_the_end_is_told() -> None:
 
 def test_the_end_is_told_with_the_last_block_and_not_behind_more_urgent_work() -> None:
     desk = Desk()
-    desk.job(0, 0, "1x100", deadline=0.0)
-    desk.job(1, 0, "9x100", deadline=0.0)
+    desk.order(0, 0, "1x100", deadline=0.0)
+    desk.order(1, 0, "9x100", deadline=0.0)
     desk.step()
     assert [type(m) for m in desk.sent] == [Commit, Done]
 
 
 def test_the_block_with_the_nearest_deadline_is_made_next() -> None:
     desk = Desk()
-    desk.job(0, 0, "9x100-long", deadline=0.0)
+    desk.order(0, 0, "9x100-long", deadline=0.0)
     desk.step()
     desk.step()
-    desk.job(1, 0, "1x100-newcomer", deadline=150 / SAMPLE_RATE)
+    desk.order(1, 0, "1x100-newcomer", deadline=150 / SAMPLE_RATE)
     desk.step()
     assert desk.engine.made == ["9x100-long", "9x100-long", "1x100-newcomer"]
 
@@ -45,13 +45,13 @@ def test_the_block_with_the_nearest_deadline_is_made_next() -> None:
 def test_the_first_block_of_a_stream_shares_the_cores_with_none_of_its_later_segments() -> None:
     desk = Desk(first_block=0.3)
     for segment in range(3):
-        desk.job(0, segment, f"3x100-{segment}", deadline=segment)
+        desk.order(0, segment, f"3x100-{segment}", deadline=segment)
     first = desk.take_up()
     assert list(desk.bench._workable()) == []
-    desk.job(1, 0, "3x100-newcomer", deadline=9)
-    assert desk.take_up().job.script == "3x100-newcomer"
+    desk.order(1, 0, "3x100-newcomer", deadline=9)
+    assert desk.take_up().order.script == "3x100-newcomer"
     desk.finish(first)
-    assert [segment.job.segment for segment in desk.bench._workable()] == [0, 1, 2]
+    assert [segment.order.segment for segment in desk.bench._workable()] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("seconds", "together"), [(-2, True), (-0.5, False), (0.5, False), (2, True)])
@@ -60,50 +60,50 @@ def test_who_has_little_left_to_hear_shares_the_cores_with_none_of_his_later_seg
 ) -> None:
     """But one who has waited long since gets the most sound for his time."""
     desk = Desk(first_block=0.3)
-    desk.job(0, 0, "3x100", deadline=time.monotonic() + seconds)
-    desk.job(0, 1, "3x100-next", deadline=time.monotonic() + 9)
+    desk.order(0, 0, "3x100", deadline=time.monotonic() + seconds)
+    desk.order(0, 1, "3x100-next", deadline=time.monotonic() + 9)
     desk.step()
-    assert [segment.job.segment for segment in desk.bench._workable()] == [0, 1][: 1 + together]
+    assert [segment.order.segment for segment in desk.bench._workable()] == [0, 1][: 1 + together]
     desk.take_up()
-    assert [segment.job.segment for segment in desk.bench._workable()] == [1] * together
+    assert [segment.order.segment for segment in desk.bench._workable()] == [1] * together
 
 
 def test_a_first_segment_without_a_sound_does_not_keep_the_next_one_waiting() -> None:
     desk = Desk(first_block=0.3)
-    desk.job(0, 0, "1x100", from_sample=100)
-    desk.job(0, 1, "1x100-next")
+    desk.order(0, 0, "1x100", from_sample=100)
+    desk.order(0, 1, "1x100-next")
     desk.steps()
     assert [(m.segment, m.samples) for m in desk.sent if isinstance(m, Done)] == [(0, 100), (1, 100)]
 
 
 def test_where_a_segment_is_one_block_the_next_one_is_made_beside_it() -> None:
     desk = Desk()
-    desk.job(0, 0, "1x100")
-    desk.job(0, 1, "1x100-next", deadline=1)
+    desk.order(0, 0, "1x100")
+    desk.order(0, 1, "1x100-next", deadline=1)
     desk.take_up()
-    assert desk.take_up().job.segment == 1
+    assert desk.take_up().order.segment == 1
 
 
 def test_a_full_ring_stalls_its_own_stream_only_and_a_release_lets_it_go_on() -> None:
     desk = Desk()
-    desk.job(0, 0, "15x100", deadline=0.0)
-    desk.job(1, 0, "2x100", deadline=1000.0)
+    desk.order(0, 0, "15x100", deadline=0.0)
+    desk.order(1, 0, "2x100", deadline=1000.0)
     desk.steps()
-    assert sum(samples for job, _, _, samples in desk.commits() if job == 0) == RING
-    assert isinstance(desk.sent[-1], Done) and desk.sent[-1].job == 1, "the other stream was not held up"
+    assert sum(samples for stream, _, _, samples in desk.commits() if stream == 0) == RING
+    assert isinstance(desk.sent[-1], Done) and desk.sent[-1].stream == 1, "the other stream was not held up"
     made = desk.engine.made.count("15x100")
     assert made == 11, "one block ahead, and no more"
     first = desk.heard(0, 0)
     desk.bench.handle(Release(0, RING))
     desk.steps()
-    rest = [m for m in desk.sent if isinstance(m, Commit) and m.job == 0 and m.position >= RING]
+    rest = [m for m in desk.sent if isinstance(m, Commit) and m.stream == 0 and m.position >= RING]
     pieces = [p for m in rest for p in RingReader(desk.arena.ring(0)).sealed(m.position, m.samples, m.crc32)]
     assert np.array_equal(np.concatenate([first, *pieces]), samples_of("15x100", 1500))
 
 
 def test_a_block_longer_than_the_ring_arrives_in_parts() -> None:
     desk = Desk()
-    desk.job(0, 0, "1x2500")
+    desk.order(0, 0, "1x2500")
     desk.steps()
     got = [desk.heard(0, 0)]
     for position in (600, 1000, 1700, 2000, 2400):
@@ -121,8 +121,8 @@ def test_a_block_longer_than_the_ring_arrives_in_parts() -> None:
 
 def test_a_later_segment_is_written_after_the_earlier_one_even_if_made_first() -> None:
     desk = Desk()
-    desk.job(0, 0, "2x100-first", deadline=50.0)
-    desk.job(0, 1, "1x100-second", deadline=0.0)
+    desk.order(0, 0, "2x100-first", deadline=50.0)
+    desk.order(0, 1, "1x100-second", deadline=0.0)
     desk.step()
     assert desk.engine.made == ["1x100-second"] and not desk.sent
     desk.steps()
@@ -131,7 +131,7 @@ def test_a_later_segment_is_written_after_the_earlier_one_even_if_made_first() -
 
 def test_a_forgotten_job_is_neither_made_nor_written_any_more() -> None:
     desk = Desk()
-    desk.job(0, 0, "5x100")
+    desk.order(0, 0, "5x100")
     desk.step()
     in_lane = desk.bench._next()
     assert in_lane is not None
@@ -141,14 +141,14 @@ def test_a_forgotten_job_is_neither_made_nor_written_any_more() -> None:
     assert len(desk.commits()) == 1, "what was in the lane is dropped"
     assert desk.engine.closed == ["5x100"]
     assert not any(True for _ in desk.bench._workable())
-    desk.job(0, 0, "1x50")  # the ring's next owner starts at its beginning
+    desk.order(0, 0, "1x50")  # the ring's next owner starts at its beginning
     desk.steps()
     assert [m.position for m in desk.sent if isinstance(m, Commit)] == [0, 0]
 
 
 def test_a_segment_is_resumed_at_the_sample_that_is_missing() -> None:
     desk = Desk()
-    desk.job(0, 0, "4x100", from_sample=200)
+    desk.order(0, 0, "4x100", from_sample=200)
     desk.steps()
     assert desk.commits() == [(0, 0, 200, 100), (0, 0, 300, 100)]
     assert np.array_equal(desk.heard(0, 0), samples_of("4x100", 400)[200:])
@@ -157,7 +157,7 @@ def test_a_segment_is_resumed_at_the_sample_that_is_missing() -> None:
 
 def test_a_segment_whose_samples_were_all_sealed_only_ends() -> None:
     desk = Desk()
-    desk.job(0, 0, "4x100", from_sample=400)
+    desk.order(0, 0, "4x100", from_sample=400)
     desk.steps()
     assert [type(m) for m in desk.sent] == [Done]
 
@@ -168,37 +168,37 @@ def test_a_segment_whose_samples_were_all_sealed_only_ends() -> None:
 )
 def test_a_segment_that_cannot_be_made_is_reported_and_the_next_one_is_made(script: str, reason: str) -> None:
     desk = Desk()
-    desk.job(0, 0, script)
-    desk.job(1, 0, "1x100")
+    desk.order(0, 0, script)
+    desk.order(1, 0, "1x100")
     desk.steps()
     failed = [m for m in desk.sent if isinstance(m, Failed)]
-    assert [(m.job, m.segment) for m in failed] == [(0, 0)] and reason in failed[0].reason
+    assert [(m.stream, m.segment) for m in failed] == [(0, 0)] and reason in failed[0].reason
     assert desk.commits() == [(1, 0, 0, 100)]
 
 
 def test_a_provider_that_fails_is_no_segments_fault() -> None:
     desk = Desk()
-    desk.job(0, 0, "driver")
+    desk.order(0, 0, "driver")
     desk.step()
     assert [error.provider for error in desk.broken] == ["CUDAExecutionProvider"]
 
 
 def test_a_blocks_marks_are_sent_before_its_first_sample_in_records_that_fit_the_pipe() -> None:
     desk = Desk()
-    desk.job(0, 0, "2x200", marks=True)
+    desk.order(0, 0, "2x200", marks=True)
     desk.steps()
     assert [type(m) for m in desk.sent] == [*[Marks] * 4, Commit, *[Marks] * 4, Commit, Done]
     sent = [m for m in desk.sent if isinstance(m, Marks)]
     assert [mark for m in sent[:4] for mark in unpack_marks(m.packed)] == [(n, n) for n in range(200)]
     assert [mark for m in sent[4:] for mark in unpack_marks(m.packed)] == [(n, n) for n in range(200, 400)]
-    assert {(m.generation, m.job, m.segment) for m in sent} == {(1, 0, 0)}
+    assert {(m.generation, m.stream, m.segment) for m in sent} == {(1, 0, 0)}
     longest = max(len(encode(Marks(2**63, 2**63, 2**63, m.packed))) for m in sent)
     assert longest + HEADER_BYTES <= MAX_COMMIT_BYTES
 
 
 def test_marks_do_not_wait_for_room_and_their_commits_do() -> None:
     desk = Desk()
-    desk.job(0, 0, f"2x{RING}", marks=True)
+    desk.order(0, 0, f"2x{RING}", marks=True)
     desk.steps()
     before = [m for m in desk.sent if isinstance(m, Marks)]
     assert len(desk.commits()) == 1 and unpack_marks(before[-1].packed)[-1] == (2 * RING - 1, 2 * RING - 1)
@@ -209,30 +209,30 @@ def test_marks_do_not_wait_for_room_and_their_commits_do() -> None:
 
 def test_who_did_not_ask_gets_no_marks() -> None:
     desk = Desk()
-    desk.job(0, 0, "2x200")
+    desk.order(0, 0, "2x200")
     desk.steps()
     assert [type(m) for m in desk.sent] == [Commit, Commit, Done]
 
 
 def test_the_time_that_prosody_took_is_summed() -> None:
     desk = Desk()
-    desk.job(0, 0, "4x100")
+    desk.order(0, 0, "4x100")
     desk.steps()
     assert [m.prosody_seconds for m in desk.sent if isinstance(m, Done)] == [0 + 1 + 2 + 3]
 
 
 def test_a_lane_says_what_it_takes_up() -> None:
     desk = Desk()
-    desk.job(0, 0, "2x100")
-    desk.job(1, 0, "1x100", deadline=1.0)
+    desk.order(0, 0, "2x100")
+    desk.order(1, 0, "1x100", deadline=1.0)
     desk.steps()
     assert desk.begun == [(0, 0), (0, 0), (1, 0)]
 
 
-def test_a_job_of_another_generation_is_dropped() -> None:
+def test_an_order_of_another_generation_is_dropped() -> None:
     desk = Desk()
     desk.bench._generation = 2
-    desk.job(0, 0, "1x100")
+    desk.order(0, 0, "1x100")
     assert not any(True for _ in desk.bench._workable())
 
 
@@ -243,13 +243,13 @@ def test_real_lanes_make_all_and_end_when_the_bench_closes() -> None:
     lanes = [threading.Thread(target=desk.bench.run_lane) for _ in range(2)]
     for lane in lanes:
         lane.start()
-    for job in range(3):
-        desk.job(job, 0, f"9x100-{job}", deadline=job)
+    for stream in range(3):
+        desk.order(stream, 0, f"9x100-{stream}", deadline=stream)
     for _ in range(3):
         assert done.acquire(timeout=60)
     desk.bench.close()
     for lane in lanes:
         lane.join(timeout=60)
         assert not lane.is_alive()
-    for job in range(3):
-        assert np.array_equal(desk.heard(job, 0), samples_of(f"9x100-{job}", 900))
+    for stream in range(3):
+        assert np.array_equal(desk.heard(stream, 0), samples_of(f"9x100-{stream}", 900))

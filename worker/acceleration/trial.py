@@ -19,6 +19,7 @@ import multiprocess
 import psutil
 from setproctitle import setproctitle
 
+from shm.errand_status import DONE, FAILED, NOTHING_NEW
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.acceleration import measuring
 from worker.acceleration.judge import Measurements, judge
@@ -32,10 +33,6 @@ from worker.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
 
-IN_FAVOUR, FAILED, AGAINST = 0, 1, 3
-"""Exit statuses. In favour: the worker is to be replaced by one that runs on the provider. Failed: it says nothing
-about the provider, and may be tried again."""
-
 NICENESS = 10
 """Of both processes, so that the one that speaks has the processors first."""
 
@@ -43,7 +40,7 @@ NICENESS = 10
 def run(
     lifeline: int, settings: WorkerSettings, provider: str, measure: Callable[..., None] = measuring.run
 ) -> NoReturn:
-    """Try that provider (as onnxruntime names it), keep the verdict, and exit with one of the statuses above."""
+    """Try that provider (as onnxruntime names it), keep the verdict, and exit with a status of `shm.errand_status`."""
     setproctitle("kokoro-live: trial")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
@@ -64,7 +61,7 @@ def run(
         sys.exit(FAILED)  # the machine may have been busy: the next start goes by the verdict, this server tries again
     in_favour = verdict.favours(NAMES.get(settings.provider) == provider)
     log.info("%s: %s", provider, verdict.reason)
-    sys.exit(IN_FAVOUR if in_favour else AGAINST)
+    sys.exit(DONE if in_favour else NOTHING_NEW)
 
 
 def trial(

@@ -20,9 +20,16 @@ def calibration() -> tuple[str, ...]:
 
 
 @cache
+def evaluation_texts() -> tuple[tuple[str, str], ...]:
+    """English and phonemes of the texts that a variant is compared on: over 500 words, in texts of 1 to 60."""
+    lines = (files(__package__) / "evaluation.txt").read_text(encoding="utf-8").splitlines()
+    return tuple((english, script) for english, _, script in (line.partition("\t") for line in lines))
+
+
+@cache
 def evaluation() -> tuple[str, ...]:
     """Phonemes of the sentences that a variant is compared on."""
-    return _phonemes("evaluation.txt")
+    return tuple(script for _, script in evaluation_texts())
 
 
 def _phonemes(name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from worker.checksum_cache import cached_sha256_of
 from worker.quantization.metadata import properties_of
-from worker.quantization.quality import PREFIX, SAME_DURATIONS, Quality
+from worker.quantization.quality import PREFIX, Quality
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +56,8 @@ def find_variants(model: Path) -> list[Variant]:
 
 
 def within(variants: Iterable[Variant], max_log_mel_distance: float) -> list[Variant]:
-    """Those that aren't further from the original than that (dB) and predict its durations (`SAME_DURATIONS`: the
-    distance is of sound with the original's, so it doesn't say), and the original; not those that weren't measured."""
+    """The original, and the variants that pass the gate (`Quality.passes`) and aren't further from it than that (dB);
+    not those that weren't measured."""
     return [
         variant
         for variant in variants
@@ -65,7 +65,7 @@ def within(variants: Iterable[Variant], max_log_mel_distance: float) -> list[Var
         or (
             variant.quality is not None
             and variant.quality.log_mel_distance <= max_log_mel_distance
-            and variant.quality.duration_agreement >= SAME_DURATIONS
+            and variant.quality.passes
         )
     ]
 

@@ -1,1 +1,1 @@
-"""Trials: what one way of running a model costs on this machine, measured in a process of its own."""
+"""Measurements of one engine, in a process of its own. Only `supervisor.tuning` and benchmarks enter."""

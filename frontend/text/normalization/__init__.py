@@ -1,1 +1,1 @@
-"""English text as it is said: dates, amounts, addresses, Markdown and the like in words, one rule family a file."""
+"""English written forms (numbers, dates, units) rewritten as words. Only the text pipeline enters."""

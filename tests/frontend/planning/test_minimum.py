@@ -7,7 +7,7 @@ import pytest
 from frontend.planning.minimum import MIN_FIRST_TOKENS
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import WINDOWED_GUESS
-from frontend.settings import FrontSettings
+from frontend.settings.front import FrontSettings
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.segment import Notation
 

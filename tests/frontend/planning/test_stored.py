@@ -10,7 +10,7 @@ import pytest
 from frontend.planning.ledger import Account, Ledger
 from frontend.planning.profile import Profile
 from frontend.planning.stored import read_profiles, stored_profiles
-from frontend.settings import FrontSettings
+from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import ENGINE
 
 MEASURED = Profile(per_token=0.003, audio_per_token=0.08)

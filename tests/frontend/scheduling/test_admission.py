@@ -8,11 +8,12 @@ from itertools import pairwise
 
 import pytest
 
+from frontend.contract.errors import Overloaded
+from frontend.contract.urgency import Urgency
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
-from frontend.speaker import Overloaded
-from frontend.stream import Stream
+from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
-from shm.messages import Done, Job
+from shm.messages import Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import DEADLINE, PER_TOKEN, ScriptedWorker, samples_of
 
@@ -27,11 +28,11 @@ async def desk() -> AsyncIterator[Desk]:
     made.close()
 
 
-def slowly(worker: ScriptedWorker, job: Job, factor: float) -> None:
-    """Speak a job, and say that it took `factor` times as long as it sounds."""
-    samples = len(samples_of(job.script))
-    worker.seal(job, 0, samples)
-    worker.send(Done(worker.generation, job.job, job.segment, samples, factor * samples / SAMPLE_RATE))
+def slowly(worker: ScriptedWorker, order: SegmentOrder, factor: float) -> None:
+    """Speak an order, and say that it took `factor` times as long as it sounds."""
+    samples = len(samples_of(order.script))
+    worker.seal(order, 0, samples)
+    worker.send(Done(worker.generation, order.stream, order.segment, samples, factor * samples / SAMPLE_RATE))
 
 
 async def measured(desk: Desk, worker: ScriptedWorker, factor: float) -> None:
@@ -54,40 +55,40 @@ async def test_a_listener_s_first_sample_is_due_soon_and_a_clip_s_when_it_would_
     desk.worker(1)
     text = "a text of forty characters, more or less"
     listener = await opened(desk, text, client="a")
-    assert listener.first_due - listener.arrival == pytest.approx(FIRST_AUDIO_TARGET)
-    clip = await opened(desk, text, client="b", whole=True)
-    assert clip.first_due - clip.arrival == pytest.approx(len(text) * AUDIO, rel=0.01)
-    idle = await opened(desk, text, client="c", idle=True)
-    assert idle.first_due - idle.arrival > 3600
+    assert listener.timing.first_due - listener.timing.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+    clip = await opened(desk, text, client="b", urgency=Urgency.WHOLE)
+    assert clip.timing.first_due - clip.timing.arrival == pytest.approx(len(text) * AUDIO, rel=0.01)
+    idle = await opened(desk, text, client="c", urgency=Urgency.IDLE)
+    assert idle.timing.first_due - idle.timing.arrival > 3600
 
 
 async def test_of_a_burst_each_is_due_when_the_one_before_it_was_heard_and_nobody_else_waits(desk: Desk) -> None:
     desk.worker(1)
     burst = [await opened(desk, "x" * 50, client="burst") for _ in range(4)]
     other = await opened(desk, "y", client="another")
-    assert [later.first_due - earlier.first_due for earlier, later in pairwise(burst)] == [
+    assert [later.timing.first_due - earlier.timing.first_due for earlier, later in pairwise(burst)] == [
         pytest.approx(50 * AUDIO, rel=0.01)
     ] * 3
-    assert other.first_due - other.arrival == pytest.approx(FIRST_AUDIO_TARGET)
-    assert other.first_due < burst[1].first_due
+    assert other.timing.first_due - other.timing.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+    assert other.timing.first_due < burst[1].timing.first_due
 
 
 async def test_what_is_heard_already_does_not_keep_its_client_s_next_request_waiting(desk: Desk) -> None:
     worker = desk.worker(1)
     first = await opened(desk, "first|next", client="me")
-    job = await worker.has(1)
-    worker.seal(job, 0, PER_TOKEN)
+    order = await worker.has(1)
+    worker.seal(order, 0, PER_TOKEN)
     await worker.has(2)
-    assert first.sounds
+    assert first.timing.sounds
     second = await opened(desk, "y", client="me")
-    assert second.first_due - second.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+    assert second.timing.first_due - second.timing.arrival == pytest.approx(FIRST_AUDIO_TARGET)
 
 
 async def test_a_long_text_does_not_keep_its_own_client_s_next_request_waiting(desk: Desk) -> None:
     desk.worker(1)
     await opened(desk, "x" * 400, client="me")
     second = await opened(desk, "y", client="me")
-    assert second.first_due - second.arrival == pytest.approx(FIRST_AUDIO_TARGET)
+    assert second.timing.first_due - second.timing.arrival == pytest.approx(FIRST_AUDIO_TARGET)
 
 
 async def test_before_anything_was_measured_nobody_is_refused(desk: Desk) -> None:
@@ -125,9 +126,9 @@ async def test_a_gap_that_is_heard_is_counted_and_moves_the_clock(desk: Desk) ->
     stream = desk.open("a|b")
     listener = listen(stream)
     worker.speak(await worker.has(1))
-    job = await worker.has(2)
-    stream._clock.since -= 60.0  # type: ignore[attr-defined]  # as if a minute had gone by
-    worker.speak(job)
+    order = await worker.has(2)
+    stream.playback.clock.since -= 60.0  # type: ignore[attr-defined]  # as if a minute had gone by
+    worker.speak(order)
     await heard(listener)
     assert desk.metrics.registry.get_sample_value("kokoro_live_stream_underruns_total") == 1
-    assert stream.starts > stream.arrival - 5  # type: ignore[attr-defined]
+    assert stream.timing.starts > stream.timing.arrival - 5  # type: ignore[attr-defined]

@@ -19,12 +19,12 @@ def stream(dry_in: float = 0.5, seconds: float = 60.0, work: float = 0.635, bloc
     return Demand(NOW + dry_in, seconds, work, block)
 
 
-def served_in_time(demands: list[Demand], lanes: int) -> bool:
-    """Make everything in blocks, nearest deadline first, on so many lanes, and look whether one came late.
+def served_in_time(demands: list[Demand], threads: int) -> bool:
+    """Make everything in blocks, nearest deadline first, on so many inference threads, and look whether one came late.
 
     A block that is begun is finished, so each may be late by what a lane was at when it became due.
     """
-    free = [NOW] * lanes
+    free = [NOW] * threads
     heapq.heapify(free)
     blocks = [
         (each.dry_at + max(start - each.block, 0.0), each.work * min(BLOCK, each.seconds - start))
@@ -39,46 +39,46 @@ def served_in_time(demands: list[Demand], lanes: int) -> bool:
     return True
 
 
-def admitted(count: int, work: float, lanes: int) -> int:
+def admitted(count: int, work: float, threads: int) -> int:
     taken: list[Demand] = []
     for number in range(count):
         newcomer = stream(dry_in=0.5 + number * 0.01, work=work)
-        if fits(NOW, taken, newcomer, lanes):
+        if fits(NOW, taken, newcomer, threads):
             taken.append(newcomer)
     return len(taken)
 
 
-@pytest.mark.parametrize(("work", "lanes"), [(0.635, 2), (0.29, 2), (0.37, 1), (0.1, 4)])
-def test_as_many_endless_streams_are_taken_as_the_machine_carries(work: float, lanes: int) -> None:
+@pytest.mark.parametrize(("work", "threads"), [(0.635, 2), (0.29, 2), (0.37, 1), (0.1, 4)])
+def test_as_many_endless_streams_are_taken_as_the_machine_carries(work: float, threads: int) -> None:
     """A short one fits beside many; of those that last, `MARGIN` of the speed."""
-    assert admitted(64, work, lanes) == pytest.approx(MARGIN * lanes / work, abs=1)
-    assert admitted(64, work, lanes) <= lanes / work
+    assert admitted(64, work, threads) == pytest.approx(MARGIN * threads / work, abs=1)
+    assert admitted(64, work, threads) <= threads / work
 
 
 def test_a_listener_who_has_much_in_hand_leaves_room_for_another() -> None:
     busy = [stream(dry_in=30, seconds=20), stream(dry_in=30, seconds=20), stream(dry_in=30, seconds=20)]
-    assert fits(NOW, busy, stream(seconds=2), lanes=1)
+    assert fits(NOW, busy, stream(seconds=2), threads=1)
     late = [replace(each, dry_at=NOW + 0.1) for each in busy]
-    assert not fits(NOW, late, stream(seconds=2), lanes=1)
+    assert not fits(NOW, late, stream(seconds=2), threads=1)
 
 
 def test_whole_segments_need_more_room_than_windows() -> None:
-    assert fits(NOW, [], stream(dry_in=1.0, seconds=10, work=0.9), lanes=1)
-    assert not fits(NOW, [], stream(dry_in=1.0, seconds=10, work=0.9, block=5.0), lanes=1)
+    assert fits(NOW, [], stream(dry_in=1.0, seconds=10, work=0.9), threads=1)
+    assert not fits(NOW, [], stream(dry_in=1.0, seconds=10, work=0.9, block=5.0), threads=1)
 
 
 def test_the_wait_is_long_enough_and_not_much_longer() -> None:
     busy = [stream(seconds=40) for _ in range(3)]
     newcomer = stream(dry_in=0.5)
-    wait = wait_for_room(NOW, busy, newcomer, lanes=2)
+    wait = wait_for_room(NOW, busy, newcomer, threads=2)
     assert wait > 1
-    assert fits(NOW, busy, replace(newcomer, dry_at=newcomer.dry_at + wait), lanes=2)
-    assert not fits(NOW, busy, replace(newcomer, dry_at=newcomer.dry_at + wait / 2), lanes=2)
+    assert fits(NOW, busy, replace(newcomer, dry_at=newcomer.dry_at + wait), threads=2)
+    assert not fits(NOW, busy, replace(newcomer, dry_at=newcomer.dry_at + wait / 2), threads=2)
 
 
 def test_who_is_alone_is_always_served_however_slow_the_machine() -> None:
-    assert wait_for_room(NOW, [], stream(work=3.0), lanes=1) == 0
-    assert wait_for_room(NOW, [stream(seconds=30, work=3.0)], stream(work=3.0), lanes=1) >= 30
+    assert wait_for_room(NOW, [], stream(work=3.0), threads=1) == 0
+    assert wait_for_room(NOW, [stream(seconds=30, work=3.0)], stream(work=3.0), threads=1) >= 30
 
 
 demands = st.lists(
@@ -96,9 +96,9 @@ demands = st.lists(
 
 @settings(database=None, deadline=None)
 @given(demands, st.integers(1, 3))
-def test_whoever_is_taken_is_served_in_time(wanting: list[Demand], lanes: int) -> None:
+def test_whoever_is_taken_is_served_in_time(wanting: list[Demand], threads: int) -> None:
     taken: list[Demand] = []
     for newcomer in sorted(wanting, key=lambda each: each.dry_at):
-        if fits(NOW, taken, newcomer, lanes):
+        if fits(NOW, taken, newcomer, threads):
             taken.append(newcomer)
-    assert not taken or served_in_time(taken, lanes)
+    assert not taken or served_in_time(taken, threads)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from frontend.contract.urgency import Urgency
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, spoken_before, words, worker_of
@@ -25,7 +26,7 @@ async def test_a_rest_that_would_come_too_late_is_cut_smaller_and_still_said_onc
     listener = listen(desk.open("6a 24b 6c"))
     async with at_work(worker, 2, 0.8):
         await heard(listener)
-    said = [job.script for job in worker.jobs[1:]]
+    said = [order.script for order in worker.orders[1:]]
     assert " ".join(said) == script_of("6a 24b 6c")
     assert len(said[1]) < len(words("24b").script)
     assert desk.counted("replans_total") == 1
@@ -37,24 +38,24 @@ async def test_whoever_has_time_keeps_the_plan(desk: Desk) -> None:
     listener = listen(desk.open("6a 24b 6c"))
     async with at_work(worker, 2, 0.1):
         await heard(listener)
-    assert [job.script for job in worker.jobs[1:]] == [words(spec).script for spec in ("6a", "24b", "6c")]
+    assert [order.script for order in worker.orders[1:]] == [words(spec).script for spec in ("6a", "24b", "6c")]
     assert desk.counted("replans_total") == 0
 
 
-@pytest.mark.parametrize("fields", [{"whole": True}, {"idle": True}])
-async def test_what_nobody_listens_to_keeps_the_plan(desk: Desk, fields: dict[str, bool]) -> None:
+@pytest.mark.parametrize("urgency", [Urgency.WHOLE, Urgency.IDLE])
+async def test_what_nobody_listens_to_keeps_the_plan(desk: Desk, urgency: Urgency) -> None:
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6f", 3.0)
-    listener = listen(desk.open("6a 24b", **fields))
+    listener = listen(desk.open("6a 24b", urgency=urgency))
     async with at_work(worker, 2, 3.0):
         await heard(listener)
-    assert [job.script for job in worker.jobs[1:]] == [words(spec).script for spec in ("6a", "24b")]
+    assert [order.script for order in worker.orders[1:]] == [words(spec).script for spec in ("6a", "24b")]
 
 
 async def test_nothing_is_planned_again_by_a_guess(desk: Desk) -> None:
     worker = worker_of(desk)
     listener = listen(desk.open("6a 24b"))
-    job = await worker.has(1)
-    worker.seal(job, 0, len(samples_of(job.script)))
+    order = await worker.has(1)
+    worker.seal(order, 0, len(samples_of(order.script)))
     assert (await worker.has(2)).script == words("24b").script
     listener.cancel()

@@ -12,15 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.markup.marked import Marked, Pause, Pronunciation
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan
 from frontend.planning.profile import GUESS
+from frontend.text.markup.marked import Marked, Pause, Pronunciation
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.speakable import is_phone, speakable
 from frontend.text.word import Source, Word
+from tests.frontend.segments import segments_of
 from tests.growth import first_takes_a_fraction, grows_with_the_length
 
 VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
@@ -80,16 +81,16 @@ def test_sentences_end_where_they_end_and_paragraphs_at_blank_lines(pipeline: Te
 def test_segments_are_the_plan_of_the_sentences_with_the_profile_that_is_not_measured(pipeline: TextPipeline) -> None:
     text = "Hello world. How are you?\n\n" + "It rained on the day before, and on the day after. " * 9
     planned = plan(pipeline.sentences(text, "en-us", KOKORO), GUESS, 2.0, KOKORO, Limits())
-    assert list(pipeline.segments(text, "en-us", KOKORO, 2.0)) == list(planned)
+    assert list(segments_of(pipeline, text, "en-us", KOKORO, 2.0)) == list(planned)
 
 
 def test_the_g2p_is_asked_for_sentences_in_the_requests_language(pipeline: TextPipeline, g2p: LetterG2P) -> None:
-    list(pipeline.segments("Uno. Dos.", "es", KOKORO))
+    list(segments_of(pipeline, "Uno. Dos.", "es", KOKORO))
     assert g2p.asked == [("Uno.", "es"), ("Dos.", "es")]
 
 
 def test_an_engine_that_reads_text_gets_the_text_and_no_g2p(pipeline: TextPipeline, g2p: LetterG2P) -> None:
-    (segment,) = pipeline.segments("It's  3.5%, né?", "en-us", ESPEAK)
+    (segment,) = segments_of(pipeline, "It's  3.5%, né?", "en-us", ESPEAK)
     assert (segment.script, segment.tokens, g2p.asked) == ("It's 3.5%, né?", 14, [])
 
 
@@ -129,7 +130,7 @@ def test_spoken_words_name_what_was_written_each_once_in_order(written: str, sai
 def test_a_text_with_nothing_to_pronounce_has_no_segments(
     pipeline: TextPipeline, text: str, notation: Notation
 ) -> None:
-    assert list(pipeline.segments(text, "en-us", notation)) == []
+    assert list(segments_of(pipeline, text, "en-us", notation)) == []
     assert not speakable(text)
 
 
@@ -139,10 +140,10 @@ def test_letters_digits_and_signs_with_a_name_are_speakable(text: str) -> None:
 
 
 def test_what_was_not_pronounced_is_counted(pipeline: TextPipeline) -> None:
-    list(pipeline.segments("Hi \ue000\ue000 你好 — there. *** 你", "en-us", KOKORO))
-    list(pipeline.segments("你 क्\u200dष \u0378", "en-us", KOKORO))
+    list(segments_of(pipeline, "Hi \ue000\ue000 你好 — there. *** 你", "en-us", KOKORO))
+    list(segments_of(pipeline, "你 क्\u200dष \u0378", "en-us", KOKORO))
     assert pipeline.unpronounceable == {"\ue000": 2, "你": 3, "好": 1, "क": 1, "ष": 1, "\u0378": 1}
-    list(pipeline.segments("grass", "en-us", Notation("phonemes", VOCABULARY - {"s"}, 510)))
+    list(segments_of(pipeline, "grass", "en-us", Notation("phonemes", VOCABULARY - {"s"}, 510)))
     assert pipeline.dropped == {"s": 2}
 
 
@@ -166,15 +167,15 @@ def test_the_next_one_is_pronounced_ahead_only_where_it_may_have_no_sound(
 
 def test_the_first_segment_waits_for_its_own_sentence_only(pipeline: TextPipeline, g2p: LetterG2P) -> None:
     sentence = "It was a bright cold day in April, and the clocks were striking thirteen. "
-    next(pipeline.segments(sentence * 600, "en-us", KOKORO))
+    next(segments_of(pipeline, sentence * 600, "en-us", KOKORO))
     assert len(g2p.asked) == 1
-    next(pipeline.segments("Yes. " + sentence * 600, "en-us", KOKORO))
+    next(segments_of(pipeline, "Yes. " + sentence * 600, "en-us", KOKORO))
     assert len(g2p.asked) == 3
 
 
 def test_a_sentence_without_end_is_pronounced_in_parts(pipeline: TextPipeline, g2p: LetterG2P) -> None:
     text = "word " * 3000
-    segments = pipeline.segments(text, "en-us", KOKORO)
+    segments = segments_of(pipeline, text, "en-us", KOKORO)
     first = next(segments)
     assert first.cut is Cut.WORD and first.tokens >= MIN_FIRST_TOKENS
     assert sum(len(passage) for passage, _ in g2p.asked) < 2 * 2 * KOKORO.max_tokens
@@ -202,7 +203,7 @@ def test_a_sentence_that_is_too_long_is_not_parted_inside_a_given_pronunciation(
 
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
 def test_a_hundred_thousand_characters_without_a_space_are_cut(pipeline: TextPipeline, notation: Notation) -> None:
-    segments = list(pipeline.segments("abcdefghij" * 10_000, "en-us", notation))
+    segments = list(segments_of(pipeline, "abcdefghij" * 10_000, "en-us", notation))
     assert "".join(segment.script for segment in segments).replace("\u0261", "g") == "abcdefghij" * 10_000
     assert "".join(segment.text for segment in segments) == "abcdefghij" * 10_000
     assert max(segment.tokens for segment in segments) <= notation.max_tokens
@@ -229,7 +230,7 @@ def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
     text: str, speaks: str, limit: int
 ) -> None:
     notation = Notation(speaks, VOCABULARY, limit)
-    segments = list(TextPipeline(LetterG2P(), AS_WRITTEN).segments(text, "en-us", notation))
+    segments = list(segments_of(TextPipeline(LetterG2P(), AS_WRITTEN), text, "en-us", notation))
     clean = sanitize(text)
     if segments:
         assert "".join("".join(segment.text.split()) for segment in segments) == "".join(clean.split())
@@ -244,7 +245,7 @@ def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
     else:
         script = "".join(segment.script for segment in segments)
         assert [c for c in script if c.isalnum()] == [c for c in clean if c.isalnum()]
-    assert list(TextPipeline(LetterG2P(), AS_WRITTEN).segments(text, "en-us", notation)) == segments
+    assert list(segments_of(TextPipeline(LetterG2P(), AS_WRITTEN), text, "en-us", notation)) == segments
 
 
 @pytest.mark.parametrize("notation", [KOKORO, ESPEAK])
@@ -253,7 +254,7 @@ def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
 )
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation: Notation) -> None:
     def read(length: int) -> None:
-        for _ in TextPipeline(LetterG2P()).segments((unit * length)[:length], "en-us", notation):
+        for _ in segments_of(TextPipeline(LetterG2P()), (unit * length)[:length], "en-us", notation):
             pass
 
     assert grows_with_the_length(read, 5_000)
@@ -261,5 +262,5 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation:
 
 def test_the_first_segment_of_a_long_text_takes_a_fraction_of_the_whole(pipeline: TextPipeline) -> None:
     text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 1000
-    assert sum(1 for _ in pipeline.segments(text, "en-us", KOKORO)) >= 1000
-    assert first_takes_a_fraction(lambda: pipeline.segments(text, "en-us", KOKORO), 1 / 4)
+    assert sum(1 for _ in segments_of(pipeline, text, "en-us", KOKORO)) >= 1000
+    assert first_takes_a_fraction(lambda: segments_of(pipeline, text, "en-us", KOKORO), 1 / 4)

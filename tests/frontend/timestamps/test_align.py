@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frontend.contract.word_timing import WordTiming
 from frontend.text.segment import SpokenWord
-from frontend.timestamps.align import WordTiming, align, parted
+from frontend.timestamps.align import align, parted
 from shm.messages import Mark
 
 SECOND = 24_000

@@ -11,12 +11,13 @@ from typing import Any
 import multiprocess
 import pytest
 
+from shm.errand_status import FAILED, NOTHING_NEW
 from tests.split_model import make_split_model, make_split_voices
 from tests.worker.acceleration import actors
 from tests.worker.acceleration.actors import AZURE
 from worker import checksum_cache
 from worker.acceleration.placing import candidate_of, place
-from worker.acceleration.trial import AGAINST, FAILED, trial
+from worker.acceleration.trial import trial
 from worker.acceleration.verdict import load
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.kokoro import KokoroEngine
@@ -152,7 +153,7 @@ def test_as_the_supervisor_starts_it(settings: WorkerSettings, tmp_path: Path) -
     end, lifeline = context.Pipe(duplex=False)
     process = context.Process(target=actors.run_trial, args=(end, asked(settings)))
     process.start()
-    assert actors.status_of(process) == AGAINST
+    assert actors.status_of(process) == NOTHING_NEW
     assert not kept(asked(settings)).right
     nothing = replace(settings, model=None, voices=None, model_dir=tmp_path / "nothing")
     process = context.Process(target=actors.run_trial, args=(end, nothing))

@@ -1,6 +1,7 @@
 """How a variant is judged: prosody by durations and pitch, sound on the same prosody with the same noise."""
 
 import json
+from dataclasses import replace
 
 import onnx
 import pytest
@@ -9,7 +10,7 @@ from worker.engine import EngineError
 from worker.quantization.kinds import Kind
 from worker.quantization.quality import Quality, compare
 
-GOOD = Quality(20.0, 1.0, 0.5, 0.8, 0.97, 0.01)
+GOOD = Quality(20.0, 1.0, 0.5, 0.97, 0.01, None, 0.4, 560.0, 0.3, 0.02)
 
 
 def compared(made, other, **more):
@@ -34,7 +35,8 @@ def test_the_model_itself_is_no_distance_away(made):
     assert quality.log_mel_distance == quality.log_spectral_distance == quality.length_difference == 0
     assert quality.duration_agreement == 1
     assert quality.pitch_difference == 0
-    assert quality.spread > 0
+    assert quality.level_difference == 0
+    assert quality.word_error_points is None and quality.opinion_loss is None, "nobody listened"
     assert quality.passes
 
 
@@ -65,14 +67,15 @@ def test_another_vocoder_is_heard_and_has_the_same_durations(made):
 
 def test_eight_bits_are_further_away_than_sixteen(made):
     eight, sixteen = (compared(made, made.have(kind)) for kind in (Kind.STATIC_INT8, Kind.MIXED_FP16))
-    assert 0 < sixteen.log_mel_distance < eight.log_mel_distance < eight.spread
+    assert 0 < sixteen.log_mel_distance < eight.log_mel_distance
 
 
 def test_sentences_and_voices_can_be_named(made):
     heard = []
-    compared(made, made.model, scripts=["jˈɛs.", "nˈO."], names=["am_adam"], progress=heard.append)
-    # Two sentences' prosody, and the sound of both.
-    assert len(heard) == 4
+    texts = [("Yes.", "jˈɛs."), ("No.", "nˈO.")]
+    compared(made, made.model, texts=texts, names=["am_adam"], progress=heard.append)
+    # Two sentences' prosody, the sound of both, and both heard.
+    assert len(heard) == 6
     assert heard == sorted(heard) and heard[-1] == 1
 
 
@@ -80,15 +83,22 @@ def test_sentences_and_voices_can_be_named(made):
     ("change", "passes"),
     [
         ({}, True),
-        ({"log_mel_distance": 0.81}, False),
-        ({"duration_agreement": 0.9}, False),
+        ({"log_mel_distance": 2.1}, False),
+        ({"level_difference": 1.1}, False),
+        ({"word_error_points": 0.6}, False),
+        ({"word_error_points": 0.6, "words": 100.0}, True),
+        ({"opinion_loss": 0.06}, False),
+        ({"duration_agreement": 0.5}, True),
         ({"snr": 0.0}, True),
     ],
 )
-def test_the_gate_is_spread_and_durations(change, passes):
-    import dataclasses
+def test_the_gate_is_of_what_is_heard(change, passes):
+    assert replace(GOOD, **change).passes is passes
 
-    assert dataclasses.replace(GOOD, **change).passes is passes
+
+def test_what_is_not_installed_is_not_judged():
+    assert replace(GOOD, word_error_points=None, opinion_loss=None).judgement.judged == ("level", "log-mel distance")
+    assert GOOD.judgement.judged == ("level", "log-mel distance", "word errors", "opinion score")
 
 
 def test_it_survives_a_files_metadata():
@@ -99,7 +109,7 @@ def test_it_survives_a_files_metadata():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("log_mel_distance", "-5"), ("log_mel_distance", "nan"), ("spread", "inf"), ("duration_agreement", "1.5")],
+    [("log_mel_distance", "-5"), ("log_mel_distance", "nan"), ("opinion_loss", "inf"), ("duration_agreement", "1.5")],
 )
 def test_what_no_measurement_gives_is_none(name, value):
     assert Quality.from_properties(GOOD.as_properties() | {f"kokoro_live.{name}": value}) is None

@@ -12,6 +12,7 @@ from frontend.text.pipeline import TextPipeline
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Notation
 from frontend.text.word import Source, Word
+from tests.frontend.segments import segments_of
 
 TEXT = Notation("text", frozenset(), 60)
 PHONEMES = Notation("phonemes", frozenset("abcdefghijklmnopqrstuvwxyz .,"), 60)
@@ -29,7 +30,7 @@ def texts(
     text: str, notation: Notation, normalization: Normalization | None = None, language: str = "en-us"
 ) -> list[str]:
     pipeline = TextPipeline(LetterG2P(), normalization)
-    return [segment.text for segment in pipeline.segments(text, language, notation)]
+    return [segment.text for segment in segments_of(pipeline, text, language, notation)]
 
 
 @pytest.mark.parametrize("notation", [TEXT, PHONEMES])
@@ -62,5 +63,5 @@ def test_a_text_of_nothing_but_emoji_is_spoken() -> None:
 
 def test_what_no_engine_can_say_is_reported_once() -> None:
     pipeline = TextPipeline(LetterG2P())
-    assert list(pipeline.segments("你好", "en-us", PHONEMES)) == []
+    assert list(segments_of(pipeline, "你好", "en-us", PHONEMES)) == []
     assert pipeline.unpronounceable == {"你": 1, "好": 1}

@@ -1,0 +1,65 @@
+"""The errors that end a request: refusals in the API's terms, and speech that can't be made or completed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class ApiError(Exception):
+    """A request that is refused: what to answer. The message is meant for the client and says what to do."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.param = param
+        """The field that is wrong: `input`, `voice.id`; None where no single one is."""
+        self.code = code
+        self.headers = headers
+
+
+class SpeechError(Exception):
+    """A request that can't be spoken. The message is meant for the client."""
+
+
+class Unspeakable(SpeechError):
+    """The text can't be read, or the engine refused a part of it: the client's to mend (400)."""
+
+
+class NothingToSpeak(SpeechError):
+    """The text has no sound: punctuation, a rule, an emoji. It is answered with a short silence (200)."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing in the text that can be spoken.")
+
+
+class Unavailable(SpeechError):
+    """Nothing can speak now: try again after `retry_after` seconds (503)."""
+
+    def __init__(self, reason: str, retry_after: float = 1.0) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Overloaded(SpeechError):
+    """Other streams leave no room to speak this one in time: try again after `retry_after` seconds (429)."""
+
+    def __init__(self, reason: str, retry_after: float) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class Interrupted(SpeechError):
+    """A later request of the same session ended this one (409, or the connection is cut)."""
+
+
+class Broken(SpeechError):
+    """The stream can't be completed. Before the first byte: 500. After it: the connection is cut."""

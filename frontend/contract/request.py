@@ -1,0 +1,43 @@
+"""The speech request that the HTTP side has checked and the speaking side serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from frontend.contract.stages import Stages
+from frontend.contract.urgency import Urgency
+from shm.messages import Voice
+
+
+class MarkupKind(StrEnum):
+    """The notation of a request's text."""
+
+    NONE = "none"
+    TAGS = "tags"
+    """`[pause:1.5s]` and `[word](/ipa/)`."""
+    SSML = "ssml"
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechRequest:
+    """A request that was checked: every field is valid for the engine that speaks now."""
+
+    request_id: str
+    text: str
+    voice: Voice
+    language: str
+    """A language code of espeak's: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
+    speed: float
+    markup: MarkupKind = MarkupKind.NONE
+    phonemes: bool = False
+    """The text is phonemes of the model's vocabulary, to be spoken as they are."""
+    timestamps: bool = False
+    """Its words' times are wanted (`SpeechStream.take_words`)."""
+    client: str = ""
+    """The client's identity: a client with many requests doesn't keep others waiting."""
+    urgency: Urgency = Urgency.LISTENING
+    fresh: bool = False
+    """Neither taken from the cache nor kept there."""
+    stages: Stages = field(default_factory=Stages, compare=False)
+    """Times at which the request's first audio passed each stage, for the log."""

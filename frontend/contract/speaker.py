@@ -1,0 +1,75 @@
+"""The interface that the HTTP side asks for speech: a stream of PCM for a request."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from frontend.contract.request import SpeechRequest
+from frontend.contract.word_timing import WordTiming
+from shm.audio import Pcm
+from shm.engine_info import EngineInfo
+
+
+class SpeechStream(Protocol):
+    """One request's audio."""
+
+    engine: EngineInfo
+
+    tokens: int
+    """The scripts' length as the engine counts it, of the segments whose audio was given whole; all at the end."""
+
+    @property
+    def cached(self) -> bool:
+        """Everything so far was spoken before and is only repeated."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[Pcm]:
+        """The audio in order, in pieces as they come from the engine (shape [n], n > 0).
+
+        The iteration ends only when the whole text was given.
+
+        Raises:
+            Unspeakable, Unavailable, Overloaded, Broken: the stream ends here, incomplete.
+        """
+        ...
+
+    def take_words(self) -> list[WordTiming]:
+        """Times of the words whose audio began since the last call; empty where no timestamps were asked for."""
+        ...
+
+    async def all_cached(self) -> bool:
+        """True where the whole text is in the cache. Returns as soon as that is known."""
+        ...
+
+    def close(self) -> None:
+        """Give everything back at once, wherever the stream is. Idempotent."""
+        ...
+
+
+class Speaker(Protocol):
+    """Turns texts into streams. One per front."""
+
+    @property
+    def engine(self) -> EngineInfo | None:
+        """The engine in use; None while nothing can speak."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """The reason why nothing can speak, in a line; empty when an engine can."""
+        ...
+
+    @property
+    def retry_after(self) -> float:
+        """Seconds after which a client that is refused now should try again."""
+        ...
+
+    def open(self, request: SpeechRequest) -> SpeechStream:
+        """Begin to speak.
+
+        Raises:
+            Unavailable: nothing can speak now.
+            Unspeakable: the engine can't do what is asked for.
+        """
+        ...

@@ -1,0 +1,18 @@
+"""The time at which one written word sounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class WordTiming:
+    """One written word in the audio."""
+
+    word: str
+    """The word as the user wrote it."""
+    said: str
+    """The word as it was normalised."""
+    start: float
+    """Seconds from the audio's beginning."""
+    end: float

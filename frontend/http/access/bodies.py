@@ -1,0 +1,55 @@
+"""Reads request bodies: within a time, up to a length, and only as many together as memory was set aside for."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import hdrs, web
+
+from frontend.contract.errors import ApiError, Unavailable
+from frontend.settings.front import FrontSettings
+
+_SOON = 1.0
+"""Seconds after which one that found no room should try again: most bodies are there at once."""
+
+
+class Bodies:
+    """Reads them before the handlers, whose `request.read()` then finds them read."""
+
+    def __init__(self, settings: FrontSettings) -> None:
+        self._settings = settings
+        self._being_read = 0
+        """Bytes that were announced; of a body that announces nothing, as many as it may have."""
+
+    async def read(self, request: web.Request) -> None:
+        """
+        Raises:
+            ApiError: 408, 413 or 415.
+            Unavailable: the bodies being read leave no room for this one.
+        """
+        if not request.can_read_body:
+            return
+        if request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
+            raise ApiError(415, "A compressed body is not taken: send it plain.", code="unsupported_encoding")
+        longest = self._settings.max_body_bytes
+        length = longest if request.content_length is None else request.content_length
+        if length > longest:
+            raise self._too_long()
+        if self._being_read + length > self._settings.max_bodies_bytes:
+            raise Unavailable("too many long requests are being read already", _SOON)
+        self._being_read += length
+        try:
+            async with asyncio.timeout(self._settings.body_timeout):
+                await request.read()
+        except TimeoutError as error:
+            message = f"The body was not there whole after {self._settings.body_timeout:g} seconds: send it again."
+            raise ApiError(408, message, code="request_timeout") from error
+        except web.HTTPRequestEntityTooLarge as error:
+            raise self._too_long() from error
+        finally:
+            self._being_read -= length
+
+    def _too_long(self) -> ApiError:
+        limit = self._settings.max_body_bytes
+        message = f"The body is longer than {limit} bytes. Split the text over several requests."
+        return ApiError(413, message, code="request_too_large")

@@ -1,0 +1,75 @@
+"""Cross-origin resource sharing (the Fetch standard): which browser pages may ask, and read the answer."""
+
+from __future__ import annotations
+
+import re
+
+from aiohttp import hdrs, web
+
+from frontend.contract.errors import ApiError
+from frontend.settings.origins import Origins
+
+EXPOSED = "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Primed-Silence, Retry-After, retry-after-ms"
+"""Our headers that a page may read; those that every page may are not among them."""
+
+USUAL = "Authorization, Content-Type, X-Session, X-Request-Id, Cache-Control"
+
+REMEMBERED = 600
+"""Seconds for which a browser needs not ask again."""
+
+_HEADER_NAMES = re.compile(r"[A-Za-z0-9-]+(?:\s*,\s*[A-Za-z0-9-]+)*")
+
+
+class Cors:
+    """Answers preflights, refuses pages that may not ask, and marks what the others may read."""
+
+    def __init__(self, origins: Origins) -> None:
+        self._origins = origins
+
+    def refuse_strangers(self, request: web.Request) -> None:
+        """A page may send a POST without asking first, as plain text say, and the JSON in it would be read.
+
+        Its `GET` of a list harms nobody: it can't read the answer. A WebSocket's begins with one, and can.
+
+        Raises:
+            ApiError: 403, the request comes from a page that is not trusted.
+        """
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is None or self._origins.trusts(origin, request.headers.get(hdrs.HOST)):
+            return
+        if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) and hdrs.UPGRADE not in request.headers:
+            return
+        raise ApiError(
+            403,
+            f"Pages of {origin[:100]} may not use this server: --cors-origins says which may.",
+            code="origin_not_allowed",
+        )
+
+    def preflight(self, request: web.Request) -> web.Response | None:
+        """The answer to a browser that asks what it may ask; None for every other request, or one for nothing here."""
+        headers = request.headers
+        if request.method != hdrs.METH_OPTIONS or not {hdrs.ORIGIN, hdrs.ACCESS_CONTROL_REQUEST_METHOD} <= {*headers}:
+            return None
+        missing = request.match_info.http_exception
+        if not isinstance(missing, web.HTTPMethodNotAllowed):
+            return None
+        wanted = headers.get(hdrs.ACCESS_CONTROL_REQUEST_HEADERS, "")
+        answer: dict[str, str] = {
+            hdrs.ACCESS_CONTROL_ALLOW_METHODS: ", ".join(sorted(missing.allowed_methods)),
+            # A trusted page may send any header. OpenAI's SDK has a dozen of its own, X-Stainless-*.
+            hdrs.ACCESS_CONTROL_ALLOW_HEADERS: wanted if _HEADER_NAMES.fullmatch(wanted) else USUAL,
+            hdrs.ACCESS_CONTROL_MAX_AGE: str(REMEMBERED),
+            hdrs.VARY: f"{hdrs.ACCESS_CONTROL_REQUEST_METHOD}, {hdrs.ACCESS_CONTROL_REQUEST_HEADERS}",
+        }
+        if headers.get("Access-Control-Request-Private-Network") == "true":
+            answer["Access-Control-Allow-Private-Network"] = "true"
+        return web.Response(status=204, headers=answer)
+
+    async def mark(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Before a response's header leaves, whatever the response is."""
+        headers = response.headers
+        headers[hdrs.VARY] = ", ".join(filter(None, (headers.get(hdrs.VARY), hdrs.ORIGIN)))
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is not None and self._origins.shares(origin):
+            headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] = origin
+            headers[hdrs.ACCESS_CONTROL_EXPOSE_HEADERS] = EXPOSED

@@ -1,0 +1,114 @@
+"""The gate that every request passes before its handler. It checks, in this order:
+
+1. Its `Host` is one of ours (DNS rebinding).
+2. If a browser sent it, the page may ask (CORS, cross-site requests).
+3. It has a key, where one is demanded.
+4. Its client hasn't made too many of late.
+5. Its body is whole, and not too long.
+
+Nothing of a body is read before the first four.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from frontend.contract.errors import ApiError
+from frontend.http.access.addresses import arrived_at_loopback, from_here, network
+from frontend.http.access.bodies import Bodies
+from frontend.http.access.cors import Cors
+from frontend.http.access.identity import API_KEY
+from frontend.http.access.rate_limit import RateLimit
+from frontend.http.access.rules import Access
+from frontend.http.errors import retry_after
+from frontend.settings.front import FrontSettings
+from frontend.settings.hosts import Hosts
+from frontend.settings.keys import ApiKeys
+from frontend.settings.origins import Origins
+
+_BEARER = "bearer "
+
+
+class Gate:
+    """Give `admit` to the application as its innermost middleware, and `mark` as a signal of its responses."""
+
+    def __init__(
+        self,
+        settings: FrontSettings,
+        access_of: Callable[[str, str], Access],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Args:
+        access_of: the access that a method on a route's template demands.
+        """
+        self._access_of = access_of
+        self._hosts = Hosts(settings.allowed_hosts)
+        self._cors = Cors(Origins(settings.cors_origins))
+        self._keys = ApiKeys(settings.api_keys, settings.api_key_file)
+        self._limit = RateLimit(settings.requests_per_minute, clock) if settings.requests_per_minute else None
+        self._bodies = Bodies(settings)
+        self.mark = self._cors.mark
+
+    @web.middleware
+    async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """The handler finds the digest of the request's key, where it has one, as `request[API_KEY]`.
+
+        Raises:
+            ApiError, Unavailable: the request is refused.
+        """
+        self._check_host(request)
+        preflight = self._cors.preflight(request)
+        self._cors.refuse_strangers(request)
+        if preflight is not None:
+            return preflight
+        key = self._check_key(request)
+        if key is not None:
+            request[API_KEY] = key.hex()
+        self._count(request, key)
+        await self._bodies.read(request)
+        return await handler(request)
+
+    def _check_host(self, request: web.Request) -> None:
+        host = request.headers.get(hdrs.HOST)
+        if not self._hosts.admits(host, at_loopback=arrived_at_loopback(request)):
+            message = "This server is not asked for under that Host: use localhost, or name it with --allowed-hosts."
+            raise ApiError(403, message, code="host_not_allowed")
+
+    def _check_key(self, request: web.Request) -> bytes | None:
+        """The digest of the key that the request has; None where it has none and needs none."""
+        if not self._keys.demanded:
+            return None
+        authorization = request.headers.get(hdrs.AUTHORIZATION, "")
+        offered = authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else ""
+        key = self._keys.match(offered) if offered else None
+        if key is not None:
+            return key
+        resource = request.match_info.route.resource
+        demanded = self._access_of(request.method, resource.canonical if resource else "")
+        if demanded is Access.OPEN or (demanded is Access.NEAR and from_here(request)):
+            return None
+        if offered:
+            raise _unauthorized("That API key is none of this server's.", "invalid_api_key", ', error="invalid_token"')
+        raise _unauthorized("An API key is needed: send it as Authorization: Bearer KEY.", "missing_api_key", "")
+
+    def _count(self, request: web.Request, key: bytes | None) -> None:
+        """Requests that only look cost next to nothing, and probes must always be answered."""
+        if self._limit is None or request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS):
+            return
+        wait = self._limit.take(key if key is not None else network(request.remote))
+        if wait:
+            raise ApiError(
+                429,
+                f"That was too many requests; the next one is taken in {wait:.1f} seconds.",
+                code="rate_limit_exceeded",
+                headers=retry_after(wait) | {"retry-after-ms": str(math.ceil(wait * 1000))},
+            )
+
+
+def _unauthorized(message: str, code: str, detail: str) -> ApiError:
+    return ApiError(401, message, code=code, headers={hdrs.WWW_AUTHENTICATE: f'Bearer realm="kokoro-live"{detail}'})

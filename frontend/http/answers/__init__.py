@@ -1,0 +1,1 @@
+"""Response bodies: framed, encoded, sent, and ended truthfully. Only http enters."""

@@ -1,0 +1,132 @@
+"""A stream's samples on their way to the client: cut into chunks, encoded, framed, each flushed at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from aiohttp import web
+
+from frontend.audio.encoding import Encoding
+from frontend.contract.stages import Stages
+from frontend.contract.word_timing import WordTiming
+from frontend.http.answers.ending import reset_on_close
+from frontend.http.answers.framing import Framing
+from frontend.monitoring.metrics import Metrics
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+from shm.killpoint import killpoint
+
+
+class AudioResponse(web.StreamResponse):
+    """A response whose header leaves in one write with the first chunk, as aiohttp's own `Response` does it."""
+
+    _send_headers_immediately = False
+
+
+class Listening:
+    """Counts what a client was given, and times its first speech."""
+
+    def __init__(self, metrics: Metrics, started: float, stages: Stages) -> None:
+        self.samples = 0
+        """Samples encoded so far, at 24 kHz."""
+        self._metrics = metrics
+        self._started = started
+        self._stages = stages
+        self._given = 0
+        self._speech_at: int | None = None
+        self._speaking = False
+
+    def encoded(self, chunk: Pcm) -> None:
+        if self._speech_at is None:
+            audible = np.flatnonzero((chunk > AUDIBLE) | (chunk < -AUDIBLE))
+            if len(audible):
+                self._speech_at = self.samples + int(audible[0])
+        self.samples += len(chunk)
+
+    def given(self, seconds: float) -> None:
+        """So much of the audio, from its beginning, was handed to the socket."""
+        given = min(round(seconds * SAMPLE_RATE), self.samples)
+        if given > self._given:
+            self._metrics.audio_sent(given - self._given)
+            self._given = given
+        if not self._speaking and self._speech_at is not None and self._given > self._speech_at:
+            self._speaking = True
+            self._stages.reach("first_audio")
+            self._metrics.speech_began(time.monotonic() - self._started)
+
+
+class Delivery:
+    """Sends pieces while more are being made. The response begins with the first bytes that the encoder gives."""
+
+    def __init__(
+        self,
+        request: web.Request,
+        response: AudioResponse,
+        encoding: Encoding,
+        listening: Listening,
+        chunk_ms: int,
+        framing: Framing,
+    ) -> None:
+        self._request = request
+        self._response = response
+        self._encoding = encoding
+        self._listening = listening
+        self._chunk_ms = chunk_ms
+        self._framing = framing
+        self._primed = 0.0
+
+    async def prime(self, seconds: float) -> None:
+        """Send silence at once, ahead of what isn't there yet; words sound as much later."""
+        silence = np.zeros(round(seconds * SAMPLE_RATE), np.int16)
+        self._primed = len(silence) / SAMPLE_RATE
+        await self.send(silence)
+
+    async def send(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
+        """Encode and write a piece, and before it the times of words that sound in it or soon after.
+
+        Waits while the client reads too slowly.
+        """
+        if words:
+            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+        for chunk in chunks(piece, self._chunk_ms):
+            self._listening.encoded(chunk)
+            await self._give(await self._encoding.encode(chunk))
+
+    async def finish(self, input_tokens: int, words: Sequence[WordTiming] = ()) -> None:
+        """Send what the encoder kept back, and say that the audio is whole."""
+        if words:
+            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+        await self._give(await self._encoding.finish())
+        await self._write(self._framing.done(input_tokens, self._listening.samples))
+
+    async def fail(self, error: object) -> None:
+        """Say that no more comes, where the framing can: the encoder's end would make a part look whole."""
+        await self._write(self._framing.error(error))
+
+    async def _give(self, audio: bytes) -> None:
+        if audio:
+            await self._write(self._framing.audio(audio))
+            killpoint("chunk")
+            self._listening.given(self._encoding.given_out)
+
+    async def _write(self, data: bytes) -> None:
+        if not data:
+            return
+        if not self._response.prepared:
+            killpoint("before-headers")
+            await self._response.prepare(self._request)
+            reset_on_close(self._request, True)
+            killpoint("after-headers")
+        await self._response.write(data)
+
+
+def _later(word: WordTiming, seconds: float) -> WordTiming:
+    return replace(word, start=word.start + seconds, end=word.end + seconds)
+
+
+def chunks(piece: Pcm, chunk_ms: int) -> Iterator[Pcm]:
+    """Views of at most `chunk_ms` milliseconds, in order."""
+    length = SAMPLE_RATE * chunk_ms // 1000
+    return (piece[start : start + length] for start in range(0, len(piece), length))

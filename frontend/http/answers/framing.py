@@ -1,0 +1,110 @@
+"""The framings of a response's body: plain audio, server-sent events, lines of JSON with word times."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.contract.word_timing import WordTiming
+from frontend.http.answers import sse
+
+
+class Framing(Protocol):
+    """One way to write a response that is sent while it is made."""
+
+    content_type: str
+
+    def audio(self, audio: bytes) -> bytes: ...
+
+    def words(self, words: Sequence[WordTiming]) -> bytes:
+        """They come before the audio in which they sound."""
+        ...
+
+    def done(self, input_tokens: int, samples: int) -> bytes:
+        """The audio is whole. Arguments as of `sse.done`."""
+        ...
+
+    def error(self, body: object) -> bytes:
+        """No more comes; what did isn't whole."""
+        ...
+
+
+class Plain:
+    """The file's bytes and nothing else: only the connection's end can say that they aren't all."""
+
+    def __init__(self, audio_format: AudioFormat) -> None:
+        self.content_type = FORMATS[audio_format].content_type
+
+    def audio(self, audio: bytes) -> bytes:
+        return audio
+
+    def words(self, words: Sequence[WordTiming]) -> bytes:
+        return b""
+
+    def done(self, input_tokens: int, samples: int) -> bytes:
+        return b""
+
+    def error(self, body: object) -> bytes:
+        return b""
+
+
+class Events:
+    """Server-sent events, as OpenAI's API has them; and one more, for words."""
+
+    content_type = sse.CONTENT_TYPE
+
+    def audio(self, audio: bytes) -> bytes:
+        return sse.delta(audio)
+
+    def words(self, words: Sequence[WordTiming]) -> bytes:
+        return sse.words([timing(word) for word in words])
+
+    def done(self, input_tokens: int, samples: int) -> bytes:
+        return sse.done(input_tokens, samples)
+
+    def error(self, body: object) -> bytes:
+        return sse.error(body)
+
+
+class CaptionLines:
+    """A JSON object a line, as Kokoro-FastAPI streams captioned speech: audio, and the words that begin in it."""
+
+    content_type = "application/x-ndjson"
+
+    def __init__(self, audio_format: AudioFormat) -> None:
+        self._type = FORMATS[audio_format].content_type
+        self._words: list[dict[str, object]] = []
+
+    def audio(self, audio: bytes) -> bytes:
+        words, self._words = self._words, []
+        line = {"audio": base64.b64encode(audio).decode(), "audio_format": self._type, "timestamps": words}
+        return msgspec.json.encode(line) + b"\n"
+
+    def words(self, words: Sequence[WordTiming]) -> bytes:
+        self._words += [caption(word) for word in words]
+        return b""
+
+    def done(self, input_tokens: int, samples: int) -> bytes:
+        return self.audio(b"") if self._words else b""
+
+    def error(self, body: object) -> bytes:
+        return msgspec.json.encode({"error": body}) + b"\n"
+
+
+def timing(word: WordTiming) -> dict[str, object]:
+    """A word as our own forms have it; times in seconds of the audio."""
+    return {"word": word.word, "said": word.said, "start": round(word.start, 3), "end": round(word.end, 3)}
+
+
+def caption(word: WordTiming) -> dict[str, object]:
+    """A word as Kokoro-FastAPI's users know it, and how it was said besides."""
+    return {
+        "word": word.word,
+        "start_time": round(word.start, 3),
+        "end_time": round(word.end, 3),
+        "said": word.said,
+    }

@@ -1,0 +1,42 @@
+"""A stream's pieces for a response; a text without sound gets a short silence in their place.
+
+Punctuation, a table's rule or an emoji alone is ordinary output of language models. An error for it ends or hangs the
+clients that send each sentence by itself (Home Assistant, LiveKit, Pipecat), so it is answered like any other text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import numpy as np
+
+from frontend.contract.errors import NothingToSpeak
+from frontend.contract.speaker import SpeechStream
+from shm.audio import SAMPLE_RATE, Pcm
+
+HEADER = "X-Speakable"
+"""`none` where the text has nothing that can be spoken."""
+
+SILENCE_SECONDS = 0.1
+
+
+class Pieces:
+    """Iterated once, as a `SpeechStream` is."""
+
+    def __init__(self, stream: SpeechStream) -> None:
+        self.speakable = True
+        """False from the piece of silence on."""
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[Pcm]:
+        given = False
+        try:
+            async for piece in self._stream:
+                given = True
+                yield piece
+        except NothingToSpeak:
+            if given:
+                raise
+        if not given:
+            self.speakable = False
+            yield np.zeros(round(SILENCE_SECONDS * SAMPLE_RATE), np.int16)

@@ -1,0 +1,50 @@
+"""Speech as server-sent events, as OpenAI's API sends it for `stream_format: "sse"`."""
+
+from __future__ import annotations
+
+import base64
+
+import msgspec
+
+CONTENT_TYPE = "text/event-stream"
+
+FRAME_SAMPLES = 600
+"""Samples that are counted as one output token: a frame of Kokoro's, 25 ms."""
+
+
+def delta(audio: bytes) -> bytes:
+    """More of the audio; the deltas' bytes joined are the file that `stream_format: "audio"` gives."""
+    return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
+
+
+def words(words: list[dict[str, object]]) -> bytes:
+    """The event with the times of words in the deltas that follow; not OpenAI's, sent where it is asked for."""
+    return _event({"type": "speech.audio.words", "words": words})
+
+
+def done(input_tokens: int, samples: int) -> bytes:
+    """The last event: the audio is whole.
+
+    Args:
+        input_tokens: what was spoken, as the engine counts it (`Segment.tokens`).
+        samples: the audio's length, at 24 kHz.
+    """
+    output_tokens = -(-samples // FRAME_SAMPLES)
+    usage = {
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+    }
+    return _event({"type": "speech.audio.done", "usage": usage})
+
+
+def error(body: object) -> bytes:
+    """The audio ends here, incomplete. `body` is `{"message", "type", "param", "code"}`.
+
+    It has a name for clients that go by names, and both fields that OpenAI's clients look at: `type` and `error`.
+    """
+    return b"event: error\n" + _event({"type": "error", "error": body})
+
+
+def _event(data: object) -> bytes:
+    return b"data: " + msgspec.json.encode(data) + b"\n\n"

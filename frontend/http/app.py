@@ -1,0 +1,107 @@
+"""The aiohttp application: routes, and what happens around every request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler, Middleware
+
+from frontend.contract.speaker import Speaker
+from frontend.contract.stages import STAGES, Stages
+from frontend.http import request_id
+from frontend.http.access.gate import Gate
+from frontend.http.catalog import Catalog
+from frontend.http.connections.connection import announce_end, attend
+from frontend.http.errors import ERROR_CODE, asked, openai_errors
+from frontend.http.health import Health
+from frontend.http.openapi.document import build
+from frontend.http.openapi.handlers import Description
+from frontend.http.phonemize import Phonemizer
+from frontend.http.routes.route import Handlers
+from frontend.http.routes.table import ROUTES, access_of, mount
+from frontend.http.scrape import Scrape
+from frontend.http.speech import SpeechHandler
+from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
+from frontend.monitoring.readings import engine_readings
+from frontend.monitoring.status.handler import StatusHandler
+from frontend.settings.front import FrontSettings
+
+CLIENT_LEFT = 499
+"""The status that is logged and counted where the handler was cancelled: the client left, or the server stopped."""
+
+log = logging.getLogger(__name__)
+
+
+def make_app(
+    speaker: Speaker,
+    settings: FrontSettings,
+    metrics: Metrics,
+    phonemizer: Phonemizer | None = None,
+    status: StatusHandler | None = None,
+) -> web.Application:
+    """The HTTP surface over a speaker. Without a phonemizer or a status, their routes are missing.
+
+    Run it with `handler_cancellation=True`, so that a client that leaves gives its stream back at once; with
+    `auto_decompress=False`, as compressed bodies are refused and a decompression bomb should cost nothing; and with
+    `access_log=None`, as each request is logged here.
+    """
+    gate = Gate(settings, access_of)
+    app = web.Application(
+        client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors, attend, gate.admit]
+    )
+    app.on_response_prepare.append(_name_response)
+    app.on_response_prepare.append(gate.mark)
+    app.on_response_prepare.append(announce_end)
+
+    metrics.readings.add(lambda: engine_readings(speaker.engine))
+
+    speech = SpeechHandler(speaker, settings, metrics)
+    app.on_cleanup.append(speech.close)
+    description = Description(lambda: build(ROUTES))
+    mount(app, Handlers(speech, Catalog(speaker), Health(speaker), Scrape(metrics), description, phonemizer, status))
+    return app
+
+
+def _observe(metrics: Metrics) -> Middleware:
+    """Name, time, count and log each request: one line, without its text."""
+
+    @web.middleware
+    async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
+        request_id.current.set(request_id.choose(request.headers.get(request_id.HEADER)))
+        resource = request.match_info.route.resource
+        started = time.monotonic()
+        status, code = 500, ""
+        try:
+            response = await handler(request)
+            status, code = response.status, response.get(ERROR_CODE, "")
+            return response
+        except asyncio.CancelledError:
+            status = CLIENT_LEFT
+            raise
+        finally:
+            seconds = time.monotonic() - started
+            metrics.request_finished(resource.canonical if resource else UNMATCHED, status, seconds)
+            if code == "overloaded":
+                metrics.count(Event.REFUSED)
+            if status in (408, 429) or status >= 500:
+                metrics.errors.add(request_id.current.get(), code or str(status))
+            stages: Stages | None = request.get(STAGES)
+            log.info(
+                "%s %d %.3f s%s %s",
+                asked(request),
+                status,
+                seconds,
+                stages.line(started) if stages else "",
+                request_id.current.get(),
+                extra=stages.seconds(started) if stages else None,
+            )
+
+    return observe
+
+
+async def _name_response(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers[request_id.HEADER] = request_id.current.get()
+    response.headers[hdrs.SERVER] = "kokoro-live"

@@ -1,0 +1,51 @@
+"""The lists that clients fill their menus from: models and voices. They answer without a key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.speaker import Speaker
+from frontend.http.voice_description import described
+
+MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+"""The one model here, under its own name and under those that OpenAI's clients ask for."""
+
+KOKORO_V1_PUBLISHED = 1_737_936_000
+"""27 January 2025, Unix time: the list's shape demands a date of creation."""
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": KOKORO_V1_PUBLISHED, "owned_by": "kokoro-live"}
+
+
+class Catalog:
+    """Models are always known. Voices are the engine's: while nothing can speak, their list is 503."""
+
+    def __init__(self, speaker: Speaker) -> None:
+        self._speaker = speaker
+
+    async def models(self, request: web.Request) -> web.Response:
+        """OpenAI's list of models."""
+        return web.json_response({"object": "list", "data": [_model(name) for name in MODELS]})
+
+    async def model(self, request: web.Request) -> web.Response:
+        """One of OpenAI's list."""
+        name = request.match_info["id"]
+        if name not in MODELS:
+            message = f"There is no model {name[:64]!r}; there are {', '.join(MODELS)}."
+            raise ApiError(404, message, param="model", code="model_not_found")
+        return web.json_response(_model(name))
+
+    async def audio_models(self, request: web.Request) -> web.Response:
+        """The shape that Open WebUI asks for."""
+        return web.json_response({"models": [{"id": name, "name": name} for name in MODELS]})
+
+    async def voices(self, request: web.Request) -> web.Response:
+        """The shape that Open WebUI asks for. `name` is the id again: some clients send back what they show."""
+        engine = self._speaker.engine
+        if engine is None:
+            raise Unavailable(self._speaker.reason, self._speaker.retry_after)
+        return web.json_response({"voices": [described(name, engine.name) for name in engine.voices]})

@@ -1,0 +1,1 @@
+"""TCP connections: accepted, bounded, timed. Only the front's start enters."""

@@ -1,0 +1,84 @@
+"""Takes connections off the supervisor's listening socket.
+
+`loop.create_server` would do it, but calls `listen` again, and so shortens the backlog in which clients wait while a
+front is being restarted; and where `accept` finds no descriptor free, CPython 3.11 logs a traceback for each place in
+the backlog, every second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+
+from frontend.http.connections.connection import Connection
+from frontend.http.connections.connections import Connections
+
+AT_ONCE = 8
+"""Connections accepted before the event loop turns to those that are there."""
+
+RETRY = 1.0
+"""Seconds after which accepting is tried again, when the system had no room."""
+
+log = logging.getLogger(__name__)
+
+
+class Acceptor:
+    """Accepts from `start` to `stop`."""
+
+    def __init__(self, listener: socket.socket, connections: Connections) -> None:
+        self._listener = listener
+        self._connections = connections
+        self._loop = asyncio.get_running_loop()
+        self._joining: set[asyncio.Task[None]] = set()
+        self._retry: asyncio.TimerHandle | None = None
+        self._failing = False
+
+    def start(self) -> None:
+        self._listener.setblocking(False)
+        self._loop.add_reader(self._listener.fileno(), self._accept)
+
+    async def stop(self) -> None:
+        """Accept nothing more; whoever was accepted has its protocol then."""
+        self._loop.remove_reader(self._listener.fileno())
+        if self._retry is not None:
+            self._retry.cancel()
+        await asyncio.gather(*self._joining)
+
+    def _accept(self) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                client, _ = self._listener.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                self._pause(error)
+                return
+            if self._failing:
+                self._failing = False
+                log.info("connections are accepted again")
+            client.setblocking(False)
+            connection = self._connections.admit()
+            if connection is None:
+                client.close()
+                continue
+            task = self._loop.create_task(self._join(client, connection))
+            self._joining.add(task)
+            task.add_done_callback(self._joining.discard)
+
+    async def _join(self, client: socket.socket, connection: Connection) -> None:
+        try:
+            await self._loop.connect_accepted_socket(lambda: connection, client)
+        except OSError as error:  # it left before it had a transport
+            log.debug("a client left at once: %s", error)
+            client.close()
+            self._connections.lost(connection)
+
+    def _pause(self, error: OSError) -> None:
+        """The descriptors are used up, say: the socket would be readable without end."""
+        if not self._failing:
+            self._failing = True
+            log.error("can't accept connections, trying again each %g s: %s", RETRY, error.strerror)
+        self._connections.make_room()
+        self._loop.remove_reader(self._listener.fileno())
+        self._retry = self._loop.call_later(RETRY, self.start)

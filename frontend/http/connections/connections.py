@@ -1,0 +1,82 @@
+"""All connections of a front: how many there may be, and who goes when there are more.
+
+A connection that waits for its client costs its client nothing to lose, so when a newcomer finds no room, the one that
+has waited longest is closed for it: idle clients keep nobody out, however many there are. Only where all are being
+answered, or have come a moment ago, is the newcomer itself refused: with 503 by a few connections kept for that, and
+when those are taken too, by closing it at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from frontend.http.connections.connection import Connection
+from frontend.monitoring.metrics import Metrics
+from frontend.settings.front import FrontSettings
+
+SURPLUS = 8
+"""Connections beyond the limit that are told so."""
+
+SETTLED = 1.0
+"""Seconds for which a connection that waits for its client isn't closed for another: its request may be under way."""
+
+
+class Connections:
+    """The register. `make_protocol` is aiohttp's `Server`."""
+
+    def __init__(
+        self,
+        make_protocol: Callable[[], asyncio.Protocol],
+        settings: FrontSettings,
+        limit: int,
+        metrics: Metrics,
+    ) -> None:
+        self.limit = limit
+        self._make_protocol = make_protocol
+        self._settings = settings
+        self._metrics = metrics
+        self._loop = asyncio.get_running_loop()
+        self._open: set[Connection] = set()
+        self._waiting: dict[Connection, float] = {}
+        """Those that wait for their client, and since when; the longest first."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def admit(self) -> Connection | None:
+        """A newcomer's protocol; None where it has to be closed at once."""
+        surplus = len(self._open) >= self.limit and not self.make_room()
+        if surplus and len(self._open) >= self.limit + SURPLUS:
+            self._metrics.connection_closed("refused")
+            return None
+        connection = Connection(self._make_protocol(), self._settings, self, surplus)
+        self._open.add(connection)
+        return connection
+
+    def make_room(self) -> bool:
+        """Close the connection that has waited longest for its client; false if none has for `SETTLED`."""
+        longest, since = next(iter(self._waiting.items()), (None, 0.0))
+        if longest is None or self._loop.time() - since < SETTLED:
+            return False
+        self._metrics.connection_closed("room")
+        self.lost(longest)
+        longest.close()
+        return True
+
+    # -- see `frontend.http.connections.connection.Register`
+
+    def idle(self, connection: Connection) -> None:
+        self._waiting.pop(connection, None)
+        if connection in self._open:
+            self._waiting[connection] = self._loop.time()
+
+    def busy(self, connection: Connection) -> None:
+        self._waiting.pop(connection, None)
+
+    def overdue(self, connection: Connection, reason: str) -> None:
+        self._metrics.connection_closed(reason)
+
+    def lost(self, connection: Connection) -> None:
+        self._waiting.pop(connection, None)
+        self._open.discard(connection)

@@ -1,0 +1,46 @@
+"""The number of connections that the limit on open files leaves room for (RLIMIT_NOFILE, `ulimit -n`)."""
+
+from __future__ import annotations
+
+import logging
+import resource
+
+import psutil
+
+KEPT = 48
+"""Descriptors that connections leave free.
+
+16 for channels to workers: four generations, each with two pipes, an arena and its mapping's own; 16 for those that
+are refused, or are accepted while another is being closed for them; 16 for what text processing opens when it is first
+needed.
+"""
+
+log = logging.getLogger(__name__)
+
+
+def room_for(wanted: int) -> int:
+    """So many connections, or as many as there is room for. Raises the soft limit where the hard one lets it.
+
+    At least 1: how little that is good for is then for the client to see, and not for a server that doesn't start.
+    """
+    used: int = psutil.Process().num_fds()
+    kept = used + KEPT
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = _raised(soft, hard, kept + wanted)
+    if soft == resource.RLIM_INFINITY or soft >= kept + wanted:
+        return wanted
+    room = max(soft - kept, 1)
+    log.warning("%d open files are allowed: %d connections instead of %d (see ulimit -n)", soft, room, wanted)
+    return room
+
+
+def _raised(soft: int, hard: int, needed: int) -> int:
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return soft
+    target = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+    except (OSError, ValueError) as error:  # macOS has a lower limit of its own behind an unlimited one
+        log.warning("the limit on open files stays at %d: %s", soft, error)
+        return soft
+    return target

@@ -1,0 +1,102 @@
+"""Errors as OpenAI's API shapes them, and the middleware that gives every failure that shape."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+
+import msgspec
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, Unavailable, Unspeakable
+from frontend.http import request_id
+
+ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
+"""`response.get(ERROR_CODE, "")`: the code in an error's body."""
+
+INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
+
+log = logging.getLogger(__name__)
+
+
+def error_response(
+    status: int,
+    message: str,
+    *,
+    param: str | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """`{"error": {"message", "type", "param", "code"}}`, as OpenAI's API answers."""
+    body = {"error": error_body(status, message, param=param, code=code)}
+    encoded = msgspec.json.encode(body)
+    response = web.Response(status=status, body=encoded, content_type="application/json", headers=headers)
+    response[ERROR_CODE] = code or ""
+    return response
+
+
+def error_body(
+    status: int, message: str, *, param: str | None = None, code: str | None = None
+) -> dict[str, str | None]:
+    """`{"message", "type", "param", "code"}`."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"message": message, "type": kind, "param": param, "code": code}
+
+
+def late_error_body(error: Exception) -> dict[str, str | None]:
+    """An `error_body` for what went wrong after the status had left."""
+    match error:
+        case ApiError():
+            return error_body(error.status, error.message, param=error.param, code=error.code)
+        case Unspeakable():
+            return error_body(400, str(error), param="input", code="unspeakable")
+        case Overloaded():
+            return error_body(429, str(error), code="overloaded")
+        case Interrupted():
+            return error_body(409, str(error), code="interrupted")
+        case Unavailable():
+            return error_body(503, str(error), code="unavailable")
+        case Broken():
+            return error_body(500, str(error), code="synthesis_failed")
+    return error_body(500, INTERNAL, code="internal")
+
+
+def retry_after(seconds: float) -> dict[str, str]:
+    """The `Retry-After` header: whole seconds, at least 1, never sooner than asked."""
+    return {hdrs.RETRY_AFTER: str(max(1, math.ceil(seconds)))}
+
+
+@web.middleware
+async def openai_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer whatever the handler raises. Handlers raise only while no byte of their response has left."""
+    try:
+        return await handler(request)
+    except ApiError as error:
+        return error_response(error.status, error.message, param=error.param, code=error.code, headers=error.headers)
+    except Unspeakable as error:
+        return error_response(400, str(error), param="input", code="unspeakable")
+    except Interrupted as error:
+        return error_response(409, str(error), code="interrupted")
+    except Overloaded as error:
+        return error_response(429, str(error), code="overloaded", headers=retry_after(error.retry_after))
+    except Unavailable as error:
+        return error_response(503, str(error), code="unavailable", headers=retry_after(error.retry_after))
+    except Broken as error:
+        log.error("%s failed: %s: %s", request_id.current.get(), asked(request), error)
+        return error_response(500, str(error), code="synthesis_failed")
+    except web.HTTPNotFound:
+        return error_response(404, f"There is no {asked(request)} here.", code="unknown_url")
+    except web.HTTPMethodNotAllowed as error:
+        allowed = error.headers[hdrs.ALLOW]
+        message = f"{asked(request)} is not allowed; use {allowed}."
+        return error_response(405, message, code="method_not_supported", headers={"Allow": allowed})
+    except Exception:
+        log.exception("%s failed: %s", request_id.current.get(), asked(request))
+        return error_response(500, INTERNAL, code="internal")
+
+
+def asked(request: web.Request) -> str:
+    """The request's method and path, percent-encoded as they came: a client's text can't break a line of the log."""
+    return f"{request.method} {request.rel_url.raw_path[:200]}"

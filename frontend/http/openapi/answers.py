@@ -1,0 +1,150 @@
+"""The JSON answers as types, for the description only: a test decodes what the server really answers with them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from frontend.monitoring.status.report import Status as Status
+
+
+class ErrorDetail(msgspec.Struct):
+    """The reason for an error."""
+
+    message: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    type: Literal["invalid_request_error", "server_error"]
+    param: Annotated[str | None, Meta(description="The field that is wrong, where a single one is.")]
+    code: Annotated[str | None, Meta(description="The same reason for programs; it doesn't change.")]
+
+
+class Error(msgspec.Struct):
+    """Every error, in the shape of OpenAI's API."""
+
+    error: ErrorDetail
+
+
+class Model(msgspec.Struct):
+    """OpenAI's shape."""
+
+    id: str
+    object: Literal["model"]
+    created: Annotated[int, Meta(description="Unix time of the weights' publication.")]
+    owned_by: str
+
+
+class ModelList(msgspec.Struct):
+    """OpenAI's shape."""
+
+    object: Literal["list"]
+    data: list[Model]
+
+
+class NamedModel(msgspec.Struct):
+    """Open WebUI's shape."""
+
+    id: str
+    name: str
+
+
+class AudioModels(msgspec.Struct):
+    """Open WebUI's shape."""
+
+    models: list[NamedModel]
+
+
+class Voice(msgspec.Struct):
+    """One that the engine has."""
+
+    id: str
+    name: Annotated[str, Meta(description="The id again: some clients send back what they show.")]
+    language: str
+    gender: Annotated[str | None, Meta(description="null where the name says none.")]
+    engine: str
+
+
+class Voices(msgspec.Struct):
+    """Open WebUI's shape."""
+
+    voices: list[Voice]
+
+
+class Alive(msgspec.Struct):
+    """The process serves."""
+
+    status: Literal["ok"]
+
+
+class Ready(msgspec.Struct):
+    """The engine in use."""
+
+    ready: Literal[True]
+    engine: str
+    provider: str
+    model: str
+
+
+class NotReady(msgspec.Struct):
+    """Nobody speaks yet."""
+
+    ready: Literal[False]
+    reason: str
+
+
+class TimedWord(msgspec.Struct):
+    """The time at which a word sounds."""
+
+    word: Annotated[str, Meta(description="As it is written in the text.")]
+    said: Annotated[str, Meta(description="As it was read.")]
+    start: Annotated[float, Meta(description="Seconds of the audio.")]
+    end: float
+
+
+class TimedSpeech(msgspec.Struct):
+    """Audio and its words, for `timestamps` with `stream`: `false`."""
+
+    audio: Annotated[str, Meta(description="The file, base64.")]
+    format: str
+    sample_rate: int
+    duration: Annotated[float, Meta(description="Seconds.")]
+    words: list[TimedWord]
+
+
+class CaptionedWord(msgspec.Struct):
+    """The time at which a word sounds, in Kokoro-FastAPI's form."""
+
+    word: str
+    start_time: float
+    end_time: float
+    said: str
+
+
+class CaptionedSpeech(msgspec.Struct):
+    """Kokoro-FastAPI's shape: all of the audio, or one line of many."""
+
+    audio: Annotated[str, Meta(description="Base64.")]
+    audio_format: str
+    timestamps: list[CaptionedWord]
+
+
+class PronouncedWord(msgspec.Struct):
+    """A word and its phonemes."""
+
+    word: Annotated[str, Meta(description="As it was normalised.")]
+    phonemes: str
+    source: Annotated[str, Meta(description="lexicon, user, espeak, letters, or none.")]
+
+
+class Phonemized(msgspec.Struct):
+    """The pronunciation of a text."""
+
+    phonemes: Annotated[str, Meta(description="Can be sent in place of `input`.")]
+    tokens: int
+    words: list[PronouncedWord]
+    language: str
+    unknown: Annotated[list[str], Meta(description="Characters of words for which there is no sound.")]
+
+
+OpenApiDocument = dict[str, Any]
+"""The OpenAPI document; its parts are defined by the OpenAPI specification."""

@@ -1,0 +1,157 @@
+"""The API's description, OpenAPI 3.1, made of the table of routes and of the types that parse their bodies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+import msgspec
+
+from frontend.http.access.rules import Access
+from frontend.http.openapi import answers
+from frontend.http.openapi.fields import FIELDS
+from frontend.http.routes.route import JSON, Answer, Operation, Route
+
+_DESCRIPTION = """\
+A local speech server. Operations under `/v1` also answer without the `/v1`. Errors have the shape of OpenAI's API.
+
+Where the server has API keys, operations with the `key` scheme need one. The lists, `/metrics` and `/status` answer
+clients on the server's own machine without one.
+"""
+
+_ERRORS = {
+    400: "The request is wrong; `param` names the field.",
+    401: "It has no key of this server's.",
+    403: "The Host is not one of this server's, or a web page asks that may not (`--cors-origins`).",
+    404: "There is no such thing.",
+    408: "The body didn't come in time.",
+    409: "A later request of the same session interrupted this one.",
+    413: "The body is too long.",
+    415: "The body is compressed.",
+    429: "Too much is asked: come again after `Retry-After` seconds.",
+    500: "The server failed; its log has the reason under this `X-Request-Id`.",
+    503: "Nothing can speak now: come again after `Retry-After` seconds.",
+}
+
+_RETRIED = (429, 503)
+
+_HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "X-Request-Id": ("The client's own, if it was fit for logs, else a new one.", {"type": "string"}),
+    "X-Engine": ("Who speaks.", {"enum": ["kokoro", "espeak-ng"]}),
+    "X-Sample-Rate": ("The audio's, in Hz.", {"type": "integer"}),
+    "X-Cache": ("`hit` where nothing had to be synthesised for the first of it.", {"enum": ["hit"]}),
+    "X-Speakable": ("`none` where the text has no sound: the audio is a short silence.", {"enum": ["none"]}),
+    "X-Primed-Silence": ("Seconds of silence that come before the speech.", {"type": "number"}),
+    "Retry-After": ("Seconds.", {"type": "integer", "minimum": 1}),
+    "WWW-Authenticate": ("Bearer.", {"type": "string"}),
+}
+
+_REQUEST_HEADERS = {
+    "X-Session": "Whose request it is, for `on_busy`.",
+    "X-Request-Id": "How the log and the answer are to call it.",
+    "Cache-Control": "`no-store`: make it anew, and keep nothing of it.",
+}
+
+_SCHEMAS = "#/components/schemas/"
+
+
+def build(routes: Sequence[Route]) -> dict[str, Any]:
+    """The document of the routes that have documentation, as JSON's types."""
+    documented = [(route, route.operation) for route in routes if route.operation is not None]
+    kinds = [answers.Error, *_kinds([operation for _, operation in documented])]
+    refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
+    schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
+    paths: dict[str, dict[str, Any]] = {}
+    for route, operation in documented:
+        paths.setdefault(route.path, {})[route.method] = _operation(route, operation, schema)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "kokoro-live",
+            "version": metadata.version("kokoro-live"),
+            "description": _DESCRIPTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": _explained(schemas),
+            "headers": {name: {"description": says, "schema": of} for name, (says, of) in _HEADERS.items()},
+            "responses": {str(status): _error(status) for status in _ERRORS},
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _kinds(operations: Sequence[Operation]) -> list[Any]:
+    found = [operation.body for operation in operations]
+    found += [
+        kind for operation in operations for answer in operation.answers.values() for kind in answer.content.values()
+    ]
+    return list({id(kind): kind for kind in found if kind is not None}.values())
+
+
+def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    errors = sorted({*operation.errors, *((401,) if route.access is not Access.OPEN else ())} - {*operation.answers})
+    described: dict[str, Any] = {
+        "operationId": re.sub(r"\W+", "_", f"{route.method} {route.path.removeprefix('/v1')}").strip("_"),
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "security": {Access.OPEN: [], Access.NEAR: [{}, {"key": []}], Access.KEY: [{"key": []}]}[route.access],
+        "responses": {
+            **{str(status): _answer(answer, schema) for status, answer in operation.answers.items()},
+            **{str(status): {"$ref": f"#/components/responses/{status}"} for status in errors},
+        },
+    }
+    if operation.description:
+        described["description"] = operation.description
+    if parameters := _parameters(route, operation):
+        described["parameters"] = parameters
+    if operation.body is not None:
+        content = {"schema": schema[id(operation.body)], "example": operation.example}
+        described["requestBody"] = {"required": True, "content": {JSON: content}}
+    return described
+
+
+def _parameters(route: Route, operation: Operation) -> list[dict[str, Any]]:
+    in_path = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", route.path)
+    ]
+    in_header = [
+        {"name": name, "in": "header", "description": _REQUEST_HEADERS[name], "schema": {"type": "string"}}
+        for name in operation.request_headers
+    ]
+    return in_path + in_header
+
+
+def _answer(answer: Answer, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "description": answer.description,
+        "headers": _header_refs("X-Request-Id", *answer.headers),
+        "content": {
+            content_type: {"schema": schema[id(kind)]} if kind is not None else {}
+            for content_type, kind in answer.content.items()
+        },
+    }
+
+
+def _error(status: int) -> dict[str, Any]:
+    extra = ["Retry-After"] if status in _RETRIED else ["WWW-Authenticate"] if status == 401 else []
+    content = {JSON: {"schema": {"$ref": f"{_SCHEMAS}Error"}}}
+    return {"description": _ERRORS[status], "headers": _header_refs("X-Request-Id", *extra), "content": content}
+
+
+def _header_refs(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _explained(schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schemas with what `FIELDS` says of their fields; what a type says itself stays."""
+    for name, fields in FIELDS.items():
+        for field, says in fields.items():
+            properties = schemas[name]["properties"]
+            properties[field] = says | properties[field]
+    return schemas

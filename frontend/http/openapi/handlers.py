@@ -1,0 +1,31 @@
+"""GET /openapi.json and /docs: the API's description, for programs and for people."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from aiohttp import hdrs, web
+
+from frontend.http.openapi.page import render
+
+_LOCKED = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+"""The page runs no script, and loads nothing."""
+
+
+class Description:
+    """The handlers. The document is built when somebody first asks for it."""
+
+    def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
+        self._document = functools.cache(build)
+
+    async def openapi(self, request: web.Request) -> web.Response:
+        """The OpenAPI document."""
+        return web.Response(body=msgspec.json.encode(self._document()), content_type="application/json")
+
+    async def docs(self, request: web.Request) -> web.Response:
+        """The OpenAPI document as a page of HTML."""
+        page = render(self._document(), f"{request.scheme}://{request.headers.get(hdrs.HOST, 'localhost')}")
+        return web.Response(text=page, content_type="text/html", headers={"Content-Security-Policy": _LOCKED})

@@ -1,0 +1,133 @@
+"""POST /dev/phonemize: how a text would be pronounced, word by word; and the check of phonemes sent in its place."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import msgspec
+from aiohttp import web
+
+from frontend.contract.errors import ApiError
+from frontend.contract.request import MarkupKind
+from frontend.contract.speaker import Speaker
+from frontend.http.requests.json_body import read_json
+from frontend.text.ipa import ALPHABET
+from frontend.text.language import UnknownLanguage, language_of
+from frontend.text.markup.parse import parse_markup
+from frontend.text.phoneme_script import unknown_phonemes
+from frontend.text.pipeline import TextPipeline
+from frontend.text.segment import Notation
+from frontend.text.segmentation import pronounceable
+from frontend.text.speakable import is_phone, is_unpronounceable
+from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
+from frontend.text.word import Source, Word
+from shm.engine_info import EngineInfo
+from shm.messages import Voice
+
+_KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
+"""Without an engine that speaks phonemes, what Kokoro v1.0 would be given."""
+
+
+class PhonemizeBody(msgspec.Struct):
+    """The body's fields. `null` means absent; others are ignored."""
+
+    input: str | None = None
+    text: str | None = None
+    """Another name for `input`, which wins where both are given; likewise `language` for `lang`."""
+    lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    language: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    voice: str | None = None
+    """Says the language where none is named."""
+    markup: MarkupKind = MarkupKind.NONE
+
+
+_decode = msgspec.json.Decoder(PhonemizeBody).decode
+
+
+class Phonemizer:
+    """The handler."""
+
+    def __init__(
+        self, speaker: Speaker, pipeline: TextPipeline, max_input_characters: int, max_pause_seconds: float
+    ) -> None:
+        self._speaker = speaker
+        self._pipeline = pipeline
+        self._max_input_characters = max_input_characters
+        self._max_pause_seconds = max_pause_seconds
+
+    async def post(self, request: web.Request) -> web.Response:
+        """`{"phonemes", "tokens", "words": [{"word", "phonemes", "source"}], "language", "unknown"}`.
+
+        `phonemes` can be sent in place of a text, `tokens` is how many there are, `unknown` lists the characters of
+        words for which there is no sound.
+
+        Raises:
+            ApiError: 400, naming the field that is wrong.
+        """
+        fields = read_json(_decode, await request.read())
+        text = fields.text if fields.input is None else fields.input
+        if text is None or not text.strip():
+            raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
+        limit = self._max_input_characters
+        if len(text) > limit:
+            message = f"`input` has {len(text)} characters; at most {limit} are taken."
+            raise ApiError(400, message, param="input", code="string_above_max_length")
+        engine = self._speaker.engine
+        notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
+        language = _language(fields, engine)
+        found = await asyncio.to_thread(self._phonemize, fields.markup, text, language, notation)
+        return web.json_response(found)
+
+    def _phonemize(self, markup: MarkupKind, text: str, language: str, notation: Notation) -> dict[str, Any]:
+        marked = parse_markup(markup, text, language, notation, self._max_pause_seconds)
+        words = list(self._pipeline.words(marked, language, notation))
+        spoken = [(word, _known(word, notation)) for word in words]
+        phonemes = " ".join(script for _, script in spoken if script)
+        silent = [word for word in words if word.source is not Source.USER and not pronounceable(word, notation)]
+        return {
+            "phonemes": phonemes,
+            "tokens": len(phonemes),
+            "words": [{"word": word.text, "phonemes": script, "source": word.source.value} for word, script in spoken],
+            "language": language,
+            "unknown": list(dict.fromkeys(c for word in silent for c in word.text if is_unpronounceable(c))),
+        }
+
+
+def check_phonemes(script: str, notation: Notation) -> None:
+    """Check that an engine can speak the phonemes that a client sent; `phoneme_sentences` cuts them later.
+
+    Raises:
+        ApiError: 400: the engine speaks text, doesn't know some of the symbols, or none of them sounds.
+    """
+    if notation.speaks != "phonemes":
+        message = "`phonemes`: the engine that speaks takes text, and pronounces it itself. Send `input`."
+        raise ApiError(400, message, param="phonemes", code="phonemes_unavailable")
+    if unknown := unknown_phonemes(script, notation):
+        listed = ", ".join(f"{symbol!r} (U+{ord(symbol):04X})" for symbol in unknown[:8])
+        message = f"`phonemes`: the model doesn't know {listed}. POST /dev/phonemize shows a text's phonemes."
+        raise ApiError(400, message, param="phonemes", code="unknown_phoneme")
+    if not any(map(is_phone, script)):
+        raise ApiError(400, "`phonemes` has no sound in it.", param="phonemes", code="unspeakable")
+
+
+def _known(word: Word, notation: Notation) -> str:
+    return "".join(phoneme for phoneme in word.phonemes if phoneme in notation.vocabulary).strip()
+
+
+def _language(fields: PhonemizeBody, engine: EngineInfo | None) -> str:
+    try:
+        return language_of(_voice(fields.voice, engine), fields.language if fields.lang is None else fields.lang)
+    except UnknownLanguage as error:
+        raise ApiError(400, str(error), param="lang", code="unknown_language") from error
+
+
+def _voice(spec: str | None, engine: EngineInfo | None) -> Voice:
+    """Without an engine a voice says its language by its name."""
+    if engine is None:
+        return ((spec, 1.0),) if spec else ()
+    try:
+        return parse_voice(spec if spec is not None else default_voice(engine.voices), engine.voices)
+    except VoiceError as error:
+        code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
+        raise ApiError(400, str(error), param="voice", code=code) from error

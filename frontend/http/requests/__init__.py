@@ -1,0 +1,1 @@
+"""Request bodies: decoded, checked, and made into speech requests. Only http enters."""

@@ -1,0 +1,41 @@
+"""Reads a JSON body into a struct, and says in one way what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from frontend.contract.errors import ApiError
+
+_PATH = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<param>[^`]*)`)?", re.DOTALL)
+"""The form in which msgspec names the place of an error in a document."""
+
+Fields = TypeVar("Fields")
+
+
+def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
+    """The body's fields, whatever its Content-Type said.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    try:
+        return decode(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ApiError(400, f"The body is not UTF-8 (byte {error.start}).", code="invalid_json") from error
+    except msgspec.ValidationError as error:
+        raise _of_validation(error) from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        message = f'The body is not JSON that can be read: {error}. Send an object such as {{"input": "Hello."}}.'
+        raise ApiError(400, message, code="invalid_json") from error
+
+
+def _of_validation(error: msgspec.ValidationError) -> ApiError:
+    match = _PATH.fullmatch(str(error))
+    assert match is not None
+    what, param = match["what"].replace(" | null", ""), match["param"] or None
+    message = f"`{param}`: {what}." if param else f"The body: {what}."
+    return ApiError(400, message, param=param, code="invalid_value")

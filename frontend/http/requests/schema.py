@@ -1,0 +1,164 @@
+"""The JSON body of a speech request, decoded and checked as far as that needs no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
+from frontend.contract.errors import ApiError
+from frontend.contract.request import MarkupKind
+from frontend.http.requests.json_body import read_json
+from frontend.http.sessions import OnBusy
+from shm.audio import SAMPLE_RATE
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechCall:
+    """A speech request whose fields are right in themselves; whether its voice and language exist is open."""
+
+    text: str
+    voice: str | None
+    speed: float
+    format: AudioFormat
+    sample_rate: int
+    """Hz; a rate that the format has."""
+    events: bool
+    """The audio comes as server-sent events."""
+    streamed: bool
+    """Sent while it is made; otherwise at once, with its length."""
+    lang: str | None
+    markup: MarkupKind
+    phonemes: bool
+    """`text` is phonemes of the model's vocabulary."""
+    timestamps: bool
+    captioned: bool
+    """The answer has Kokoro-FastAPI's form."""
+    session: str | None
+    on_busy: OnBusy | None
+
+    @property
+    def plain(self) -> bool:
+        """The response is the audio file and nothing else."""
+        return not (self.events or self.timestamps)
+
+
+class VoiceReference(msgspec.Struct):
+    """OpenAI's other way to name a voice."""
+
+    id: str
+
+
+class SpeechBody(msgspec.Struct):
+    """The body's fields. `null` means absent; fields not named here are ignored, as OpenAI's API does."""
+
+    model: str | None = None
+    input: str | None = None
+    text: str | None = None
+    """Another name for `input`, which wins where both are given; likewise `format` for `response_format`."""
+    voice: str | VoiceReference | None = None
+    speed: Annotated[float, msgspec.Meta(ge=0.25, le=4.0)] | None = None
+    response_format: str | None = None
+    format: str | None = None
+    sample_rate: Annotated[int, msgspec.Meta(ge=MIN_SAMPLE_RATE, le=MAX_SAMPLE_RATE)] | None = None
+    stream_format: Literal["audio", "sse"] | None = None
+    stream: bool | None = None
+    lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    markup: MarkupKind | None = None
+    """The notation of pauses, pronunciations and pace in the text; absent: the text has none."""
+    phonemes: str | None = None
+    """Text in the model's own phonemes, given in place of `input`."""
+    timestamps: Literal["word"] | None = None
+    """Asks for word times: as events, or with `stream`: false alongside the audio."""
+    user: Annotated[str, msgspec.Meta(max_length=256)] | None = None
+    """The listener's session, where there is no X-Session header."""
+    on_busy: OnBusy | None = None
+    """The fate of the same session's earlier responses that are still being sent."""
+    instructions: Any = None
+    """Without effect: Kokoro takes no instructions."""
+
+
+_decode = msgspec.json.Decoder(SpeechBody).decode
+
+
+def parse_speech(body: bytes, max_input_characters: int, *, captioned: bool = False) -> SpeechCall:
+    """Read the body, whatever its Content-Type said.
+
+    Args:
+        captioned: it is for captioned speech, which has timestamps in any form.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    fields = read_json(_decode, body)
+    text = fields.text if fields.input is None else fields.input
+    if text is not None and fields.phonemes is not None:
+        message = "`input` and `phonemes` exclude each other: give one of them."
+        raise ApiError(400, message, param="phonemes", code="invalid_value")
+    what = "input" if fields.phonemes is None else "phonemes"
+    text = fields.phonemes if text is None else text
+    if text is None:
+        raise ApiError(400, "`input` is missing: give the text to speak.", param="input", code="missing_required")
+    if not text.strip():
+        raise ApiError(400, f"`{what}` is blank: give something to speak.", param=what, code="unspeakable")
+    if len(text) > max_input_characters:
+        raise ApiError(
+            400,
+            f"`{what}` has {len(text)} characters; at most {max_input_characters} are taken. Split it over requests.",
+            param=what,
+            code="string_above_max_length",
+        )
+    events = fields.stream_format == "sse"
+    streamed = fields.stream is not False
+    if events and not streamed:
+        message = "`stream`: false has no events; leave it out, or `stream_format`."
+        raise ApiError(400, message, param="stream", code="invalid_value")
+    if fields.timestamps and streamed and not events and not captioned:
+        message = '`timestamps`: the audio alone has no place for them; add `stream_format`: "sse", or `stream`: false.'
+        raise ApiError(400, message, param="timestamps", code="invalid_value")
+    audio_format = _format(fields)
+    return SpeechCall(
+        text=text,
+        voice=fields.voice.id if isinstance(fields.voice, VoiceReference) else fields.voice,
+        speed=1.0 if fields.speed is None else fields.speed,
+        format=audio_format,
+        sample_rate=_sample_rate(fields, audio_format),
+        events=events,
+        streamed=streamed,
+        lang=fields.lang,
+        markup=fields.markup or MarkupKind.NONE,
+        phonemes=fields.phonemes is not None,
+        timestamps=captioned or fields.timestamps is not None,
+        captioned=captioned,
+        session=fields.user,
+        on_busy=fields.on_busy,
+    )
+
+
+def _format(fields: SpeechBody) -> AudioFormat:
+    param = "format" if fields.response_format is None else "response_format"
+    name = fields.format if fields.response_format is None else fields.response_format
+    if name is None:
+        return AudioFormat.MP3
+    try:
+        return AudioFormat(name)
+    except ValueError:
+        message = f"`{param}`: no audio format is called {name[:32]!r}; ask for {_listed(AudioFormat)}."
+        raise ApiError(400, message, param=param, code="invalid_value") from None
+
+
+def _sample_rate(fields: SpeechBody, audio_format: AudioFormat) -> int:
+    rate = SAMPLE_RATE if fields.sample_rate is None else fields.sample_rate
+    rates = FORMATS[audio_format].rates
+    if rates and rate not in rates:
+        message = f"`sample_rate`: {audio_format} has no {rate} Hz; ask for {_listed(map(str, rates))}."
+        raise ApiError(400, message, param="sample_rate", code="unsupported_sample_rate")
+    return rate
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}"

@@ -1,0 +1,76 @@
+"""From what a client wrote to what is asked of the speaker: its voice and language looked up, its limits seen."""
+
+from __future__ import annotations
+
+from aiohttp import hdrs, web
+
+from frontend.contract.errors import ApiError
+from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
+from frontend.http import request_id
+from frontend.http.access.identity import API_KEY
+from frontend.http.phonemize import check_phonemes
+from frontend.http.requests.schema import SpeechCall
+from frontend.text.language import UnknownLanguage, language_of
+from frontend.text.segment import Notation
+from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
+from shm.engine_info import EngineInfo
+
+MAX_SESSION = 256
+"""Characters of an X-Session."""
+
+
+def session_of(request: web.Request, call: SpeechCall) -> str | None:
+    """Whose request it is: the X-Session header, or the body's `user`; None if neither says.
+
+    Nobody's session is another key's.
+
+    Raises:
+        ApiError: 400, it is too long.
+    """
+    named = request.headers.get("X-Session") or call.session
+    if named is None:
+        return None
+    if len(named) > MAX_SESSION:
+        raise ApiError(400, f"X-Session is longer than {MAX_SESSION} characters.", code="invalid_session")
+    return f"{request.get(API_KEY, '')}/{named}"
+
+
+def speech_request(request: web.Request, call: SpeechCall, session: str | None, engine: EngineInfo) -> SpeechRequest:
+    """The request, every field of it right for the engine that speaks now.
+
+    Raises:
+        ApiError: 400, naming the field that isn't.
+    """
+    try:
+        voice = parse_voice(call.voice if call.voice is not None else default_voice(engine.voices), engine.voices)
+    except VoiceError as error:
+        code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
+        raise ApiError(400, str(error), param="voice", code=code) from error
+    try:
+        language = language_of(voice, call.lang)
+    except UnknownLanguage as error:
+        raise ApiError(400, str(error), param="lang", code="unknown_language") from error
+    if call.timestamps and not engine.marks:
+        message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
+        raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
+    if call.phonemes:
+        check_phonemes(call.text, Notation.of(engine))
+    return SpeechRequest(
+        request_id=request_id.current.get(),
+        text=call.text,
+        voice=voice,
+        language=language,
+        speed=call.speed,
+        markup=call.markup,
+        phonemes=call.phonemes,
+        timestamps=call.timestamps,
+        client=f"session {session}" if session else _client(request),
+        urgency=Urgency.LISTENING if call.streamed else Urgency.WHOLE,
+        fresh="no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower(),
+    )
+
+
+def _client(request: web.Request) -> str:
+    """The client, where no session is named: its key, or its address and program."""
+    return "/".join((request.get(API_KEY, ""), request.remote or "", request.headers.get(hdrs.USER_AGENT, "")))

@@ -1,0 +1,55 @@
+"""Routes from which clients fill their menus: models and voices."""
+
+from __future__ import annotations
+
+from frontend.http.access.rules import Access
+from frontend.http.openapi import answers
+from frontend.http.routes.route import Operation, Route, json_answer
+
+LISTS: tuple[Route, ...] = (
+    Route(
+        "get",
+        "/v1/models",
+        Access.NEAR,
+        lambda handlers: handlers.catalog.models,
+        Operation("Lists", "The models", {200: json_answer("All mean the one model here.", answers.ModelList)}),
+    ),
+    Route(
+        "get",
+        "/v1/models/{id}",
+        Access.NEAR,
+        lambda handlers: handlers.catalog.model,
+        Operation("Lists", "One model", {200: json_answer("It is known.", answers.Model)}, errors=(403, 404)),
+    ),
+    Route(
+        "get",
+        "/v1/audio/models",
+        Access.NEAR,
+        lambda handlers: handlers.catalog.audio_models,
+        Operation("Lists", "The models, for Open WebUI", {200: json_answer("The models.", answers.AudioModels)}),
+    ),
+    Route(
+        "get",
+        "/v1/audio/voices",
+        Access.NEAR,
+        lambda handlers: handlers.catalog.voices,
+        Operation(
+            "Lists",
+            "The voices of the engine that speaks",
+            {200: json_answer("The voices.", answers.Voices)},
+            errors=(403, 503),
+        ),
+    ),
+    Route(
+        "get",
+        "/voices",
+        Access.NEAR,
+        lambda handlers: handlers.catalog.voices,
+        Operation(
+            "Lists",
+            "The same as /v1/audio/voices",
+            {200: json_answer("The voices.", answers.Voices)},
+            errors=(403, 503),
+        ),
+    ),
+)

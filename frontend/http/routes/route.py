@@ -1,0 +1,83 @@
+"""A route: method and path, the handler that answers it, the access it demands, and its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from frontend.http.access.rules import Access
+from frontend.http.catalog import Catalog
+from frontend.http.health import Health
+from frontend.http.openapi.handlers import Description
+from frontend.http.phonemize import Phonemizer
+from frontend.http.scrape import Scrape
+from frontend.http.speech import SpeechHandler
+from frontend.monitoring.status.handler import StatusHandler
+
+JSON = "application/json"
+
+Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """The objects whose methods answer requests. An application without one of the last two lacks its route."""
+
+    speech: SpeechHandler
+    catalog: Catalog
+    health: Health
+    scrape: Scrape
+    description: Description
+    phonemizer: Phonemizer | None = None
+    status: StatusHandler | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One successful (or, for `/ready`, expected) answer: its content types, each with its type; None: bytes."""
+
+    description: str
+    content: Mapping[str, Any]
+    headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The documentation of a route, as OpenAPI shows it."""
+
+    tag: str
+    summary: str
+    answers: Mapping[int, Answer]
+    description: str = ""
+    errors: tuple[int, ...] = (403,)
+    body: Any = None
+    example: dict[str, Any] = field(default_factory=dict)
+    """A body that works."""
+    request_headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One entry of the table. A path under `/v1` is also answered without the `/v1`."""
+
+    method: str
+    """Lower case, as OpenAPI writes it."""
+    path: str
+    access: Access
+    handler: Callable[[Handlers], Handle | None]
+    """Picks the method that answers; None: this application has no such handler."""
+    operation: Operation | None = None
+    """None: not part of the API (the page's files)."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All paths that the route answers."""
+        return (self.path, self.path.removeprefix("/v1")) if self.path.startswith("/v1/") else (self.path,)
+
+
+def json_answer(description: str, kind: Any, headers: tuple[str, ...] = ()) -> Answer:
+    """An answer of one JSON type."""
+    return Answer(description, {JSON: kind}, headers)

@@ -1,0 +1,38 @@
+"""All routes of the server in one table: a new endpoint is one entry here, and is served, guarded and documented."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from aiohttp import hdrs, web
+
+from frontend.http.access.rules import Access
+from frontend.http.routes.lists import LISTS
+from frontend.http.routes.page import PAGE
+from frontend.http.routes.route import Handlers, Route
+from frontend.http.routes.server import SERVER
+from frontend.http.routes.speech import SPEECH
+
+ROUTES: tuple[Route, ...] = (*SPEECH, *LISTS, *SERVER, *PAGE)
+
+
+def mount(app: web.Application, handlers: Handlers) -> None:
+    """Add each route whose handler the application has; `get` also answers HEAD."""
+    for route in ROUTES:
+        if handle := route.handler(handlers):
+            for path in route.paths:
+                add = web.get if route.method == "get" else web.post
+                # A model's name may contain slashes.
+                app.router.add_routes([add(path.replace("{id}", "{id:.+}"), handle)])
+
+
+@functools.cache
+def _demanded() -> Mapping[tuple[str, str], Access]:
+    return {(route.method.upper(), path): route.access for route in ROUTES for path in route.paths}
+
+
+def access_of(method: str, template: str) -> Access:
+    """The access that a route demands, by its template; `KEY` for a path that no route has."""
+    asked = hdrs.METH_GET if method == hdrs.METH_HEAD else method
+    return _demanded().get((asked, template), Access.KEY)

@@ -1,0 +1,209 @@
+"""POST /v1/audio/speech: a text in, its audio out while it is being made.
+
+The status leaves with the first bytes of audio, so whatever goes wrong until then is answered with its own status.
+From then on the only way to say "incomplete" is to cut the connection before the last chunk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import time
+from collections.abc import MutableMapping
+from contextlib import closing
+from dataclasses import dataclass
+
+import msgspec
+from aiohttp import hdrs, web
+
+from frontend.audio.encoding import Encoders, Encoding
+from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.contract.errors import ApiError, SpeechError, Unavailable
+from frontend.contract.speaker import Speaker, SpeechStream
+from frontend.contract.stages import STAGES
+from frontend.contract.word_timing import WordTiming
+from frontend.http import request_id
+from frontend.http.answers.delivery import AudioResponse, Delivery, Listening, chunks
+from frontend.http.answers.ending import cut, left, reset_on_close
+from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, timing
+from frontend.http.answers.speakable import HEADER, Pieces
+from frontend.http.errors import late_error_body
+from frontend.http.requests.schema import SpeechCall, parse_speech
+from frontend.http.requests.speech_request import session_of, speech_request
+from frontend.http.sessions import Sessions, Turn
+from frontend.monitoring.metrics import Event, Metrics
+from frontend.settings.front import FrontSettings
+from frontend.timestamps.align import parted
+from shm.audio import SAMPLE_RATE
+from shm.killpoint import killpoint
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """One request being answered."""
+
+    request: web.Request
+    call: SpeechCall
+    stream: SpeechStream
+    encoding: Encoding
+    listening: Listening
+    turn: Turn
+
+    @property
+    def framing(self) -> Framing:
+        if self.call.captioned:
+            return CaptionLines(self.call.format)
+        return Events() if self.call.events else Plain(self.call.format)
+
+    def headers(self, content_type: str) -> dict[str, str]:
+        return {
+            hdrs.CONTENT_TYPE: content_type,
+            "X-Engine": self.stream.engine.name,
+            "X-Sample-Rate": str(self.call.sample_rate),
+        }
+
+
+class SpeechHandler:
+    """Answers speech requests."""
+
+    def __init__(self, speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> None:
+        self._speaker = speaker
+        self._settings = settings
+        self._metrics = metrics
+        self._encoders = Encoders()
+        self._sessions = Sessions()
+
+    async def close(self, _: web.Application) -> None:
+        """End the encoders' threads."""
+        self._encoders.close()
+
+    async def post(self, request: web.Request) -> web.StreamResponse:
+        """The audio; cancelled (the client left, the server stops), it closes the stream at once.
+
+        Raises:
+            ApiError, SpeechError: nothing of the response has left yet.
+        """
+        return await self._answer(request, captioned=False)
+
+    async def captioned(self, request: web.Request) -> web.StreamResponse:
+        """POST /dev/captioned_speech: the same with the times of its words, in the form of Kokoro-FastAPI.
+
+        Raises:
+            ApiError, SpeechError: nothing of the response has left yet.
+        """
+        return await self._answer(request, captioned=True)
+
+    async def _answer(self, request: web.Request, *, captioned: bool) -> web.StreamResponse:
+        started = time.monotonic()
+        call = parse_speech(await request.read(), self._settings.max_input_characters, captioned=captioned)
+        killpoint("parsed")
+        session = session_of(request, call)
+        turn = self._sessions.turn(session, call.on_busy)
+        async with turn:
+            engine = self._speaker.engine
+            if engine is None:
+                raise Unavailable(self._speaker.reason, self._speaker.retry_after)
+            asked = speech_request(request, call, session, engine)
+            request[STAGES] = asked.stages
+            with closing(self._speaker.open(asked)) as stream:
+                # What is in the cache whole gets what a finished file has: true sizes in a WAV's header.
+                whole = not call.streamed or (
+                    call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
+                )
+                with closing(self._encoders.open(call.format, call.sample_rate, whole=whole)) as encoding:
+                    self._metrics.stream_opened()
+                    try:
+                        answer = _Answer(
+                            request, call, stream, encoding, Listening(self._metrics, started, asked.stages), turn
+                        )
+                        return await (self._clip(answer) if whole else self._stream(answer))
+                    finally:
+                        self._metrics.stream_closed()
+
+    async def _stream(self, answer: _Answer) -> web.StreamResponse:
+        request, stream, listening, framing = answer.request, answer.stream, answer.listening, answer.framing
+        response = AudioResponse(headers=answer.headers(framing.content_type))
+        delivery = Delivery(request, response, answer.encoding, listening, self._settings.chunk_ms, framing)
+        try:
+            with answer.turn.interruptible():
+                if primed := self._settings.prime_silence:
+                    response.headers["X-Primed-Silence"] = f"{primed:g}"
+                    await delivery.prime(primed)
+                pieces = Pieces(stream)
+                async for piece in pieces:
+                    if not response.prepared:
+                        _label(response.headers, stream, pieces)
+                    await delivery.send(piece, stream.take_words())
+                await delivery.finish(stream.tokens, stream.take_words())
+        except Exception as error:
+            if left(request):
+                # Seen by a write before aiohttp could cancel this handler: the same event, so the same end.
+                raise asyncio.CancelledError from error
+            if not response.prepared:
+                raise
+            log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))
+            self._metrics.count(Event.CUT)
+            self._metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
+            try:
+                await delivery.fail(late_error_body(error))
+            except ConnectionError:
+                log.info("%s: the client left before it heard so", request_id.current.get())
+            finally:
+                cut(request)
+        else:
+            reset_on_close(request, False)
+        return response
+
+    async def _clip(self, answer: _Answer) -> web.Response:
+        """All of the audio at once: its length is known, and whatever goes wrong has its status."""
+        stream, listening, encoding = answer.stream, answer.listening, answer.encoding
+        parts: list[bytes] = []
+        words: list[WordTiming] = []
+        limit = self._settings.max_clip_seconds
+        pieces = Pieces(stream)
+        async for piece in pieces:
+            words += stream.take_words()
+            for chunk in chunks(piece, self._settings.chunk_ms):
+                listening.encoded(chunk)
+                parts.append(await encoding.encode(chunk))
+            if not answer.call.streamed and listening.samples > limit * SAMPLE_RATE:
+                message = f"The clip is longer than {limit} seconds. Ask for it without `stream`: false."
+                raise ApiError(400, message, param="stream", code="clip_too_long")
+        words += stream.take_words()
+        parts.append(await encoding.finish())
+        listening.given(listening.samples / SAMPLE_RATE)
+        audio = b"".join(filter(None, parts))
+        if not answer.call.timestamps:
+            headers = answer.headers(FORMATS[answer.call.format].content_type)
+        else:
+            audio = msgspec.json.encode(_with_words(answer, audio, parted(words)))
+            headers = answer.headers("application/json")
+        _label(headers, stream, pieces)
+        return web.Response(body=audio, headers=headers)
+
+
+def _with_words(answer: _Answer, audio: bytes, words: list[WordTiming]) -> dict[str, object]:
+    call, encoded = answer.call, base64.b64encode(audio).decode()
+    if call.captioned:
+        content_type = FORMATS[call.format].content_type
+        return {"audio": encoded, "audio_format": content_type, "timestamps": [caption(word) for word in words]}
+    return {
+        "audio": encoded,
+        "format": call.format.value,
+        "sample_rate": call.sample_rate,
+        "duration": round(answer.listening.samples / SAMPLE_RATE, 3),
+        "words": [timing(word) for word in words],
+    }
+
+
+def _label(headers: MutableMapping[str, str], stream: SpeechStream, pieces: Pieces) -> None:
+    """Say whether the text has sound, and whether everything so far was only repeated."""
+    if not pieces.speakable:
+        headers[HEADER] = "none"
+    if stream.cached and pieces.speakable:
+        headers["X-Cache"] = "hit"
+    else:
+        headers.pop("X-Cache", None)

@@ -1,0 +1,150 @@
+"""Does the machine get slower? The real-time factor of late, against the one before: of days ago, or of minutes.
+
+Over days the median of the last `WINDOW` segments is compared with one that is stored for the engine; the first full
+window makes it, and a faster one takes its place. Within a stream its last `PART` segments are compared with its first.
+Only segments that were made alone and are long enough count: others say more about the text than about the machine.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import msgspec
+from msgspec import UNSET
+
+from frontend.monitoring.readings import Reading
+from frontend.monitoring.state_folder import write_whole
+from frontend.monitoring.status import report
+from frontend.monitoring.status.recommendations import DRIFTED
+from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
+
+log = logging.getLogger(__name__)
+
+WINDOW = 20
+PART = 10
+
+ALONE = 1.25
+"""Runs side by side, mean, up to which a segment counts as made alone (as in `frontend.planning.costs`)."""
+
+SHORTEST = 1.0
+"""Seconds of audio."""
+
+LEAST = 0.02
+"""A real-time factor below which a change is the clock's noise, and nobody's loss."""
+
+_FASTER = 0.9
+_STREAMS = 64
+
+
+class Drift:
+    """Compares one front's speed of late with stored figures, which outlive the process."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """`file` has the stored figures by engine; without one nothing is stored."""
+        self._file = file
+        self._baselines = _read(file) if file else {}
+        self._recent: deque[float] = deque(maxlen=WINDOW)
+        self._streams: OrderedDict[int, list[float]] = OrderedDict()
+        self._engine = ""
+        self._told = False
+        self._stream_ratio: float | None = None
+
+    def observe(self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float) -> None:
+        """A segment of `samples` took `seconds`, with `load` runs side by side on average."""
+        audio = samples / SAMPLE_RATE
+        if audio < SHORTEST or load > ALONE or seconds / audio < LEAST:
+            return
+        name = identity(engine)
+        if name != self._engine:
+            self._engine, self._told = name, False
+            self._recent.clear()
+        self._recent.append(seconds / audio)
+        if len(self._recent) == WINDOW:
+            self._compare(median(self._recent))
+        self._follow(stream, seconds / audio)
+
+    def _compare(self, recent: float) -> None:
+        baseline = self._baselines.get(self._engine)
+        if baseline is None or recent < baseline * _FASTER:
+            self._baselines[self._engine] = recent
+            self._store()
+            return
+        if recent > baseline * DRIFTED and not self._told:
+            self._told = True
+            log.warning(
+                "slower than before: the real-time factor is %.3f, and was %.3f (median of %d segments)",
+                recent,
+                baseline,
+                WINDOW,
+            )
+        elif recent < baseline * (1 + DRIFTED) / 2:
+            self._told = False
+
+    def _follow(self, stream: int, factor: float) -> None:
+        factors = self._streams.setdefault(stream, [])
+        self._streams.move_to_end(stream)
+        while len(self._streams) > _STREAMS:
+            self._streams.popitem(last=False)
+        factors.append(factor)
+        if len(factors) < 2 * PART:
+            return
+        if len(factors) > 2 * PART:
+            del factors[PART]
+        ratio = median(factors[PART:]) / median(factors[:PART])
+        if ratio > DRIFTED >= (self._stream_ratio or 0.0):
+            log.warning("a stream has become %.2f times slower from its first segments to its last", ratio)
+        self._stream_ratio = ratio
+
+    @property
+    def ratio(self) -> float | None:
+        """The speed of late divided by the stored one; None while one of them is unknown."""
+        baseline = self._baselines.get(self._engine)
+        return median(self._recent) / baseline if baseline and len(self._recent) == WINDOW else None
+
+    def report(self) -> report.Drift | None:
+        """For `/status`; None while nothing was measured."""
+        found = report.Drift()
+        if (baseline := self._baselines.get(self._engine)) is not None:
+            found.baseline = round(baseline, 4)
+        if len(self._recent) == WINDOW:
+            found.recent = round(median(self._recent), 4)
+        if (ratio := self.ratio) is not None:
+            found.ratio = round(ratio, 3)
+        if self._stream_ratio is not None:
+            found.stream_ratio = round(self._stream_ratio, 3)
+        return None if found.baseline is UNSET and found.stream_ratio is UNSET else found
+
+    def readings(self) -> Iterator[Reading]:
+        """For `/metrics`."""
+        for over, ratio in (("days", self.ratio), ("stream", self._stream_ratio)):
+            if ratio is not None:
+                yield "real_time_factor_drift_ratio", (over,), ratio
+
+    def _store(self) -> None:
+        if self._file is None:
+            return
+        try:
+            write_whole(self._file, msgspec.json.encode(self._baselines))
+        except OSError as error:
+            log.error("going on without storing what is normal here: %s", error)
+            self._file = None
+
+
+def identity(engine: EngineInfo) -> str:
+    """The identity under which speeds are comparable."""
+    return f"{engine.name} {engine.model_sha256 or engine.model} {engine.provider} {engine.threads}"
+
+
+def _read(file: Path) -> dict[str, float]:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, float])
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        log.error("what was normal here is forgotten, because %s can't be read: %s", file, error)
+        return {}

@@ -1,0 +1,107 @@
+"""The instruments of the front's metrics: a table of names, meanings, labels and buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+PREFIX = "kokoro_live_"
+
+FIRST_AUDIO_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)
+DURATION_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
+"""Seconds. A stream lasts as long as its listener reads, so the last are long."""
+
+REAL_TIME_FACTOR_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric: its name without `PREFIX`, its meaning, its labels."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+
+
+COUNTERS = (
+    Row(
+        "requests_total",
+        "Requests by route and answered status; 499 is a client that left before the end.",
+        ("endpoint", "status"),
+    ),
+    Row("audio_seconds_total", "Audio handed to sockets."),
+    Row("streams_cut_total", "Streams that broke after their first byte: the connection was cut."),
+    Row("segments_resubmitted_total", "Segments that a worker died on and another was given."),
+    Row(
+        "stream_underruns_total",
+        "Gaps that listeners heard: the next sample was made after the one before it had been played.",
+    ),
+    Row("replans_total", "Streams whose rest was cut again because their listeners were about to run dry."),
+    Row(
+        "g2p_fallback_total",
+        "Words that no lexicon had, by what pronounced them: espeak (its rules) or letters (spelled out).",
+        ("source",),
+    ),
+    Row(
+        "requests_refused_total",
+        "Requests that were answered with 429 because there was no room to speak them in time.",
+    ),
+    Row(
+        "connections_closed_total",
+        "Connections closed by the server: header_timeout, write_timeout, room (idle, for a newcomer), refused.",
+        ("reason",),
+    ),
+    Row("cache_hits_total", "Segments that were repeated from the cache."),
+    Row("cache_misses_total", "Segments that were looked for there and had to be made."),
+)
+
+GAUGES = (
+    Row("active_streams", "Requests being spoken now."),
+    Row("connections", "Connections open now."),
+    Row("cache_bytes", "Memory that the cache takes."),
+    Row("queue_depth", "Segments that are planned and not with a worker."),
+)
+"""Each shows the sum over all living processes that set it."""
+
+HISTOGRAMS = (
+    (
+        Row("request_duration_seconds", "From a request's header to the end of its response.", ("endpoint",)),
+        DURATION_BUCKETS,
+    ),
+    (
+        Row(
+            "time_to_first_audio_seconds",
+            "From a request's header to the first sample of speech handed to the socket; silence doesn't count.",
+        ),
+        FIRST_AUDIO_BUCKETS,
+    ),
+    (
+        Row(
+            "real_time_factor",
+            "Seconds of work per second of audio, for each segment that was made; below 1 it keeps up with a listener.",
+        ),
+        REAL_TIME_FACTOR_BUCKETS,
+    ),
+)
+"""Each with its buckets."""
+
+
+class Instruments:
+    """The table's metrics in a registry of their own, by name without `PREFIX`."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.counters = {row.name: Counter(*_described(row), registry=self.registry) for row in COUNTERS}
+        self.gauges = {
+            row.name: Gauge(*_described(row), registry=self.registry, multiprocess_mode="livesum") for row in GAUGES
+        }
+        self.histograms = {
+            row.name: Histogram(*_described(row), registry=self.registry, buckets=buckets)
+            for row, buckets in HISTOGRAMS
+        }
+
+
+def _described(row: Row) -> tuple[str, str, Iterable[str]]:
+    return PREFIX + row.name, row.meaning, row.labels

@@ -1,0 +1,130 @@
+"""Counts and times of the front, for Prometheus; one method per kind of event."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Literal
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+
+from frontend.monitoring.drift import Drift
+from frontend.monitoring.instruments import Instruments
+from frontend.monitoring.readings import Readings
+from frontend.monitoring.status.recent_errors import RecentErrors
+from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
+from shm.metric_files import MetricFiles
+
+FALLBACKS = ("espeak", "letters")
+"""The sources of phonemes for words that no lexicon has (`frontend.text.word.Source`)."""
+
+UNMATCHED = "unmatched"
+"""The endpoint of a request that no route takes."""
+
+
+class Event(StrEnum):
+    """Events that are only counted, each by the name of its counter."""
+
+    REFUSED = "requests_refused_total"
+    """There was no room for a request."""
+    CUT = "streams_cut_total"
+    RESUBMITTED = "segments_resubmitted_total"
+    UNDERRUN = "stream_underruns_total"
+    """A listener heard a gap."""
+    REPLANNED = "replans_total"
+    """The rest of a stream was cut again."""
+
+
+class Metrics:
+    """One per front; `registry` is its own, so that several can live in one process."""
+
+    def __init__(self, files: MetricFiles | None = None, drift: Drift | None = None) -> None:
+        """`files` were taken before this was made; with them, `/metrics` has the counts of all processes."""
+        self.errors = RecentErrors()
+        self.drift = drift or Drift()
+        self.readings = Readings()
+        """Gauges that are read when they are asked for."""
+        self.readings.add(self.drift.readings)
+        instruments = Instruments()
+        self.registry = instruments.registry
+        self._counters, self._gauges, self._histograms = (
+            instruments.counters,
+            instruments.gauges,
+            instruments.histograms,
+        )
+        for source in FALLBACKS:
+            self._counters["g2p_fallback_total"].labels(source)
+        self._shown = CollectorRegistry()
+        self._shown.register(files or self.registry)
+        self._shown.register(self.readings)
+        self._watched: dict[str, Callable[[], int]] = {}
+
+    def watch(self, gauge: Literal["queue_depth", "connections", "cache_bytes"], figure: Callable[[], int]) -> None:
+        """Ask `figure` at every scrape, and whenever a request ends: a front that drains isn't scraped."""
+        self._watched[gauge] = figure
+
+    def count(self, event: Event) -> None:
+        """The event has happened once."""
+        self._counters[event].inc()
+
+    def pronounced(self, source: str) -> None:
+        """A word's phonemes came from there (`frontend.text.word.Source`). Called by the thread that reads texts."""
+        if source in FALLBACKS:
+            self._counters["g2p_fallback_total"].labels(source).inc()
+
+    def cache_asked(self, found: bool) -> None:
+        """The cache had a segment, or hadn't."""
+        self._counters["cache_hits_total" if found else "cache_misses_total"].inc()
+
+    def segment_made(self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float) -> None:
+        """A segment took `seconds` of an inference thread, with `load` runs side by side on average, its own too."""
+        if samples:
+            self._histograms["real_time_factor"].observe(seconds * SAMPLE_RATE / samples)
+            self.drift.observe(engine, stream, seconds, samples, load)
+
+    def connection_closed(self, reason: str) -> None:
+        """The server closed it, without a request's end being the cause."""
+        self._counters["connections_closed_total"].labels(reason).inc()
+
+    def request_finished(self, endpoint: str, status: int, seconds: float) -> None:
+        """`endpoint` is a route's template or `UNMATCHED`, so that clients can't make new series."""
+        self._counters["requests_total"].labels(endpoint, str(status)).inc()
+        self._histograms["request_duration_seconds"].labels(endpoint).observe(seconds)
+        self._look()
+
+    def stream_opened(self) -> None:
+        """A request is being spoken from now on."""
+        self._gauges["active_streams"].inc()
+
+    def stream_closed(self) -> None:
+        """A request is no longer being spoken."""
+        self._gauges["active_streams"].dec()
+
+    def speech_began(self, seconds: float) -> None:
+        """The first sample of speech went to the socket, `seconds` after the request came."""
+        self._histograms["time_to_first_audio_seconds"].observe(seconds)
+
+    def audio_sent(self, samples: int) -> None:
+        """Samples were handed to a socket."""
+        self._counters["audio_seconds_total"].inc(samples / SAMPLE_RATE)
+
+    def totals(self) -> dict[str, float]:
+        """Every counter's value, of all processes and labels together, as `/metrics` has it."""
+        found: dict[str, float] = defaultdict(float)
+        for family in self._shown.collect():
+            for sample in family.samples if family.type == "counter" else ():
+                found[sample.name] += sample.value
+        return found
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """Everything, in the text format that the scraper's `Accept` asks for, and its Content-Type."""
+        self._look()
+        encode, content_type = choose_encoder(accept)
+        return encode(self._shown), content_type
+
+    def _look(self) -> None:
+        for gauge, figure in self._watched.items():
+            self._gauges[gauge].set(figure())

@@ -1,0 +1,74 @@
+"""Gauges of what this front knows when it is asked: who speaks, what that costs, how much memory it takes.
+
+They are read at every scrape and kept nowhere, so none is left over from a process that is gone or an engine that has
+given way. What isn't known has no sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from prometheus_client.core import GaugeMetricFamily
+
+from frontend.planning.ledger import Account
+from shm.engine_info import EngineInfo
+
+Reading = tuple[str, tuple[str, ...], float]
+"""A gauge's name without its prefix, its labels' values, and its value."""
+
+GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "engine_info": (
+        "1 for the engine that speaks now; absent while nothing can.",
+        ("engine", "provider", "model"),
+    ),
+    "process_resident_memory_bytes": ("Memory of all processes of a role together.", ("process",)),
+    "cost_seconds_per_100_tokens": ("Fitted: work for a script of 100 tokens.", ("engine",)),
+    "cost_audio_seconds_per_token": ("Fitted: audio of each token of a script, at speed 1.", ("engine",)),
+    "cost_real_time_factor": ("Fitted: seconds of work per second of audio, of a run that is alone.", ("engine",)),
+    "cost_prosody_seconds_per_100_tokens": ("Fitted: of the work, what comes before any sound.", ("engine",)),
+    "cost_vocoder_seconds_per_audio_second": ("Fitted: of the work, what grows with the audio.", ("engine",)),
+    "real_time_factor_drift_ratio": (
+        "The real-time factor of late, against the one that is stored (over=days) or its stream's own first segments "
+        "(over=stream); 1.2 is 20 % slower.",
+        ("over",),
+    ),
+    "selfcheck_real_time_factor": ("Seconds of work per second of audio, in the last self-check.", ()),
+    "selfcheck_first_audio_seconds": ("Time to the first audio in the last self-check.", ()),
+    "selfcheck_regression_ratio": ("The last self-check's real-time factor against the median of those before.", ()),
+}
+
+
+class Readings:
+    """A collector for prometheus-client."""
+
+    def __init__(self) -> None:
+        self._sources: list[Callable[[], Iterable[Reading]]] = []
+
+    def add(self, source: Callable[[], Iterable[Reading]]) -> None:
+        """Ask it at every scrape."""
+        self._sources.append(source)
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """All that is known now."""
+        families: dict[str, GaugeMetricFamily] = {}
+        for source in self._sources:
+            for name, labels, value in source():
+                if name not in families:
+                    explained, label_names = GAUGES[name]
+                    families[name] = GaugeMetricFamily(f"kokoro_live_{name}", explained, labels=label_names)
+                families[name].add_metric(labels, value)
+        yield from families.values()
+
+
+def engine_readings(engine: EngineInfo | None) -> Iterator[Reading]:
+    """The engine in use."""
+    if engine is not None:
+        yield "engine_info", (engine.name, engine.provider, engine.model), 1
+
+
+def cost_readings(accounts: Mapping[str, Account]) -> Iterator[Reading]:
+    """Costs that were fitted to measurements, by engine."""
+    for name, account in accounts.items():
+        for figure, value in account.costs.as_dict().items() if account.measured else ():
+            if (gauge := f"cost_{figure}") in GAUGES and isinstance(value, float):
+                yield gauge, (name,), value

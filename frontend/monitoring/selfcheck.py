@@ -1,0 +1,203 @@
+"""A self-check now and then: a short text spoken to nobody when nobody listens, and compared with the times before."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+import msgspec
+from msgspec import UNSET
+
+from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
+from frontend.monitoring.drift import LEAST, identity
+from frontend.monitoring.readings import Reading
+from frontend.monitoring.state_folder import write_whole
+from frontend.monitoring.status import report
+from frontend.monitoring.status.recommendations import DRIFTED
+from frontend.streams.cache.prewarm import IdleSpeaker
+from frontend.text.language import language_of
+from frontend.text.voice_spec import default_voice, parse_voice
+from shm.audio import SAMPLE_RATE
+
+log = logging.getLogger(__name__)
+
+TEXT = (
+    "The quick brown fox jumps over the lazy dog, and runs away. What time is it? "
+    "She said that the weather would be fine by the very end of the week."
+)
+
+KEPT = 200
+"""Checks in the history."""
+
+COMPARED = 30
+"""The latest of them, of the same engine."""
+
+ENOUGH = 3
+"""Checks before one can be compared with them."""
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One line of the history."""
+
+    at: float
+    """Unix time."""
+    engine: str
+    """`frontend.monitoring.drift.identity`."""
+    real_time_factor: float
+    first_audio_seconds: float
+
+
+class History:
+    """A file of JSON lines, written anew as a whole each time. Lines that can't be read are passed over."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.checks: list[Check] = []
+        try:
+            lines = file.read_bytes().splitlines()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            log.error("no earlier self-check is known: %s", error)
+            return
+        for line in lines[-KEPT:]:
+            try:
+                self.checks.append(msgspec.json.decode(line, type=Check))
+            except (msgspec.MsgspecError, UnicodeDecodeError):
+                log.warning("a line of %s can't be read, and is dropped", file)
+
+    def add(self, check: Check) -> None:
+        """Remember it, on the disk if that can be."""
+        self.checks = [*self.checks, check][-KEPT:]
+        try:
+            write_whole(self._file, b"".join(msgspec.json.encode(known) + b"\n" for known in self.checks))
+        except OSError as error:
+            log.error("the self-check's result is not kept: %s", error)
+
+
+class SelfCheck:
+    """Checks every `hours`, counted from the last check in the history, whichever process made it."""
+
+    def __init__(
+        self,
+        speaker: IdleSpeaker,
+        hours: float,
+        history: History,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`clock` gives Unix time; `timer` measures."""
+        self._speaker = speaker
+        self._period = hours * 3600
+        self._history = history
+        self._clock = clock
+        self._sleep = sleep
+        self._timer = timer
+
+    async def run(self) -> None:
+        """For ever."""
+        while True:
+            await self._sleep(self._due_in())
+            while (check := await self._speak()) is None:
+                pass
+            self._history.add(check)
+            self._judge(check)
+
+    def _due_in(self) -> float:
+        last = max((check.at for check in self._history.checks), default=None)
+        if last is None:
+            return 0.0
+        # A clock that was set back must not put it off for ever.
+        return min(max(last + self._period - self._clock(), 0.0), self._period)
+
+    async def _speak(self) -> Check | None:
+        """None if a listener came, or nothing spoke: it is tried again when nobody listens."""
+        await self._speaker.idle()
+        engine = self._speaker.engine
+        if engine is None:
+            return None
+        voice = parse_voice(default_voice(engine.voices), engine.voices)
+        request = SpeechRequest(
+            "selfcheck",
+            TEXT,
+            voice,
+            language_of(voice, None),
+            1.0,
+            client="selfcheck",
+            urgency=Urgency.IDLE,
+            fresh=True,
+        )
+        started = self._timer()
+        first, samples = 0.0, 0
+        try:
+            with closing(self._speaker.open(request)) as stream:
+                async for piece in stream:
+                    first = first or self._timer() - started
+                    samples += len(piece)
+            if not samples:
+                raise Unspeakable("no sound came")
+        except (Unavailable, Overloaded):
+            return None
+        except SpeechError as error:
+            log.error("the self-check failed: %s", error)
+            await self._sleep(self._period)
+            return None
+        seconds = self._timer() - started
+        return Check(self._clock(), identity(engine), seconds * SAMPLE_RATE / samples, first)
+
+    def _judge(self, check: Check) -> None:
+        ratio = self.ratio
+        log.info(
+            "self-check: real-time factor %.3f, first audio after %.3f s%s",
+            check.real_time_factor,
+            check.first_audio_seconds,
+            "" if ratio is None else f", {ratio:.2f} times the median before",
+        )
+        if ratio is not None and ratio > DRIFTED and check.real_time_factor >= LEAST:
+            log.warning("the self-check is %.2f times slower than those before it", ratio)
+
+    def _compared(self) -> list[Check]:
+        """The last check and those of the same engine before it, the oldest first."""
+        if not self._history.checks:
+            return []
+        engine = self._history.checks[-1].engine
+        return [check for check in self._history.checks if check.engine == engine][-COMPARED - 1 :]
+
+    @property
+    def ratio(self) -> float | None:
+        """The last real-time factor by the median of those before; None while there are too few."""
+        checks = self._compared()
+        if len(checks) <= ENOUGH:
+            return None
+        return checks[-1].real_time_factor / median(check.real_time_factor for check in checks[:-1])
+
+    def report(self) -> report.SelfCheck | None:
+        """For `/status`; None while there was none."""
+        checks = self._compared()
+        if not checks:
+            return None
+        last, ratio = checks[-1], self.ratio
+        return report.SelfCheck(
+            datetime.fromtimestamp(last.at, UTC).isoformat(timespec="seconds"),
+            round(last.real_time_factor, 4),
+            round(last.first_audio_seconds, 4),
+            len(checks),
+            UNSET if ratio is None else round(ratio, 3),
+        )
+
+    def readings(self) -> Iterator[Reading]:
+        """For `/metrics`."""
+        if checks := self._compared():
+            yield "selfcheck_real_time_factor", (), checks[-1].real_time_factor
+            yield "selfcheck_first_audio_seconds", (), checks[-1].first_audio_seconds
+        if (ratio := self.ratio) is not None:
+            yield "selfcheck_regression_ratio", (), ratio

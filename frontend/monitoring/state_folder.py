@@ -1,0 +1,33 @@
+"""The folder of figures learnt over days. Writes are atomic: a file is the old one or the new one, never half."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+
+def state_folder() -> Path:
+    """The user's; it need not be there yet."""
+    return platformdirs.user_state_path("kokoro-live", appauthor=False)
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Put the content in the file's place.
+
+    Raises:
+        OSError: it can't be written; what was there is there still.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fd, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(fd, "wb") as temporary:
+            temporary.write(content)
+        Path(name).replace(file)
+    except OSError:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise

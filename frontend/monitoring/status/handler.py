@@ -1,0 +1,149 @@
+"""`GET /status`: what this front knows of itself and of what speaks, for people and their scripts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+import psutil
+from aiohttp import web
+from msgspec import UNSET
+
+from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.selfcheck import SelfCheck
+from frontend.monitoring.status.engine import speaking
+from frontend.monitoring.status.processes import processes
+from frontend.monitoring.status.recommendations import recommendations
+from frontend.monitoring.status.report import (
+    Cache,
+    Memory,
+    Status,
+    StreamStatus,
+    Totals,
+)
+from frontend.monitoring.status.snapshot import Snapshot
+from frontend.monitoring.status.tuning import tuning
+from frontend.planning.ledger import Account
+from frontend.settings.front import FrontSettings
+from frontend.streams.stream import Stream
+from shm.audio import SAMPLE_RATE
+
+SETTINGS = (
+    "max_streams",
+    "max_connections",
+    "adapt_plans",
+    "cache_bytes",
+    "disk_cache_bytes",
+    "chunk_ms",
+    "prime_silence",
+    "requests_per_minute",
+    "hang_patience",
+    "drain_timeout",
+    "selfcheck_hours",
+)
+"""Those of the front that explain its figures, and are nobody's secret."""
+
+
+class StatusHandler:
+    """Puts the report together. Counts begin with the process that counts, but for `totals`."""
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        pronounced: Mapping[str, int],
+        metrics: Metrics,
+        settings: FrontSettings,
+        selfcheck: SelfCheck | None = None,
+    ) -> None:
+        """`pronounced` counts words by how their phonemes were found (`frontend.text.word.Source`)."""
+        self._snapshot = snapshot
+        self._pronounced = pronounced
+        self._metrics = metrics
+        self._settings = settings
+        self._selfcheck = selfcheck
+        self._started = time.monotonic()
+
+    async def get(self, request: web.Request) -> web.Response:
+        return web.Response(body=msgspec.json.encode(self.report()), content_type="application/json")
+
+    def report(self) -> Status:
+        """Everything, with what follows from it."""
+        now = self._snapshot()
+        memory = psutil.virtual_memory()
+        found = Status(
+            ready=now.engine is not None and not now.reason,
+            reason=now.reason or UNSET,
+            engine=speaking(now.engine, now.situation) if now.engine else UNSET,
+            provider_failures=now.situation.provider_failures,
+            worker=now.situation.worker_state,
+            restarts=now.situation.restarts,
+            processes=processes(now.situation, os.getppid()),
+            active_streams=len(now.streams),
+            streams=[_stream(stream) for stream in now.streams],
+            queue_depth=now.queue_depth,
+            quarantined_segments=now.quarantined,
+            costs={name: _costs(account) for name, account in now.costs.items() if account.measured},
+            cache=self._cache(now),
+            words_by_source=dict(self._pronounced),
+            totals=self._totals(),
+            memory=Memory(memory.total, memory.available),
+            settings={name: getattr(self._settings, name) for name in SETTINGS},
+            tuning=tuning(now.situation.tuning, time.time()) if now.situation.tuning else UNSET,
+            drift=self._metrics.drift.report() or UNSET,
+            selfcheck=(self._selfcheck.report() if self._selfcheck else None) or UNSET,
+            errors=self._metrics.errors.latest(),
+            front_uptime_seconds=round(time.monotonic() - self._started, 3),
+        )
+        found.recommendations = recommendations(found)
+        return found
+
+    def _cache(self, now: Snapshot) -> Cache:
+        cache = now.cache
+        return Cache(
+            cache.segments,
+            cache.bytes,
+            cache.hits,
+            cache.misses,
+            self._settings.cache_bytes,
+            self._settings.disk_cache is not None,
+        )
+
+    def _totals(self) -> Totals:
+        totals = self._metrics.totals()
+        return Totals(
+            *(
+                round(totals.get(f"kokoro_live_{name}_total", 0.0))
+                for name in (
+                    "requests",
+                    "requests_refused",
+                    "stream_underruns",
+                    "streams_cut",
+                    "segments_resubmitted",
+                )
+            )
+        )
+
+
+def _costs(account: Account) -> dict[str, Any]:
+    """Measured costs, and the figures that plans are made from."""
+    return account.costs.as_dict() | {"plans_are_made_for": account.profile.as_dict()}
+
+
+def _stream(stream: Stream) -> StreamStatus:
+    """Never its text."""
+    now = time.monotonic()
+    shown = StreamStatus(
+        request_id=stream.request.request_id,
+        engine=stream.engine.name,
+        seconds_sent=round(stream.playback.position / SAMPLE_RATE, 3),
+        seconds_ready=round(stream.segments.ready / SAMPLE_RATE, 3),
+        waiting_segments=sum(1 for _ in stream.segments.waiting()),
+    )
+    if stream.playback.begun:
+        shown.seconds_ahead = round(stream.timing.dry_at - now, 3)
+    if stream.timing.admitted and (waiting := stream.segments.next):
+        shown.due_in_seconds = round(stream.timing.deadline(waiting) - now, 3)
+    return shown

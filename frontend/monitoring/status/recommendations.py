@@ -1,0 +1,167 @@
+"""Advice from the figures of a `/status` report: pure rules, each of which cites the figure behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import UNSET
+
+from frontend.monitoring.status.report import Recommendation, Status
+
+DRIFTED = 1.2
+"""The slowdown that is worth an advice: 1.2 is 20 % slower than before."""
+
+_MEGABYTE = 1e6
+_FEW = 20
+"""Requests, words or lookups below which a rate says nothing."""
+
+
+def recommendations(status: Status) -> list[Recommendation]:
+    """Those that apply, the gravest first."""
+    return [Recommendation(code, message) for rule in RULES for code, message in rule(status)]
+
+
+def _crashes(status: Status) -> Iterator[tuple[str, str]]:
+    for role, count in status.restarts.items():
+        if count:
+            last = next(
+                (f", the last by {p.last_exit}" for p in status.processes if p.role == role and p.last_exit), ""
+            )
+            yield (
+                "restarts",
+                f"The {role} has died and been restarted {count} times{last}: the log says why. Listeners don't hear a "
+                "worker's death, but too many in a row end the service (docs/operations.md).",
+            )
+
+
+def _fallback(status: Status) -> Iterator[tuple[str, str]]:
+    if status.engine is not UNSET and status.engine.name == "espeak-ng":
+        yield (
+            "espeak",
+            f"{status.engine.model} speaks: for Kokoro's voices `kokoro-live models fetch`, or name files with --model "
+            "and --voices. If espeak-ng is what you want, --engine espeak says so.",
+        )
+
+
+def _provider(status: Status) -> Iterator[tuple[str, str]]:
+    for name, reason in status.provider_failures.items():
+        yield "provider_refused", f"{name} was given up ({reason}), and the next provider speaks. Mend it, or name one "
+        "with --provider."
+
+
+def _too_slow(status: Status) -> Iterator[tuple[str, str]]:
+    for name, costs in status.costs.items():
+        factor = costs.get("real_time_factor")
+        if factor is not None and factor > 1:
+            yield (
+                "slower_than_speech",
+                f"The real-time factor is {factor:.2f} with {name}: slower than speech, so listeners hear gaps. Choose "
+                "a smaller model file (int8 where it was measured to pay; `kokoro-live tune`), or another --provider.",
+            )
+
+
+def _gaps(status: Status) -> Iterator[tuple[str, str]]:
+    gaps, factors = (
+        status.totals.underruns,
+        [c["real_time_factor"] for c in status.costs.values() if "real_time_factor" in c],
+    )
+    if gaps and all(factor <= 1 for factor in factors):
+        yield (
+            "gaps",
+            f"Listeners heard {gaps} gaps, though a stream that is alone keeps up: too many at once, or other programs "
+            "take the processors. Lower --max-streams, or give the server more cores.",
+        )
+
+
+def _refused(status: Status) -> Iterator[tuple[str, str]]:
+    refused, requests = status.totals.refused, status.totals.requests
+    if requests >= _FEW and refused > requests * 0.05:
+        yield (
+            "refused",
+            f"{refused} of {requests} requests were answered with 429, because they could not have been spoken in "
+            "time: spread them, or use a faster --provider, a smaller model, or another machine.",
+        )
+
+
+def _memory(status: Status) -> Iterator[tuple[str, str]]:
+    memory = status.memory
+    if memory.available_bytes < memory.total_bytes * 0.05:
+        yield (
+            "low_memory",
+            f"{memory.available_bytes / _MEGABYTE:.0f} MB of {memory.total_bytes / _MEGABYTE:.0f} MB of memory are "
+            f"available: lower --cache-bytes (the cache holds {status.cache.bytes / _MEGABYTE:.0f} MB), use --standby "
+            "off, or a smaller model.",
+        )
+
+
+def _drift(status: Status) -> Iterator[tuple[str, str]]:
+    drift = status.drift
+    if drift is UNSET:
+        return
+    if drift.ratio is not UNSET and drift.ratio > DRIFTED:
+        yield (
+            "slower_than_before",
+            f"The real-time factor is {drift.recent:.3f} of late, {drift.ratio:.2f} times the stored "
+            f"{drift.baseline:.3f}: look for heat, power saving, other programs, or an update.",
+        )
+    if drift.stream_ratio is not UNSET and drift.stream_ratio > DRIFTED:
+        yield (
+            "slows_down_in_streams",
+            f"The last long stream became {drift.stream_ratio:.2f} times slower from its first segments to its last: "
+            "look for heat or power saving.",
+        )
+
+
+def _selfcheck(status: Status) -> Iterator[tuple[str, str]]:
+    check = status.selfcheck
+    if check is not UNSET and check.ratio is not UNSET and check.ratio > DRIFTED:
+        yield (
+            "selfcheck_regression",
+            f"The last self-check had a real-time factor of {check.real_time_factor:.3f}, {check.ratio:.2f} times the "
+            f"median of the {check.checks - 1} before: look for heat, power saving, other programs, or an update.",
+        )
+
+
+def _pronunciation(status: Status) -> Iterator[tuple[str, str]]:
+    words = sum(status.words_by_source.values())
+    guessed = status.words_by_source.get("espeak", 0) + status.words_by_source.get("letters", 0)
+    if words >= 10 * _FEW and guessed > words * 0.2:
+        yield (
+            "guessed_pronunciations",
+            f"{guessed} of {words} words were in no lexicon, and pronounced by rule: add those that you use often to a "
+            "--lexicon.",
+        )
+
+
+def _cache(status: Status) -> Iterator[tuple[str, str]]:
+    cache = status.cache
+    asked = cache.hits + cache.misses
+    if asked < 10 * _FEW:
+        return
+    rate = cache.hits / asked
+    if 0 < cache.capacity_bytes < cache.bytes / 0.9 and rate > 0.1:
+        yield (
+            "cache_full",
+            f"The cache is full ({cache.bytes / _MEGABYTE:.0f} MB of {cache.capacity_bytes / _MEGABYTE:.0f} MB), and "
+            f"{rate:.0%} of segments are found there: with a larger --cache-bytes it would be more.",
+        )
+    if rate > 0.3 and not cache.disk:
+        yield (
+            "disk_cache_unused",
+            f"{rate:.0%} of segments had been spoken before: --disk-cache FOLDER would keep them for the next start.",
+        )
+
+
+RULES: tuple[Callable[[Status], Iterator[tuple[str, str]]], ...] = (
+    _too_slow,
+    _fallback,
+    _provider,
+    _crashes,
+    _memory,
+    _gaps,
+    _refused,
+    _drift,
+    _selfcheck,
+    _pronunciation,
+    _cache,
+)

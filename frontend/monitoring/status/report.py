@@ -1,0 +1,214 @@
+"""`GET /status` as types: what is answered, and, by its annotations, what the API's description says of it.
+
+What was not measured is absent.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+
+class LoadedFile(msgspec.Struct):
+    """A file that the engine has loaded."""
+
+    name: str
+    bytes: int
+    sha256: str | UnsetType = UNSET
+
+
+class Provider(msgspec.Struct):
+    """One execution provider of the chain. Figures are its trial's, where it had one."""
+
+    name: str
+    state: Literal["taken", "refused", "being tried", "not tried"]
+    reason: str
+    right: Annotated[bool, Meta(description="It said what the CPU says.")] | UnsetType = UNSET
+    faster: Annotated[bool, Meta(description="By enough to be taken unasked.")] | UnsetType = UNSET
+    tried_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET
+    snr_db: Annotated[float, Meta(description="Of its sound against the CPU's.")] | UnsetType = UNSET
+    times_as_fast_as_cpu: float | UnsetType = UNSET
+    compile_seconds: Annotated[float, Meta(description="Until it had spoken for the first time.")] | UnsetType = UNSET
+
+
+class Stage(msgspec.Struct):
+    """One part of the model, `whole` if it isn't cut, and what it runs on."""
+
+    name: str
+    provider: str
+    options: Annotated[dict[str, str], Meta(description="The provider's own.")] | UnsetType = UNSET
+    window_frames: (
+        Annotated[int, Meta(description="Of 12.5 ms: the one length that it was compiled for.")] | UnsetType
+    ) = UNSET
+    nodes: (
+        Annotated[dict[str, int], Meta(description="By the provider that ran them, where a profile was taken.")]
+        | UnsetType
+    ) = UNSET
+
+
+class Scheduling(msgspec.Struct):
+    """The worker's scheduling priority, as the system reports it there."""
+
+    nice: int
+    processors: Annotated[list[int], Meta(description="Those that it may use, where the system ties any.")] | (
+        UnsetType
+    ) = UNSET
+    qos: Annotated[str, Meta(description="macOS's quality of service class.")] | UnsetType = UNSET
+
+
+class SpeakingEngine(msgspec.Struct):
+    """The engine in use."""
+
+    name: Literal["kokoro", "espeak-ng"]
+    provider: Annotated[str, Meta(description="onnxruntime's execution provider, or `native`.")]
+    model: str
+    lanes: Annotated[int, Meta(description="Segments made side by side.")]
+    sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
+    threads: Annotated[int, Meta(description="Of a run that is alone, as the library says.")] | UnsetType = UNSET
+    first_block_seconds: Annotated[float, Meta(description="Of audio, where it is made in windows.")] | UnsetType = (
+        UNSET
+    )
+    scheduling: Scheduling | UnsetType = UNSET
+    files: list[LoadedFile] = []
+    providers: Annotated[list[Provider], Meta(description="In the order in which they are tried.")] = []
+    stages: Annotated[list[Stage], Meta(description="In the order in which they run.")] = []
+
+
+class Process(msgspec.Struct):
+    """One of the server's processes, or a role that has none at the moment."""
+
+    role: str
+    state: str
+    slot: Annotated[int, Meta(description="Which of several workers, from 0.")] | UnsetType = UNSET
+    provider: Annotated[str, Meta(description="What a worker's engine runs on.")] | UnsetType = UNSET
+    scheduling: Scheduling | UnsetType = UNSET
+    generation: int | UnsetType = UNSET
+    pid: int | UnsetType = UNSET
+    uptime_seconds: float | UnsetType = UNSET
+    load_seconds: Annotated[float, Meta(description="What loading the engine took.")] | UnsetType = UNSET
+    resident_memory_bytes: int | UnsetType = UNSET
+    restarts: Annotated[int, Meta(description="Of the role, after deaths.")] | UnsetType = UNSET
+    last_exit: Annotated[str, Meta(description="How the role's last process to end did: a signal or a status.")] | (
+        UnsetType
+    ) = UNSET
+    last_exit_seconds_ago: float | UnsetType = UNSET
+
+
+class StreamStatus(msgspec.Struct):
+    """A request being answered; never its text."""
+
+    request_id: str
+    engine: str
+    seconds_sent: float
+    seconds_ready: Annotated[float, Meta(description="Made and not sent.")]
+    waiting_segments: Annotated[int, Meta(description="That no worker has yet.")]
+    seconds_ahead: Annotated[float, Meta(description="Until its listener would run dry.")] | UnsetType = UNSET
+    due_in_seconds: Annotated[float, Meta(description="When the next segment for a worker must be there.")] | (
+        UnsetType
+    ) = UNSET
+
+
+class Cache(msgspec.Struct):
+    """Segments spoken before. Counts are this front's."""
+
+    segments: int
+    bytes: int
+    hits: int
+    misses: int
+    capacity_bytes: int
+    disk: Annotated[bool, Meta(description="Some are kept on a disk too.")]
+
+
+class RecentError(msgspec.Struct):
+    """A request that went wrong on the server's side."""
+
+    at: Annotated[str, Meta(description="UTC, ISO 8601.")]
+    request_id: str
+    kind: Annotated[str, Meta(description="The error's code, or the status; `cut: ` before it where audio had left.")]
+
+
+class Drift(msgspec.Struct):
+    """The real-time factor of late against what it was."""
+
+    baseline: Annotated[float, Meta(description="The median that is stored, whenever that was.")] | UnsetType = UNSET
+    recent: Annotated[float, Meta(description="The median of the last 20 segments made alone.")] | UnsetType = UNSET
+    ratio: Annotated[float, Meta(description="recent / baseline; above 1.2 it is reported.")] | UnsetType = UNSET
+    stream_ratio: (
+        Annotated[float, Meta(description="The same within the last long stream: its last segments by its first.")]
+        | UnsetType
+    ) = UNSET
+
+
+class SelfCheck(msgspec.Struct):
+    """The last one, and how it compares."""
+
+    at: Annotated[str, Meta(description="UTC, ISO 8601.")]
+    real_time_factor: float
+    first_audio_seconds: float
+    checks: Annotated[int, Meta(description="Of this engine, kept in the history.")]
+    ratio: Annotated[float, Meta(description="Its real-time factor by the median of those before.")] | UnsetType = UNSET
+
+
+class Totals(msgspec.Struct):
+    """Counts since the server's start, all processes together, as `/metrics` has them."""
+
+    requests: int
+    refused: Annotated[int, Meta(description="429: no room to speak them in time.")]
+    underruns: Annotated[int, Meta(description="Gaps that listeners heard.")]
+    streams_cut: int
+    segments_resubmitted: int
+
+
+class Memory(msgspec.Struct):
+    """The machine's."""
+
+    total_bytes: int
+    available_bytes: int
+
+
+class Tuning(msgspec.Struct):
+    """The profile that `kokoro-live tune` keeps."""
+
+    in_use: bool
+    reason: Annotated[str, Meta(description="Why none is in use.")] | UnsetType = UNSET
+    chosen: Annotated[dict[str, str], Meta(description="Its settings; none: the defaults.")] | UnsetType = UNSET
+    verdict: Annotated[str, Meta(description="What it says for it.")] | UnsetType = UNSET
+    made_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET
+    age_seconds: float | UnsetType = UNSET
+
+
+class Recommendation(msgspec.Struct):
+    """Something to change, and the figure that says so."""
+
+    code: Annotated[str, Meta(description="The same reason for programs; it doesn't change.")]
+    message: str
+
+
+class Status(msgspec.Struct):
+    """The server. What was not measured is absent; more fields may come."""
+
+    ready: bool
+    worker: Annotated[str, Meta(description="The state of what speaks.")]
+    restarts: Annotated[dict[str, int], Meta(description="Restarts so far, by role of the process.")]
+    provider_failures: Annotated[dict[str, str], Meta(description="Execution providers given up, and why.")]
+    active_streams: int
+    queue_depth: Annotated[int, Meta(description="Segments that no worker has yet.")]
+    quarantined_segments: int
+    cache: Cache
+    words_by_source: Annotated[dict[str, int], Meta(description="Words pronounced, by what pronounced them.")]
+    costs: Annotated[dict[str, dict[str, Any]], Meta(description="Fitted to what was measured, by engine.")]
+    settings: Annotated[dict[str, Any], Meta(description="Some of this front's, as they are in force.")]
+    totals: Totals
+    memory: Memory
+    front_uptime_seconds: float
+    reason: Annotated[str, Meta(description="Why nothing can speak.")] | UnsetType = UNSET
+    engine: SpeakingEngine | UnsetType = UNSET
+    tuning: Tuning | UnsetType = UNSET
+    drift: Drift | UnsetType = UNSET
+    selfcheck: SelfCheck | UnsetType = UNSET
+    streams: list[StreamStatus] = []
+    processes: list[Process] = []
+    errors: Annotated[list[RecentError], Meta(description="The last 20 of this front, the newest first.")] = []
+    recommendations: list[Recommendation] = []

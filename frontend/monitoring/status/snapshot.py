@@ -1,0 +1,29 @@
+"""The scheduler's state at one moment, for `/status`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from frontend.planning.ledger import Account
+from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.stream import Stream
+from shm.engine_info import EngineInfo
+from shm.messages import Situation
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The scheduler's state at one moment."""
+
+    engine: EngineInfo | None
+    reason: str
+    """The reason why nothing can speak; empty when an engine can."""
+    situation: Situation
+    streams: Sequence[Stream]
+    queue_depth: int
+    quarantined: int
+    """Segments."""
+    costs: Mapping[str, Account]
+    """Cost accounts by engine."""
+    cache: SegmentCache

@@ -1,0 +1,111 @@
+"""Worker generations, as the scheduler sees them come, drain and go."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from frontend.monitoring.metrics import Event
+from frontend.scheduling.dispatcher import Dispatcher
+from frontend.scheduling.records import Records
+from frontend.scheduling.shared import Shared
+from frontend.scheduling.watch import Watch
+from frontend.streams.link import Link
+from frontend.streams.stream import Stream
+from shm.messages import CommitMessage, Connect, Disconnect, Distrust, Idle, clipped
+
+log = logging.getLogger(__name__)
+
+MAX_DEATHS = 2
+"""Worker deaths that a segment may see before its stream fails."""
+
+
+class Generations:
+    """One link for each generation, from `connect` until it is lost or has nothing left to do."""
+
+    def __init__(self, shared: Shared, watch: Watch, dispatcher: Dispatcher) -> None:
+        self._shared = shared
+        self._watch = watch
+        self._dispatcher = dispatcher
+        self._records = Records(
+            shared.streams, shared.ledger, shared.cache, shared.metrics, self._ended, dispatcher.wake
+        )
+
+    def connect(self, connect: Connect, fds: list[int]) -> None:
+        """A generation is ready: it gets all new segments of its slot, in place of the one before it there.
+
+        Raises:
+            OSError: the channel can't be taken.
+        """
+        link = Link(connect, fds, self._record, self._lost)
+        self._shared.links.add(link)
+        self._watch.begin(link)
+        self._dispatcher.wake()
+
+    def disconnect(self, message: Disconnect) -> None:
+        """A generation gets nothing new (`draining`), or is dead."""
+        link = self._shared.links.find(message.generation)
+        if link is None:
+            return
+        if message.draining:
+            link.draining = True
+            for stream in self._shared.streams.values():
+                self._leave_if_draining(link, stream)
+            self._retire_if_idle(link)
+        else:
+            link.lose("the supervisor reports its end")
+
+    def forget(self, stream: Stream) -> None:
+        """The stream is closed: every generation drops what it has of it."""
+        for link in self._shared.links.all:
+            link.in_worker -= sum(1 for _ in stream.segments.at(link))
+            link.forget(stream.number)
+            self._retire_if_idle(link)
+
+    def close(self) -> None:
+        """Close every link."""
+        for link in self._shared.links.all:
+            self._watch.end(link)
+            link.close()
+
+    def _record(self, link: Link, message: CommitMessage) -> None:
+        self._watch.sign_of_life(link)
+        self._records.take(link, message)
+
+    def _ended(self, link: Link, stream: Stream) -> None:
+        link.in_worker -= 1
+        stream.progress()
+        if (head := next(stream.segments.at(link), None)) and head.touched is not None:
+            head.touched = asyncio.get_running_loop().time()  # made ahead, it may have waited for its turn
+        self._leave_if_draining(link, stream)
+        self._retire_if_idle(link)
+        self._dispatcher.wake()
+
+    def _leave_if_draining(self, link: Link, stream: Stream) -> None:
+        """Let the stream write nothing more at a draining worker that it has left. Its ring stays its own until the
+        stream ends, because its listener may not have heard all of it."""
+        has_work = any(True for _ in stream.segments.at(link))
+        if link.draining and self._dispatcher.link_for(stream) is not link and not has_work:
+            link.leave(stream.number)
+
+    def _retire_if_idle(self, link: Link) -> None:
+        """Close a draining link that no stream has a ring at, and let the supervisor stop its worker."""
+        if link.draining and not link.leases:
+            self._shared.links.drop(link)
+            self._watch.end(link)
+            link.close()
+            self._shared.tell(Idle(link.generation))
+
+    def _lost(self, link: Link, reason: str, to_blame: bool) -> None:
+        log.warning("lost worker generation %d: %s", link.generation, reason)
+        self._shared.links.drop(link)
+        self._watch.end(link)
+        self._shared.tell(Distrust(link.generation, clipped(reason)))
+        for stream in list(self._shared.streams.values()):
+            for planned in list(stream.segments.at(link)):
+                # Only a segment that an inference thread was at can have killed the worker.
+                planned.orphaned(to_blame and planned.touched is not None)
+                self._shared.metrics.count(Event.RESUBMITTED)
+                if planned.deaths >= MAX_DEATHS:
+                    self._shared.quarantine.add(planned.key)
+        self._dispatcher.wake()

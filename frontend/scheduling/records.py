@@ -1,0 +1,121 @@
+"""The workers' records of their segments are checked; then blocks are sealed, costs learnt and segments cached."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from frontend.contract.errors import Unspeakable
+from frontend.monitoring.metrics import Metrics
+from frontend.planning.ledger import Ledger
+from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.link import Link
+from frontend.streams.planned import PlannedSegment, SegmentState
+from frontend.streams.sealed_block import SealedBlock
+from frontend.streams.stream import Stream
+from shm.killpoint import killpoint
+from shm.messages import Began, Commit, CommitMessage, Done, Failed, Marks, Quit, unpack_marks
+from shm.ring import TornBlock
+
+
+class Records:
+    """A worker that breaks a contract loses its link: nothing that it says later is believed."""
+
+    def __init__(
+        self,
+        streams: Mapping[int, Stream],
+        ledger: Ledger,
+        cache: SegmentCache,
+        metrics: Metrics,
+        ended: Callable[[Link, Stream], None],
+        sounds: Callable[[], None],
+    ) -> None:
+        """Args:
+        ended: called for each segment that its worker is through with.
+        sounds: called when a stream's first block is there.
+        """
+        self._streams = streams
+        self._ledger = ledger
+        self._cache = cache
+        self._metrics = metrics
+        self._ended = ended
+        self._sounds = sounds
+
+    def take(self, link: Link, message: CommitMessage) -> None:
+        """Take in one record from a link."""
+        if message.generation != link.generation:
+            link.lose(f"a record of generation {message.generation} from generation {link.generation}")
+            return
+        if isinstance(message, Quit):
+            link.lose("it ends on its own account", to_blame=False)
+            return
+        number = link.stream_of(message.stream)
+        stream = None if number is None else self._streams.get(number)
+        planned = stream.segments.find(message.segment) if stream else None
+        if stream is None or planned is None or not planned.is_at(link):
+            return  # sent before the worker read that the stream is forgotten
+        match message:
+            case Began():
+                planned.touched = asyncio.get_running_loop().time()
+                planned.side_by_side.append(self._running(link))
+            case Marks():
+                self._marked(link, planned, message)
+            case Commit():
+                self._sealed(link, stream, planned, message)
+            case Done():
+                self._done(link, stream, planned, message)
+            case Failed():
+                planned.ended(SegmentState.FAILED)
+                self._ended(link, stream)
+                stream.fail(Unspeakable(message.reason))
+
+    def _marked(self, link: Link, planned: PlannedSegment, marks: Marks) -> None:
+        if planned.marks_of is not link:
+            planned.marks, planned.marks_of = [], link
+        try:
+            planned.marks += unpack_marks(marks.packed)
+        except ValueError as error:
+            link.lose(str(error))
+
+    def _sealed(self, link: Link, stream: Stream, planned: PlannedSegment, commit: Commit) -> None:
+        lease = planned.lease
+        assert lease is not None
+        if commit.offset != planned.sealed or commit.position != lease.sealed:
+            link.lose(f"sample {commit.offset} of a segment where {planned.sealed} was due")
+            return
+        try:
+            pieces = lease.reader.sealed(commit.position, commit.samples, commit.crc32)
+        except TornBlock as torn:
+            link.lose(str(torn))
+            return
+        killpoint("before-seal")
+        planned.seal(SealedBlock(pieces, link, lease, commit.position + commit.samples), commit.samples)
+        killpoint("sealed")
+        stream.progress()
+        if not stream.timing.sounds:
+            stream.timing.first_block()
+            self._sounds()
+
+    def _done(self, link: Link, stream: Stream, planned: PlannedSegment, done: Done) -> None:
+        if done.samples != planned.sealed:
+            link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
+            return
+        if not planned.resumed:  # else a part of it was made elsewhere, and the seconds are of the rest alone
+            load = planned.load(self._running(link))
+            tokens, speed = planned.segment.tokens, planned.speed
+            account = self._ledger.of(link.engine)
+            account.observe(tokens, speed, done.samples, done.seconds, done.prosody_seconds, load)
+            self._metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
+        if planned.kept is not None:
+            samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)
+            self._cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))
+            planned.kept = None
+        planned.ended(SegmentState.DONE)
+        self._ended(link, stream)
+
+    def _running(self, link: Link) -> int:
+        """How many segments the worker's inference threads are at."""
+        return sum(p.link is link and p.touched is not None for s in self._streams.values() for p in s.segments)

@@ -1,0 +1,152 @@
+"""The scheduler: opens streams, and follows the supervisor. Its parts are wired here; its loop is `Dispatcher.wake`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from typing import Protocol
+
+from frontend.contract.errors import Overloaded, Unavailable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
+from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.status.snapshot import Snapshot
+from frontend.planning.ledger import Ledger
+from frontend.planning.profile import Profile
+from frontend.planning.stored import stored_profiles
+from frontend.scheduling.admission import Admission
+from frontend.scheduling.dispatcher import Dispatcher
+from frontend.scheduling.generations import Generations
+from frontend.scheduling.quarantine import Quarantine
+from frontend.scheduling.shared import Shared
+from frontend.scheduling.standing import Standing
+from frontend.scheduling.stream_host import StreamHost
+from frontend.scheduling.watch import Watch
+from frontend.settings.front import FrontSettings
+from frontend.streams.cache.segments import SegmentCache
+from frontend.streams.stream import Stream
+from frontend.streams.text_ahead import TextAhead
+from frontend.text.segment import Segment
+from shm.engine_info import EngineInfo
+from shm.messages import Connect, ControlMessage, Disconnect, Situation
+
+
+class Reader(Protocol):
+    """Turns a request's text into segments; `frontend.planning.reader.Reader` does."""
+
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]: ...
+
+
+class Scheduler:
+    """A `frontend.contract.speaker.Speaker`. `tell` sends a control message to the supervisor."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        metrics: Metrics,
+        tell: Callable[[ControlMessage], None],
+        settings: FrontSettings,
+        cache: SegmentCache,
+    ) -> None:
+        self._reader = reader
+        self._numbers = itertools.count(1)
+        self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
+        ledger = Ledger(settings.adapt_plans, stored_profiles(settings.cost_profiles))
+        self._shared = Shared(settings, ledger, Quarantine(settings.quarantine_seconds), cache, metrics, tell)
+        self._standing = Standing(self._shared)
+        watch = Watch(self._shared)
+        self._dispatcher = Dispatcher(self._shared, self._standing, watch, partial(next, self._numbers))
+        self._generations = Generations(self._shared, watch, self._dispatcher)
+        self._admission = Admission(self._shared.streams, ledger, self._speakers)
+        self._host = StreamHost(self._shared, self._admission, watch, self._dispatcher, self._generations)
+        metrics.watch("cache_bytes", lambda: cache.bytes)
+
+    @property
+    def engine(self) -> EngineInfo | None:
+        """See `Speaker.engine`."""
+        return self._standing.engine
+
+    @property
+    def reason(self) -> str:
+        """See `Speaker.reason`."""
+        return self._standing.reason
+
+    @property
+    def retry_after(self) -> float:
+        """See `Speaker.retry_after`."""
+        return self._standing.retry_after
+
+    def open(self, request: SpeechRequest) -> Stream:
+        """See `Speaker.open`."""
+        engine, streams = self.engine, self._shared.streams
+        if engine is None:
+            raise Unavailable(self.reason, self.retry_after)
+        if len(streams) >= self._shared.settings.max_streams:
+            raise Overloaded(f"{len(streams)} requests are being spoken already.", self._soonest_end())
+        if request.urgency is not Urgency.IDLE:
+            for other in streams.values():
+                if other.request.urgency is Urgency.IDLE:
+                    other.fail(Unavailable("listeners come first"))
+        segments = self._reader.segments(request, engine, self._shared.ledger.of(engine).profile)
+        text = TextAhead(segments, self._executor)
+        stream = Stream(next(self._numbers), request, engine, text, self._host)
+        streams[stream.number] = stream
+        self._standing.look()
+        return stream
+
+    async def idle(self) -> None:
+        """Wait until something can speak and nothing is being spoken."""
+        await self._standing.idle.wait()
+
+    def _soonest_end(self) -> float:
+        """Seconds until the first of the streams will have been made, at least one."""
+        return max(1.0, min(self._admission.seconds_left(stream) for stream in self._shared.streams.values()))
+
+    def _speakers(self, engine: EngineInfo) -> list[EngineInfo]:
+        return [link.engine for link in self._shared.links.that_sound_like(engine)]
+
+    def connect(self, connect: Connect, fds: list[int]) -> None:
+        """See `Generations.connect`."""
+        self._generations.connect(connect, fds)
+
+    def disconnect(self, message: Disconnect) -> None:
+        """See `Generations.disconnect`."""
+        self._generations.disconnect(message)
+
+    def situation(self, situation: Situation) -> None:
+        """The supervisor says how the workers stand; streams fail if none will be started again."""
+        self._standing.situation = situation
+        if lost := self._standing.lost_slots:
+            self._shared.links.give_up(lost)
+            self._dispatcher.wake()
+        if self._standing.is_fatal and not self._shared.links.current:
+            for stream in list(self._shared.streams.values()):
+                stream.fail(Unavailable(situation.reason, self.retry_after))
+
+    @property
+    def queue_depth(self) -> int:
+        """Segments that are planned and not dispatched."""
+        return sum(1 for stream in self._shared.streams.values() for _ in stream.segments.waiting())
+
+    def snapshot(self) -> Snapshot:
+        """The scheduler's state, for `/status`."""
+        return Snapshot(
+            self.engine,
+            self.reason,
+            self._standing.situation,
+            tuple(self._shared.streams.values()),
+            self.queue_depth,
+            len(self._shared.quarantine),
+            self._shared.ledger.by_engine(),
+            self._shared.cache,
+        )
+
+    def close(self) -> None:
+        """End every stream and link."""
+        for stream in list(self._shared.streams.values()):
+            stream.close()
+        self._generations.close()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._shared.cache.close()

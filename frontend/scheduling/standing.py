@@ -1,0 +1,55 @@
+"""Whether anything can speak, and if so, what."""
+
+from __future__ import annotations
+
+import asyncio
+
+from frontend.scheduling.shared import Shared
+from shm.engine_info import EngineInfo
+from shm.messages import Situation
+
+FATAL = "fatal"
+"""`Situation.worker_state` of a worker that is not started again."""
+
+
+class Standing:
+    """The supervisor's last word about the workers, beside the links that there are."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self.situation = Situation("starting", "the worker is starting", {})
+        self.idle = asyncio.Event()
+        """Set while something can speak and nothing is being spoken."""
+
+    @property
+    def engine(self) -> EngineInfo | None:
+        """The engine that speaks, or did a moment ago and is being restarted: requests that come meanwhile wait."""
+        return None if self.is_fatal else self._shared.links.voice
+
+    @property
+    def reason(self) -> str:
+        """See `Speaker.reason`."""
+        return "" if self._shared.links.current else self.situation.reason
+
+    @property
+    def retry_after(self) -> float:
+        """See `Speaker.retry_after`."""
+        return 30.0 if self.is_fatal else 1.0
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether no worker will be started again."""
+        return self.situation.worker_state == FATAL
+
+    @property
+    def lost_slots(self) -> list[int]:
+        """Slots whose worker is not started again."""
+        workers = (process for process in self.situation.processes if process.role == "worker")
+        return [process.slot or 0 for process in workers if process.state == FATAL]
+
+    def look(self) -> None:
+        """Set or clear `idle`. To be called when a stream or a link came or went."""
+        if self._shared.links.current and self.engine and not self._shared.streams:
+            self.idle.set()
+        else:
+            self.idle.clear()

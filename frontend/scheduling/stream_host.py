@@ -1,0 +1,81 @@
+"""The scheduler's services for its streams."""
+
+from __future__ import annotations
+
+from frontend.contract.urgency import Urgency
+from frontend.monitoring.metrics import Event
+from frontend.scheduling.admission import Admission
+from frontend.scheduling.dispatcher import Dispatcher
+from frontend.scheduling.fingerprint import fingerprint
+from frontend.scheduling.generations import Generations
+from frontend.scheduling.shared import Shared
+from frontend.scheduling.watch import Watch
+from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.planned import PlannedSegment
+from frontend.streams.sealed_block import SealedBlock
+from frontend.streams.speed import segment_speed
+from frontend.streams.stream import Stream
+from frontend.text.segment import Segment
+from shm.killpoint import killpoint
+
+
+class StreamHost:
+    """A `frontend.streams.stream.Host`."""
+
+    def __init__(
+        self, shared: Shared, admission: Admission, watch: Watch, dispatcher: Dispatcher, generations: Generations
+    ) -> None:
+        self._shared = shared
+        self._admission = admission
+        self._watch = watch
+        self._dispatcher = dispatcher
+        self._generations = generations
+
+    def plan(self, stream: Stream, segment: Segment) -> PlannedSegment:
+        """See `Host.plan`."""
+        request = stream.request
+        speed = segment_speed(request.speed, segment.rate)
+        return PlannedSegment(
+            segment,
+            speed,
+            estimate=self._shared.ledger.of(stream.engine).costs.samples(segment.tokens, speed),
+            key=fingerprint(stream.engine, segment.script, request.language, request.voice, speed),
+            kept=None if request.fresh else [],
+        )
+
+    async def recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
+        """See `Host.recall`."""
+        if stream.request.fresh:
+            return None
+        found = await self._shared.cache.find(planned.key, marks=stream.request.timestamps)
+        self._shared.metrics.cache_asked(found is not None)
+        return found
+
+    def admit(self, stream: Stream, first: PlannedSegment) -> None:
+        """See `Host.admit`."""
+        self._admission.admit(stream, first)
+
+    def wake(self) -> None:
+        """See `Host.wake`."""
+        self._dispatcher.wake()
+
+    def took(self, block: SealedBlock) -> None:
+        """See `Host.took`."""
+        if block.link is None:
+            return
+        block.give_back()
+        killpoint("released")
+        self._watch.sign_of_life(block.link)  # it may have had no room to say anything until now
+        self._dispatcher.wake()
+
+    def ran_dry(self, stream: Stream) -> None:
+        """See `Host.ran_dry`: a gap counts where somebody listens."""
+        if stream.request.urgency is Urgency.LISTENING:
+            self._shared.metrics.count(Event.UNDERRUN)
+
+    def forget(self, stream: Stream) -> None:
+        """See `Host.forget`."""
+        if self._shared.streams.pop(stream.number, None) is None:
+            return
+        self._generations.forget(stream)
+        self._dispatcher.wake()

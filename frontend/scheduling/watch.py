@@ -1,0 +1,39 @@
+"""The watchdogs of all worker generations, each with the work that is expected of its generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from frontend.scheduling.shared import Shared
+from frontend.scheduling.watchdog import Watchdog
+from frontend.streams.link import Link
+from frontend.streams.planned import PlannedSegment
+
+
+class Watch:
+    """One watchdog for each link, from `begin` to `end`."""
+
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._watchdogs: dict[int, Watchdog] = {}
+        """By generation."""
+
+    def begin(self, link: Link) -> None:
+        """Watch a new generation."""
+        self._watchdogs[link.generation] = Watchdog(link, self._shared.settings.hang_patience, self._heads)
+
+    def sign_of_life(self, link: Link) -> None:
+        """The generation said something, was given a segment, or got room in a ring."""
+        if watchdog := self._watchdogs.get(link.generation):
+            watchdog.sign_of_life()
+
+    def end(self, link: Link) -> None:
+        """The generation is gone."""
+        self._watchdogs.pop(link.generation).stop()
+
+    def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
+        """For each stream the segment whose blocks the worker writes next, with the seconds that it should take."""
+        costs = self._shared.ledger.of(link.engine).costs
+        for stream in self._shared.streams.values():
+            if head := next(stream.segments.at(link), None):
+                yield head, costs.seconds(head.segment.tokens, head.speed, link.engine.concurrency)

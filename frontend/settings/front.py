@@ -1,0 +1,198 @@
+"""The front's own settings; the supervisor makes a flag, a variable and a TOML key of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from frontend.planning.minimum import MIN_FIRST_TOKENS, SHORTEST_FIRST_TOKENS
+from frontend.planning.stored import read_profiles
+from frontend.settings.hosts import Hosts
+from frontend.settings.keys import BadKey, checked
+from frontend.settings.origins import Origins
+
+
+@dataclass(frozen=True, slots=True)
+class FrontSettings:
+    """Settings of the front process.
+
+    Raises:
+        ValueError: a value that nothing could work with; the message names the setting.
+    """
+
+    max_body_bytes: int = field(
+        default=2 * 1024 * 1024,
+        metadata={"help": "The longest request body, in bytes; a longer one is answered with 413."},
+    )
+    max_bodies_bytes: int = field(
+        default=32 * 1024 * 1024,
+        metadata={"help": "The length of all request bodies being read, in bytes; one more is answered with 503."},
+    )
+    api_keys: tuple[str, ...] = field(
+        default=(),
+        repr=False,
+        metadata={
+            "help": "The keys that clients need one of, with commas between them. None: no client needs one.",
+            "separator": ",",
+        },
+    )
+    api_key_file: Path | None = field(
+        default=None, metadata={"help": "More keys, one a line; read again when it has changed."}
+    )
+    requests_per_minute: int = field(
+        default=0,
+        metadata={
+            "help": "What one key may ask, or one address without a key; more is answered with 429. 0: no limit."
+        },
+    )
+    cors_origins: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Whose pages may use the server, beside localhost's: https://example.com, null, * for all.",
+            "separator": ",",
+        },
+    )
+    allowed_hosts: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Names under which it may be asked, beside localhost: those that a proxy passes on.",
+            "separator": ",",
+        },
+    )
+    max_input_characters: int = field(
+        default=100_000,
+        metadata={"help": "The longest text of one request, in characters; a longer one is answered with 400."},
+    )
+    chunk_ms: int = field(
+        default=100,
+        metadata={"help": "The most audio in one HTTP chunk, in milliseconds."},
+    )
+    prime_silence: float = field(
+        default=0.0,
+        metadata={"help": "Seconds of silence sent at once, before the speech is there; labelled X-Primed-Silence."},
+    )
+    adapt_plans: bool = field(
+        default=True,
+        metadata={"help": "Cut texts by what the engine is measured to cost; without it the same cuts on any day."},
+    )
+    cost_profiles: Path | None = field(
+        default=None,
+        metadata={"help": "A JSON file of engines' costs, as /status shows them, that plans begin with."},
+    )
+    min_first_tokens: int = field(
+        default=MIN_FIRST_TOKENS,
+        metadata={
+            "help": "Phonemes that a segment has at least, where that can be. Fewer start sooner, and sound wrong with "
+            "the published model, which learnt from whole sentences: not under 10."
+        },
+    )
+    cache_bytes: int = field(
+        default=256 * 1024 * 1024,
+        metadata={"help": "Bytes of spoken segments kept in memory for when they are asked for again; 0: none."},
+    )
+    disk_cache: Path | None = field(
+        default=None,
+        metadata={"help": "A folder in which spoken segments are kept besides, also for later starts."},
+    )
+    disk_cache_bytes: int = field(
+        default=1024 * 1024 * 1024,
+        metadata={"help": "The most that the folder may hold, in bytes."},
+    )
+    disk_cache_ttl: float = field(
+        default=30 * 86_400.0,
+        metadata={"help": "Seconds after which what is in the folder is made again."},
+    )
+    prewarm: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Phrases, with | between them, spoken to nobody when nobody asks, so that they are in the cache.",
+            "separator": "|",
+        },
+    )
+    max_clip_seconds: int = field(
+        default=1800,
+        metadata={"help": "The longest audio of a request with stream: false, which is kept whole, in seconds."},
+    )
+    max_streams: int = field(
+        default=64,
+        metadata={"help": "Requests spoken at the same time; one more is answered with 429."},
+    )
+    max_connections: int = field(
+        default=1000,
+        metadata={
+            "help": "Connections open at the same time, or fewer where ulimit -n wants that; for one more, the one "
+            "that has been idle longest is closed."
+        },
+    )
+    header_timeout: float = field(
+        default=10.0,
+        metadata={"help": "Seconds in which a request's header must arrive; then the connection is closed."},
+    )
+    body_timeout: float = field(
+        default=30.0,
+        metadata={"help": "Seconds in which a request's body must arrive; then it is answered with 408."},
+    )
+    keepalive_timeout: float = field(
+        default=75.0,
+        metadata={"help": "Seconds after which a connection without a request is closed; more than a proxy's own."},
+    )
+    write_timeout: float = field(
+        default=600.0,
+        metadata={"help": "Seconds for which a listener may read nothing (a paused player); then its stream is cut."},
+    )
+    selfcheck_hours: float = field(
+        default=0.0,
+        metadata={"help": "Hours between self-checks: a short text spoken to nobody and timed; 0: none."},
+    )
+    hang_patience: float = field(
+        default=5.0,
+        metadata={"help": "Seconds beyond ten times the expected work after which a silent worker is replaced."},
+    )
+    quarantine_seconds: float = field(
+        default=600.0,
+        metadata={"help": "Seconds for which a piece of text that killed two workers isn't tried again."},
+    )
+    drain_timeout: float = field(
+        default=30.0,
+        metadata={"help": "Seconds that streams have to finish after SIGTERM or SIGINT; then they are cut."},
+    )
+
+    def __post_init__(self) -> None:
+        for name in (
+            "max_body_bytes",
+            "max_input_characters",
+            "chunk_ms",
+            "max_clip_seconds",
+            "max_streams",
+            "max_connections",
+        ):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("header_timeout", "body_timeout", "keepalive_timeout", "write_timeout"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be more than 0 seconds, not {getattr(self, name):g}")
+        if self.min_first_tokens < SHORTEST_FIRST_TOKENS:
+            raise ValueError(f"min_first_tokens must be at least {SHORTEST_FIRST_TOKENS}, not {self.min_first_tokens}")
+        if self.max_bodies_bytes < self.max_body_bytes:
+            raise ValueError(f"max_bodies_bytes must be at least max_body_bytes, not {self.max_bodies_bytes}")
+        if self.requests_per_minute < 0:
+            raise ValueError(f"requests_per_minute must be 0 or more, not {self.requests_per_minute}")
+        try:
+            checked(self.api_keys)
+        except BadKey as error:
+            raise ValueError(f"api_keys: {error}") from error
+        Hosts(self.allowed_hosts)
+        Origins(self.cors_origins)
+        if self.cost_profiles:
+            read_profiles(self.cost_profiles)
+        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name):g}")
+        if self.disk_cache_ttl <= 0:
+            raise ValueError(f"disk_cache_ttl must be more than 0 seconds, not {self.disk_cache_ttl:g}")
+        if self.drain_timeout < 0:
+            raise ValueError(f"drain_timeout must be 0 or more seconds, not {self.drain_timeout:g}")
+        if self.hang_patience <= 0:
+            raise ValueError(f"hang_patience must be more than 0 seconds, not {self.hang_patience:g}")
+        if self.quarantine_seconds < 0:
+            raise ValueError(f"quarantine_seconds must be 0 or more, not {self.quarantine_seconds:g}")

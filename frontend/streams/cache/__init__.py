@@ -1,0 +1,1 @@
+"""Segments that were spoken before, in memory and on disk. Streams and scheduling enter."""

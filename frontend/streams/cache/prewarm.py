@@ -1,0 +1,51 @@
+"""Phrases spoken to nobody, so that they are in the cache when somebody asks for them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from contextlib import closing
+from typing import Protocol
+
+from frontend.contract.errors import Overloaded, SpeechError, Unavailable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import Speaker
+from frontend.contract.urgency import Urgency
+from frontend.text.language import language_of
+from frontend.text.voice_spec import default_voice, parse_voice
+
+log = logging.getLogger(__name__)
+
+
+class IdleSpeaker(Speaker, Protocol):
+    """A speaker that can tell when nobody wants it."""
+
+    async def idle(self) -> None:
+        """Wait until something can speak and nothing is being spoken."""
+        ...
+
+
+async def prewarm(speaker: IdleSpeaker, phrases: Iterable[str]) -> None:
+    """Speak each once, with the default voice at speed 1, whenever nothing else is being spoken."""
+    for phrase in phrases:
+        while not await _speak(speaker, phrase):
+            pass
+
+
+async def _speak(speaker: IdleSpeaker, phrase: str) -> bool:
+    """Whether that is done with, for good or ill; a phrase that lost its engine is tried again."""
+    await speaker.idle()
+    engine = speaker.engine
+    if engine is None:
+        return False
+    voice = parse_voice(default_voice(engine.voices), engine.voices)
+    request = SpeechRequest("prewarm", phrase, voice, language_of(voice, None), 1.0, urgency=Urgency.IDLE)
+    try:
+        with closing(speaker.open(request)) as stream:
+            async for _ in stream:
+                pass
+    except (Unavailable, Overloaded):
+        return False
+    except SpeechError as error:
+        log.warning("a phrase can't be spoken ahead: %s", error)
+    return True

@@ -1,0 +1,67 @@
+"""Sealed segments, kept for whoever asks for the same again: in memory, and on a disk if there is one."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from frontend.streams.cache.disk import DiskCache
+from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.cache.memory import MemoryCache
+
+MAX_UNWRITTEN = 64
+"""Segments that wait for a slow disk; more are kept in memory only."""
+
+
+class SegmentCache:
+    """Keys are `frontend.scheduling.fingerprint`'s: a sentence that comes again in another text is found."""
+
+    def __init__(self, max_bytes: int, disk: DiskCache | None = None) -> None:
+        """Args:
+        max_bytes: of the part in memory; 0 keeps nothing there.
+        """
+        self._memory = MemoryCache(max_bytes)
+        self._disk = disk
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="cache") if disk else None
+        self._unwritten = 0
+        self.hits = 0
+        self.misses = 0
+
+    async def find(self, key: bytes, *, marks: bool = False) -> CachedSegment | None:
+        """The segment, if it was spoken before; with its marks where `marks` are wanted."""
+        found = self._memory.get(key)
+        if found is None and self._disk and self._thread:
+            found = await asyncio.get_running_loop().run_in_executor(self._thread, self._disk.get, key)
+            if found is not None:
+                self._memory.put(key, found)
+        if found is not None and marks and not found.marks:
+            found = None
+        self.hits += found is not None
+        self.misses += found is None
+        return found
+
+    def keep(self, key: bytes, segment: CachedSegment) -> None:
+        """Remember a segment that was made whole."""
+        self._memory.put(key, segment)
+        if self._disk and self._thread and self._unwritten < MAX_UNWRITTEN:
+            self._unwritten += 1
+            self._thread.submit(self._disk.put, key, segment).add_done_callback(self._written)
+
+    def _written(self, _: Future[None]) -> None:
+        self._unwritten -= 1
+
+    @property
+    def bytes(self) -> int:
+        """In memory."""
+        return self._memory.bytes
+
+    @property
+    def segments(self) -> int:
+        """In memory."""
+        return len(self._memory)
+
+    def close(self) -> None:
+        """Finish what is being written."""
+        if self._disk and self._thread:
+            self._thread.shutdown()
+            self._disk.close()

@@ -1,0 +1,193 @@
+"""One request's audio: text is planned piece by piece, workers make the segments, blocks come out in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Protocol
+
+from frontend.contract.errors import ApiError, NothingToSpeak, SpeechError, Unspeakable
+from frontend.contract.request import SpeechRequest
+from frontend.contract.word_timing import WordTiming
+from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.planned import PlannedSegment, SegmentState
+from frontend.streams.playback import Playback
+from frontend.streams.sealed_block import SealedBlock
+from frontend.streams.segment_queue import SegmentQueue
+from frontend.streams.text_ahead import UNHEARD, TextAhead
+from frontend.streams.timing import Timing
+from frontend.streams.word_times import WordTimes
+from frontend.text.segment import Segment
+from shm.audio import Pcm
+from shm.engine_info import EngineInfo
+
+
+class Host(Protocol):
+    """The scheduler, as a stream sees it."""
+
+    def plan(self, stream: Stream, segment: Segment) -> PlannedSegment:
+        """The segment with its key, its speed and the length that it is expected to have."""
+        ...
+
+    async def recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
+        """The segment's samples, if it was spoken before."""
+        ...
+
+    def admit(self, stream: Stream, first: PlannedSegment) -> None:
+        """The stream's first segment that must be made is about to wait for a worker.
+
+        Raises:
+            Overloaded: there is no room for the stream.
+        """
+        ...
+
+    def wake(self) -> None:
+        """A segment can be dispatched that couldn't be before."""
+        ...
+
+    def took(self, block: SealedBlock) -> None:
+        """The listener has taken the block."""
+        ...
+
+    def ran_dry(self, stream: Stream) -> None:
+        """The listener heard a gap."""
+        ...
+
+    def forget(self, stream: Stream) -> None:
+        """The stream is closed: nothing of it is wanted any more."""
+        ...
+
+
+class Stream:
+    """A `frontend.contract.speaker.SpeechStream`. Lives on the event loop; only its text is read in a thread."""
+
+    def __init__(self, number: int, request: SpeechRequest, engine: EngineInfo, text: TextAhead, host: Host) -> None:
+        self.number = number
+        """Unique within a front's life; log lines and workers know the stream by it."""
+        request.stages.stream = number
+        self.request = request
+        self.engine = engine
+        self.text = text
+        self.tokens = 0
+        self.segments = SegmentQueue()
+        self.playback = Playback()
+        self.timing = Timing(request, self.segments, self.playback)
+        self._words = WordTimes(self.playback)
+        self._host = host
+        self._failure: SpeechError | ApiError | None = None
+        self._changed = asyncio.Event()
+        self._missing = False
+        """Its first segment that isn't in the cache was met."""
+        self._planning = asyncio.create_task(self._plan())
+
+    async def _plan(self) -> None:
+        try:
+            while not self._failure and (segment := await self.text.next()):
+                await self._add(segment)
+        except (SpeechError, ApiError) as error:
+            self.fail(error)
+            return
+        except Exception as error:
+            self.fail(Unspeakable(f"the text could not be read: {error}"))
+            raise
+        self.text.ended = True
+        if not self.segments.numbered:
+            self.fail(NothingToSpeak())
+        self._changed.set()
+
+    async def _add(self, segment: Segment) -> None:
+        self.request.stages.reach("planned")
+        planned = self._host.plan(self, segment)
+        known = await self._host.recall(self, planned)  # meanwhile the segments before it may be planned again
+        if known is not None:
+            planned.recalled(known)
+            if not self._missing:
+                self.timing.first_block()
+        else:
+            self._missing = True
+            if not self.timing.admitted:
+                self._host.admit(self, planned)
+        self.text.tokens += segment.tokens
+        self.segments.add(planned)
+        self.text.mind(self.segments)
+        self._host.wake()
+        self._changed.set()
+
+    def replan(self, replaced: Sequence[PlannedSegment], segments: Sequence[Segment]) -> None:
+        """Have these segments made in the place of `replaced`, which nobody has begun."""
+        self.segments.replace(replaced, [self._host.plan(self, segment) for segment in segments])
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ends after the samples that are sealed."""
+        return self._failure is not None
+
+    @property
+    def cached(self) -> bool:
+        """See `SpeechStream.cached`."""
+        return not self._missing
+
+    async def all_cached(self) -> bool:
+        """See `SpeechStream.all_cached`."""
+        while not (self._missing or self._failure or self.text.ended or len(self.segments) >= UNHEARD):
+            self._changed.clear()
+            await self._changed.wait()
+        return self.text.ended and not self._missing and not self._failure
+
+    def progress(self) -> None:
+        """A block was sealed, or a segment ended."""
+        self._changed.set()
+
+    def fail(self, error: SpeechError | ApiError) -> None:
+        """End the stream after the samples that are sealed. The first failure counts."""
+        self._failure = self._failure or error
+        self.text.let_end()
+        self._changed.set()
+
+    async def __aiter__(self) -> AsyncIterator[Pcm]:
+        while True:
+            self._changed.clear()
+            head = self.segments.head
+            if head and head.blocks:
+                for samples in self._take_block(head):
+                    yield samples
+            elif head and head.state is SegmentState.DONE:
+                self._end_segment(head)
+            elif self._failure:
+                raise self._failure
+            elif self.text.ended and not head:
+                for samples in self.playback.give(self.playback.finish()):
+                    yield samples
+                return
+            else:
+                await self._changed.wait()
+                if self.segments and self.segments[0].blocks and self.playback.heard_gap():
+                    self._host.ran_dry(self)
+
+    def _take_block(self, head: PlannedSegment) -> Iterator[Pcm]:
+        block = head.blocks.popleft()
+        for piece in block.pieces:
+            head.taken += len(piece)
+            joined = self.playback.push(piece)
+            if self.request.timestamps:
+                self._words.tell(head)
+            yield from self.playback.give(joined)
+        self._host.took(block)
+
+    def _end_segment(self, head: PlannedSegment) -> None:
+        if self.request.timestamps:
+            self._words.tell(head, ended=True)
+        self.playback.end(head)
+        self.segments.popleft()
+        self.tokens += head.segment.tokens
+        self.text.mind(self.segments)
+
+    def take_words(self) -> list[WordTiming]:
+        """See `SpeechStream.take_words`."""
+        return self._words.take()
+
+    def close(self) -> None:
+        """See `SpeechStream.close`."""
+        self._planning.cancel()
+        self._host.forget(self)
+        self.segments.clear()  # blocks keep whole arenas of dead generations

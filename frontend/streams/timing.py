@@ -1,0 +1,59 @@
+"""When a stream's samples are wanted."""
+
+from __future__ import annotations
+
+import time
+
+from frontend.contract.request import SpeechRequest
+from frontend.contract.urgency import Urgency
+from frontend.streams.planned import PlannedSegment
+from frontend.streams.playback import Playback
+from frontend.streams.segment_queue import SegmentQueue
+from shm.audio import SAMPLE_RATE
+
+
+class Timing:
+    """A stream's deadlines. All times are seconds on the monotonic clock."""
+
+    def __init__(self, request: SpeechRequest, segments: SegmentQueue, playback: Playback) -> None:
+        self._request = request
+        self._segments = segments
+        self._playback = playback
+        self.arrival = time.monotonic()
+        self.admitted = False
+        """The stream has a place among those for which the workers work."""
+        self.first_due = 0.0
+        """When its first sample should be there; `Admission` sets it."""
+        self.promised = 0.0
+        """When its first sample will be there even if much else is to be made; `Admission` sets it."""
+        self.sounds_since: float | None = None
+        """When its first block was there."""
+
+    @property
+    def sounds(self) -> bool:
+        """Whether its first block is there."""
+        return self.sounds_since is not None
+
+    def first_block(self) -> None:
+        """A block is there; the first one counts."""
+        self.sounds_since = self.sounds_since or time.monotonic()
+        self._request.stages.reach("first_block")
+
+    @property
+    def starts(self) -> float:
+        """When its listener hears, or should hear, the first sample."""
+        if self._request.urgency is not Urgency.LISTENING:
+            return self.first_due
+        return self._playback.clock.starts(self._playback.position, self.sounds_since or self.first_due)
+
+    @property
+    def dry_at(self) -> float:
+        """When its listener has heard all samples that are made."""
+        return self.starts + (self._playback.position + self._segments.ready) / SAMPLE_RATE
+
+    def deadline(self, segment: PlannedSegment) -> float:
+        """When the segment's sample 0 must be there.
+
+        That is when the listener's buffer runs dry: the first sample's time plus the audio before the segment.
+        """
+        return self.starts + (self._playback.position + self._segments.samples_before(segment)) / SAMPLE_RATE

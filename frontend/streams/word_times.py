@@ -1,0 +1,32 @@
+"""When the words of a stream sound, as its listener hears them."""
+
+from __future__ import annotations
+
+from frontend.contract.word_timing import WordTiming
+from frontend.streams.planned import PlannedSegment
+from frontend.streams.playback import Playback
+from frontend.timestamps.align import align
+
+
+class WordTimes:
+    """Words whose audio has begun, told once per segment."""
+
+    def __init__(self, playback: Playback) -> None:
+        self._playback = playback
+        self._words: list[WordTiming] = []
+        self._told = -1
+        """Index of the last segment whose words were told."""
+
+    def tell(self, segment: PlannedSegment, ended: bool = False) -> None:
+        """Tell the segment's words once its place in the stream is known; a silent segment's at its end."""
+        if segment.index == self._told or not (self._playback.placed or ended):
+            return
+        own, stream = self._playback.placed or (0, self._playback.position)
+        self._told = segment.index
+        marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
+        self._words += align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
+
+    def take(self) -> list[WordTiming]:
+        """The words that were told since the last call."""
+        words, self._words = self._words, []
+        return words

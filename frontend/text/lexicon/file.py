@@ -1,0 +1,61 @@
+"""Follows a lexicon's file: read again when it has changed, kept when it is gone."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from frontend.text.lexicon.entry import Problem, read_entries
+from frontend.text.lexicon.lexicon import Lexicon
+
+_log = logging.getLogger(__name__)
+
+_REPORTED = 10
+"""Bad lines of one reading that are logged each."""
+
+_Signature = tuple[int, int, int]
+"""Modification time in nanoseconds, size in bytes, inode."""
+
+
+class LexiconFile:
+    """A lexicon that is as new as its file. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        """Read it. A file that can't be read is an empty lexicon until it can, and a warning."""
+        self.path = path
+        self.problems: tuple[Problem, ...] = ()
+        """Of the last reading."""
+        self._lexicon = Lexicon()
+        self._signature: _Signature | None = None
+        self._missing = False
+        self._lock = threading.Lock()
+        self.current()
+
+    def current(self) -> Lexicon:
+        """The lexicon now: one `stat` (some microseconds), and a reading if the file has changed."""
+        with self._lock:
+            try:
+                found = self.path.stat()
+                signature = found.st_mtime_ns, found.st_size, found.st_ino
+                if signature != self._signature or self._missing:
+                    self._read(self.path.read_bytes())
+                    # What was written after `stat` changes the signature, and is read at the next call.
+                    self._signature = signature
+                self._missing = False
+            except OSError as error:
+                if not self._missing:
+                    kept = f"its last {len(self._lexicon)} entries are kept" if self._signature else "it is empty"
+                    _log.warning("the lexicon %s can't be read (%s): %s", self.path, error.strerror, kept)
+                self._missing = True
+            return self._lexicon
+
+    def _read(self, content: bytes) -> None:
+        entries, problems = read_entries(content)
+        self._lexicon = Lexicon(entries)
+        self.problems = tuple(problems)
+        _log.info("the lexicon %s has %d words", self.path, len(self._lexicon))
+        for problem in problems[:_REPORTED]:
+            _log.warning("%s, line %d is left out: %s", self.path, problem.line, problem.reason)
+        if len(problems) > _REPORTED:
+            _log.warning("%s: %d more lines are left out", self.path, len(problems) - _REPORTED)

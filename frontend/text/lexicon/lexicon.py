@@ -1,0 +1,85 @@
+"""Words whose pronunciation the user has given."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from frontend.text.ipa import UnknownSymbols, from_ipa
+from frontend.text.lexicon.entry import MAX_CHARACTERS, Entry
+from frontend.text.punctuation import APOSTROPHES, MARKS
+
+_log = logging.getLogger(__name__)
+
+_MAX_EDGE = 4
+"""Signs at either edge of a word that are left aside to find it."""
+
+_EDGES = frozenset(MARKS) | frozenset(APOSTROPHES) | frozenset('"*_~`')
+"""Punctuation and Markdown's signs, which change nothing about a word; what does ($, #, -) belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A word of the lexicon within what stands between two spaces."""
+
+    start: int
+    end: int
+    phonemes: str | None
+    """In misaki's alphabet; None: it is respelled."""
+    respelling: str | None
+
+
+class Lexicon:
+    """Looks words up: as they are written, else in lower case. Later entries win, and those that name the language."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[tuple[str | None, str], Entry] = {(entry.language, entry.word): entry for entry in entries}
+        self._phonemes: dict[tuple[str, str], str | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def find(self, token: str, language: str) -> Found | None:
+        """The entry for a token, with as many of the signs at its edges as the entry has ("C++", ".NET").
+
+        None if there is none, or the language's voices can't say its IPA.
+        """
+        if not self._entries or len(token) > MAX_CHARACTERS + 2 * _MAX_EDGE:
+            return None
+        for start, end in _cores(token):
+            entry = self._entry(token[start:end], language)
+            if entry is None:
+                continue
+            if entry.ipa is None:
+                return Found(start, end, None, entry.respelling)
+            if (phonemes := self._said(entry.ipa, language)) is not None:
+                return Found(start, end, phonemes, None)
+        return None
+
+    def _entry(self, word: str, language: str) -> Entry | None:
+        for written in dict.fromkeys((word, word.lower())):
+            for code in (language, language.partition("-")[0], None):
+                if (entry := self._entries.get((code, written))) is not None:
+                    return entry
+        return None
+
+    def _said(self, ipa: str, language: str) -> str | None:
+        key = ipa, language
+        if key not in self._phonemes:
+            try:
+                self._phonemes[key] = from_ipa(ipa, language)
+            except UnknownSymbols as error:
+                _log.warning("the lexicon's entry isn't used in %s: %s", language, error)
+                self._phonemes[key] = None
+        return self._phonemes[key]
+
+
+def _cores(token: str) -> Iterator[tuple[int, int]]:
+    """The token, and it without signs at its edges, the longest first."""
+    first = next((place for place, character in enumerate(token) if character not in _EDGES), len(token))
+    last = next((place for place in range(len(token), 0, -1) if token[place - 1] not in _EDGES), 0)
+    starts = range(first + 1) if first <= _MAX_EDGE else (0, first)
+    ends = range(len(token), last - 1, -1) if len(token) - last <= _MAX_EDGE else (len(token), last)
+    pairs = ((start, end) for start in starts for end in ends if start < end)
+    yield from sorted(pairs, key=lambda core: core[0] - core[1])

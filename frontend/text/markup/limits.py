@@ -1,0 +1,33 @@
+"""What markup may ask for, and how lengths of time are written."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.markup.builder import MarkedBuilder
+
+MIN_RATE, MAX_RATE = 0.25, 4.0
+"""Those of a request's speed."""
+
+MAX_DEPTH = 32
+"""SSML elements inside each other."""
+
+_TIME = re.compile(r"\+?(?P<number>\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s?(?P<unit>ms|s)")
+
+
+def seconds_of(written: str) -> float | None:
+    """`1.5s`, `300ms`, also with a plus; None if it is no length of time."""
+    match = _TIME.fullmatch(written.strip())
+    if match is None:
+        return None
+    return float(match["number"]) / (1000 if match["unit"] == "ms" else 1)
+
+
+def over_limit(builder: MarkedBuilder, limit: float) -> str | None:
+    """What is wrong with the pauses so far; None if nothing is."""
+    if builder.pause_seconds <= limit:
+        return None
+    return (
+        f"the pauses up to here last {builder.pause_seconds:g} seconds; at most {limit:g} seconds of a request may be "
+        "pauses. Shorten them, or split the text over requests."
+    )

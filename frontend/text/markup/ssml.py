@@ -1,0 +1,232 @@
+"""SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), as far as it can be heard here.
+
+`speak`, `p`, `s`, `break`, `prosody rate`, `phoneme`, `sub` and `say-as` do what the recommendation says. Of any other
+element the text is spoken, but for `metadata` and `desc`, which it says are no text. Document types and entities are
+refused: expanding them is how a short document becomes an endless one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.sax import SAXParseException
+from xml.sax.expatreader import ExpatLocator
+from xml.sax.handler import ContentHandler
+from xml.sax.xmlreader import AttributesImpl, Locator
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.expatreader import DefusedExpatParser
+
+from frontend.text.ipa import UnknownSymbols
+from frontend.text.markup.builder import MarkedBuilder
+from frontend.text.markup.error import MarkupError
+from frontend.text.markup.limits import MAX_DEPTH, MAX_RATE, MIN_RATE, over_limit, seconds_of
+from frontend.text.markup.marked import Marked
+
+STRENGTHS = {"x-weak": 0.1, "weak": 0.2, "medium": 0.4, "strong": 0.8, "x-strong": 1.2}
+"""Seconds of a break; `none` is no break."""
+
+RATES = {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.5}
+
+_PARAGRAPHS = frozenset(("p", "paragraph"))
+_SENTENCES = frozenset(("s", "sentence"))
+_SILENT = frozenset(("metadata", "desc"))
+_REPLACED = frozenset(("phoneme", "sub", "say-as"))
+"""Elements that hold text only: tags inside them mean nothing."""
+
+_NUMBER = re.compile(r"(?P<sign>[+-])?(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(?P<percent>%)?")
+
+_LINE_END = re.compile(r"[ \t\r]*\n[ \t\r\n]*")
+
+
+def parse_ssml(
+    text: str,
+    phonemes_of: Callable[[str], str],
+    said_as: Callable[[str, str, str], str],
+    max_pause_seconds: float,
+) -> Marked:
+    """The document's text as it is to be spoken, and what its elements say.
+
+    Args:
+        phonemes_of: phonemes for IPA; raises `UnknownSymbols`.
+        said_as: words for a text, its `interpret-as` and its `format`.
+
+    Raises:
+        MarkupError: it is no well-formed XML, isn't inside `speak`, is nested too deep, has a document type, or an
+            attribute makes no sense.
+    """
+    parser = DefusedExpatParser(forbid_dtd=True)
+    reader = _Reader(phonemes_of, said_as, max_pause_seconds, ExpatLocator(parser))
+    parser.setContentHandler(reader)
+    try:
+        # As sanitising does; XML can't hold lone surrogates.
+        parser.feed(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore"))
+        parser.close()
+    except SAXParseException as error:
+        line, column = error.getLineNumber() or 1, error.getColumnNumber() or 0
+        raise MarkupError(_explained(error.getMessage()), line, column + 1) from error
+    except DefusedXmlException as error:
+        message = "a document type or entity declaration isn't taken: leave it out."
+        raise reader.error(message) from error
+    return reader.builder.marked()
+
+
+def _explained(message: str) -> str:
+    hint = " Write &amp; for & and &lt; for <." if "entity" in message or "token" in message else ""
+    return f"this is no well-formed SSML: {message}.{hint}"
+
+
+class _Reader(ContentHandler):
+    """Follows the document from tag to tag."""
+
+    def __init__(
+        self,
+        phonemes_of: Callable[[str], str],
+        said_as: Callable[[str, str, str], str],
+        max_pause_seconds: float,
+        locator: Locator,
+    ) -> None:
+        super().__init__()
+        self.builder = MarkedBuilder()
+        self._phonemes_of = phonemes_of
+        self._said_as = said_as
+        self._max_pause_seconds = max_pause_seconds
+        self._locator = locator
+        self._open: list[str] = []
+        self._rates = [1.0]
+        self._written: list[str] = []
+        """Text that has come, since the parser gives it in parts."""
+        self._replaced = 0
+        """The depth of the element of `_REPLACED` that is open; 0 if none is."""
+        self._replacing: AttributesImpl | None = None
+        self._replaced_place = (1, 1)
+        self._silent = 0
+        """The same for elements that are not spoken."""
+
+    def error(self, message: str, code: str = "invalid_markup", place: tuple[int, int] | None = None) -> MarkupError:
+        """An error at the place that was reached, or another."""
+        line, column = place or self._place()
+        return MarkupError(message, line, column, code)
+
+    def _place(self) -> tuple[int, int]:
+        """Line and column, from 1."""
+        return self._locator.getLineNumber() or 1, (self._locator.getColumnNumber() or 0) + 1
+
+    def characters(self, content: str) -> None:
+        if not self._silent:
+            self._written.append(content)
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:
+        if not self._open and name != "speak":
+            raise self.error(f"the outermost element is {name[:40]!r}: put all of it inside <speak>.")
+        self._open.append(name)
+        if len(self._open) > MAX_DEPTH:
+            raise self.error(f"elements are nested deeper than {MAX_DEPTH}.")
+        if self._replaced or self._silent:
+            return
+        self._flush()
+        if name in _REPLACED:
+            self._replaced, self._replacing, self._replaced_place = len(self._open), attrs, self._place()
+            self._check_replacement(name, attrs)
+        elif name in _SILENT:
+            self._silent = len(self._open)
+        elif name in _PARAGRAPHS:
+            self.builder.paragraph()
+        elif name in _SENTENCES:
+            self.builder.sentence()
+        elif name == "break":
+            self._break(attrs)
+        elif name == "prosody":
+            self._rates.append(self._rate(attrs.get("rate")))
+
+    def endElement(self, name: str) -> None:
+        depth = len(self._open)
+        self._open.pop()
+        if self._silent:
+            self._silent = 0 if self._silent == depth else self._silent
+            return
+        if self._replaced:
+            if self._replaced == depth:
+                self._replace(name)
+            return
+        self._flush()
+        if name in _PARAGRAPHS:
+            self.builder.paragraph()
+        elif name in _SENTENCES:
+            self.builder.sentence()
+        elif name == "prosody":
+            self._rates.pop()
+
+    def _flush(self) -> None:
+        written, self._written = "".join(self._written), []
+        if written:
+            self._text(written)
+
+    def _text(self, written: str, phonemes: str | None = None) -> None:
+        """Lines are wrapped as they are in any XML: only a blank one parts anything."""
+        unwrapped = _LINE_END.sub(lambda end: "\n\n" if end[0].count("\n") > 1 else " ", written)
+        self.builder.text(unwrapped, rate=self._rates[-1], phonemes=phonemes)
+
+    def _check_replacement(self, name: str, attrs: AttributesImpl) -> None:
+        needed = {"phoneme": "ph", "sub": "alias", "say-as": "interpret-as"}[name]
+        if not attrs.get(needed, "").strip():
+            raise self.error(f"<{name}> needs the attribute {needed}.")
+        if name == "phoneme" and attrs.get("alphabet", "ipa").lower() != "ipa":
+            raise self.error(f'the alphabet {attrs["alphabet"][:40]!r} isn\'t known: write IPA, with alphabet="ipa".')
+
+    def _replace(self, name: str) -> None:
+        written, self._written = "".join(self._written), []
+        attrs, self._replacing, self._replaced = self._replacing, None, 0
+        assert attrs is not None
+        if name == "sub":
+            self._text(attrs["alias"])
+        elif name == "say-as":
+            said = self._said_as(written, attrs["interpret-as"], attrs.get("format", ""))
+            self._text(_with_edges(written, said))
+        elif not written.strip():
+            raise self.error("<phoneme> needs the word that is pronounced so as its text.", place=self._replaced_place)
+        else:
+            try:
+                self._text(written, self._phonemes_of(attrs["ph"]))
+            except UnknownSymbols as error:
+                raise self.error(str(error), "unknown_phoneme", self._replaced_place) from error
+
+    def _break(self, attrs: AttributesImpl) -> None:
+        if (time := attrs.get("time")) is not None:
+            seconds = seconds_of(time)
+            if seconds is None:
+                raise self.error(f"break: {time[:40]!r} is no time: write 1.5s or 300ms.")
+        else:
+            strength = attrs.get("strength", "medium")
+            if strength == "none":
+                return
+            if strength not in STRENGTHS:
+                raise self.error(f"break: no strength is called {strength[:40]!r}; use none, {', '.join(STRENGTHS)}.")
+            seconds = STRENGTHS[strength]
+        self.builder.pause(seconds)
+        if wrong := over_limit(self.builder, self._max_pause_seconds):
+            raise self.error(wrong)
+
+    def _rate(self, written: str | None) -> float:
+        """With a sign it changes the pace around it, else the voice's own."""
+        if written is None:
+            return self._rates[-1]
+        if (named := RATES.get(written.strip())) is not None:
+            return named
+        match = _NUMBER.fullmatch(written.strip())
+        if match is None:
+            raise self.error(
+                f"prosody: {written[:40]!r} is no rate: write 80%, +20%, a factor such as 0.8, or {', '.join(RATES)}."
+            )
+        number = float(match["number"]) / (100 if match["percent"] else 1)
+        if match["sign"]:
+            number = self._rates[-1] * (1 + number if match["sign"] == "+" else 1 - number)
+        if not MIN_RATE <= number <= MAX_RATE:
+            raise self.error(f"prosody: the rate {written[:40]!r} comes to {number:.0%}; it must be 25% to 400%.")
+        return number
+
+
+def _with_edges(written: str, said: str) -> str:
+    """`said`, with white space where `written` had it at its edges."""
+    before, after = written[: len(written) - len(written.lstrip())], written[len(written.rstrip()) :]
+    return before + said.strip() + after if written.strip() else written

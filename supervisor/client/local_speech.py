@@ -1,0 +1,179 @@
+"""Speaking in this process: the front's text pipeline and a worker's engine, without a server between them."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, deque
+from collections.abc import Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from frontend.text.language import UnknownLanguage, language_of
+from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
+from supervisor.client.spoken import CannotSpeak, Piece
+
+if TYPE_CHECKING:
+    from frontend.contract.word_timing import WordTiming
+    from frontend.streams.joins import Joiner
+    from frontend.text.pipeline import TextPipeline
+    from frontend.text.segment import Segment
+    from shm.audio import Pcm
+    from shm.engine_info import EngineInfo
+    from shm.messages import Mark, Voice
+    from worker.engine import Block, Engine, Utterance
+    from worker.settings import WorkerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """A segment that threads work at, or will."""
+
+    segment: Segment
+    utterance: Utterance
+    made: SimpleQueue[Block | Exception | None] = field(default_factory=SimpleQueue)
+    """Its blocks as they are made; None at its end, or what went wrong."""
+
+
+class LocalSpeech:
+    """One engine of this process, and what it reads from."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        """Load the engine that the settings ask for.
+
+        Raises:
+            CannotSpeak: it can't be loaded. The message names the cure.
+        """
+        from frontend.text.g2p import G2P
+        from frontend.text.pipeline import TextPipeline
+        from worker.engine import EngineUnavailable
+        from worker.select import choose
+
+        try:
+            self._engine: Engine = choose(settings)
+        except EngineUnavailable as error:
+            raise CannotSpeak(str(error)) from error
+        self._pipeline: TextPipeline = TextPipeline(G2P())
+
+    @property
+    def engine(self) -> EngineInfo:
+        return self._engine.info
+
+    @property
+    def unspoken(self) -> Counter[str]:
+        """Characters and phonemes so far that the engine has no sound for."""
+        return self._pipeline.unpronounceable + self._pipeline.dropped
+
+    def speak(
+        self, text: str, voice: str | None, lang: str | None, speed: float, *, timestamps: bool = False
+    ) -> Generator[Piece, None, None]:
+        """The text's audio, the same samples as a server gives with this engine.
+
+        As many segments as the engine makes side by side are made ahead of what is taken. Closed, it makes no more,
+        and what is being made is cancelled.
+
+        Args:
+            timestamps: say when each word sounds (`Piece.words`).
+
+        Raises:
+            CannotSpeak: there is no such voice or language, nothing can be spoken, the engine can't tell when words
+                sound, or it fails on a segment.
+        """
+        from frontend.planning.planner import Limits, plan
+        from frontend.planning.profile import GUESS
+        from frontend.streams.joins import Joiner
+        from frontend.text.espeak import EspeakUnavailable
+        from frontend.text.segment import Notation
+
+        blend, language = self._chosen(voice, lang)
+        if timestamps and not self.engine.marks:
+            raise CannotSpeak(
+                f"{self.engine.name} can't tell when words sound with the model {self.engine.model}: use a model that "
+                "gives durations, or --engine espeak"
+            )
+        making: deque[_Making] = deque()
+        joiner = Joiner()
+        pool = ThreadPoolExecutor(self._engine.concurrency, "speech")
+        try:
+            notation = Notation.of(self.engine)
+            sentences = self._pipeline.sentences(text, language, notation)
+            for segment in plan(sentences, GUESS, speed, notation, Limits()):
+                making.append(_making(segment, blend, language, speed, timestamps))
+                pool.submit(self._make, making[-1])
+                if len(making) > self._engine.concurrency:
+                    yield from _taken(making[0], joiner)
+                    making.popleft()
+            while making:
+                yield from _taken(making[0], joiner)
+                making.popleft()
+            yield from _pieces(joiner.finish())
+        except EspeakUnavailable as error:
+            raise CannotSpeak(str(error)) from error
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for unheard in making:
+                unheard.utterance.cancellation.set()
+
+    def _chosen(self, voice: str | None, lang: str | None) -> tuple[Voice, str]:
+        voices = self.engine.voices
+        try:
+            blend = parse_voice(default_voice(voices) if voice is None else voice, voices)
+            return blend, language_of(blend, lang)
+        except UnknownVoice as error:
+            raise CannotSpeak(f"{error} (In a terminal: `kokoro-live voices`.)") from error
+        except (UnknownLanguage, VoiceError) as error:
+            raise CannotSpeak(str(error)) from error
+
+    def _make(self, wanted: _Making) -> None:
+        try:
+            with closing(self._engine.begin(wanted.utterance)) as blocks:
+                for block in blocks:
+                    if wanted.utterance.cancellation.is_set:
+                        return
+                    wanted.made.put(block)
+            wanted.made.put(None)
+        except Exception as error:  # raised again in the thread that waits for this segment
+            wanted.made.put(error)
+
+
+def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: bool) -> _Making:
+    from frontend.streams.speed import segment_speed
+    from worker.engine import Utterance
+
+    pace = segment_speed(speed, segment.rate)
+    seed = zlib.crc32(segment.script.encode())
+    return _Making(segment, Utterance(segment.script, language, blend, pace, seed, marks=marks))
+
+
+def _taken(taken: _Making, joiner: Joiner) -> Generator[Piece, None, None]:
+    from worker.engine import EngineError
+
+    marks: list[Mark] = []
+    while (block := taken.made.get()) is not None:
+        if isinstance(block, EngineError):
+            raise CannotSpeak(str(block)) from block
+        if isinstance(block, Exception):
+            raise block
+        marks += block.marks
+        yield from _pieces(joiner.push(block.samples))
+    segment, utterance = taken.segment, taken.utterance
+    words = _words(segment, marks, joiner) if utterance.marks else ()
+    joiner.end(segment.cut, utterance.speed, segment.pause)
+    yield Piece(b"", len(segment.text), words)
+
+
+def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
+    """Of the segment that the joiner has just been given whole."""
+    from frontend.timestamps.align import align
+
+    if joiner.placed is None:  # it doesn't sound
+        return tuple(align(segment.words, [(len(segment.script), 0)], lambda sample: joiner.position))
+    own, stream = joiner.placed
+    return tuple(align(segment.words, marks, lambda sample: stream + max(sample - own, 0)))
+
+
+def _pieces(samples: Iterable[Pcm]) -> Generator[Piece, None, None]:
+    for part in samples:
+        yield Piece(part.astype("<i2", copy=False).tobytes())

@@ -1,0 +1,226 @@
+"""Talking to a server that runs already. aiohttp is imported when it is needed: it costs 0.15 s."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from supervisor.client.spoken import CannotSpeak, Piece
+
+ANSWER_SECONDS = 2.0
+"""How long to wait for a short answer. `/health` takes less than 0.1 s, and while a front is started again a second."""
+
+CONNECT_SECONDS = 10.0
+
+KEY_VARIABLE = "KOKORO_LIVE_API_KEY"
+"""The server's key, where it wants one. No option: every user of a machine can read its command lines."""
+
+Result = TypeVar("Result")
+
+
+class NoAnswer(Exception):
+    """Nothing at that address speaks HTTP, or not in time."""
+
+
+def address(host: str, port: int) -> str:
+    """The URL at which a server that listens there is reached from this machine."""
+    host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def is_kokoro_live(url: str) -> bool:
+    """Does one of ours listen there? Whether it can speak is another question."""
+    try:
+        status, headers, _ = _get(url, "/health")
+    except NoAnswer:
+        return False
+    return status == 200 and headers.get("Server") == "kokoro-live"
+
+
+def get_json(url: str, path: str) -> tuple[int, Any]:
+    """Status and body of a short answer; None for a body that isn't JSON.
+
+    Raises:
+        NoAnswer: there is none.
+    """
+    status, _, body = _get(url, path)
+    return status, _json(body)
+
+
+def error_in(answer: Any) -> str:
+    """What an answer of the API says is wrong; empty if it isn't one."""
+    match answer:
+        case {"error": {"message": str(message)}}:
+            return message
+        case {"reason": str(reason)}:
+            return reason
+    return ""
+
+
+def speak(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
+    """POST a speech request; its audio as it comes.
+
+    Raises:
+        CannotSpeak: nobody answers, the server refuses, or the stream is cut before its end.
+    """
+    received = 0
+    with _event_loop() as run:
+        pieces = _answer(url, body | {"response_format": "pcm"}, _AUDIO)
+
+        async def following() -> bytes | None:
+            return await anext(pieces, None)
+
+        while pcm := run(following()):
+            received += len(pcm)
+            yield Piece(pcm)
+    if received % SAMPLE_BYTES:
+        raise CannotSpeak(f"the server's stream ends within a sample after {_seconds(received)}")
+
+
+def speak_with_words(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
+    """POST a speech request that asks when words sound; gives all of it at once.
+
+    Raises:
+        CannotSpeak: nobody answers, the server refuses, or it can't tell.
+    """
+    from supervisor.client.captioned_answer import read_captioned
+
+    wanted = {"response_format": "wav", "stream": False, "timestamps": "word"}
+
+    async def whole() -> bytes:
+        return b"".join([part async for part in _answer(url, body | wanted, _CAPTIONED)])
+
+    with _event_loop() as run:
+        answer = run(whole())
+    try:
+        yield read_captioned(answer)
+    except ValueError as error:
+        raise CannotSpeak(f"the server at {url} says in no way that is known when words sound: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What a request asks to be answered in."""
+
+    content_type: str
+    """Its beginning."""
+    otherwise: str
+    """What an answer in another form tells of the server."""
+    amount: Callable[[int], str]
+    """So many bytes, for people."""
+
+
+async def _answer(url: str, body: dict[str, Any], form: _Form) -> AsyncGenerator[bytes, None]:
+    import aiohttp
+
+    received = 0
+    timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
+    try:
+        speech = f"{url}/v1/audio/speech"
+        async with (
+            aiohttp.ClientSession(timeout=timeout, headers=_authorization()) as session,
+            session.post(speech, json=body) as response,
+        ):
+            if response.status != 200:
+                text = await response.text(errors="replace")
+                said = error_in(_json(text)) or f"the server answers with {response.status} {response.reason}"
+                raise CannotSpeak(f"{said} Here, {KEY_VARIABLE} has it." if response.status == 401 else said)
+            if response.headers.get("X-Speakable") == "none":
+                raise CannotSpeak("There is nothing in the text that can be spoken.")
+            if (rate := response.headers.get("X-Sample-Rate", str(SAMPLE_RATE))) != str(SAMPLE_RATE):
+                raise CannotSpeak(f"the server speaks at {rate} samples per second, not {SAMPLE_RATE}")
+            if not response.content_type.startswith(form.content_type):
+                raise CannotSpeak(f"{url} answers with {response.content_type}: {form.otherwise}")
+            async for part in response.content.iter_any():
+                received += len(part)
+                yield part
+    except aiohttp.ClientPayloadError as error:
+        raise CannotSpeak(
+            f"the server cut the stream after {form.amount(received)}: the text isn't complete"
+        ) from error
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+        if received:
+            raise CannotSpeak(f"the server at {url} was lost after {form.amount(received)}: {_line(error)}") from error
+        cure = "start it with `kokoro-live serve`, or speak without it with --local"
+        raise CannotSpeak(f"the server at {url} can't be reached: {_line(error)}; {cure}") from error
+
+
+def _get(url: str, path: str) -> tuple[int, dict[str, str], str]:
+    async def get() -> tuple[int, dict[str, str], str]:
+        import aiohttp
+
+        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout, headers=_authorization()) as session,
+                session.get(url + path) as response,
+            ):
+                return response.status, dict(response.headers), await response.text(errors="replace")
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+            raise NoAnswer(f"{url} doesn't answer: {_line(error)}") from error
+
+    with _event_loop() as run:
+        return run(get())
+
+
+def _authorization() -> dict[str, str]:
+    key = os.environ.get(KEY_VARIABLE)
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+@contextmanager
+def _event_loop() -> Iterator[Callable[[Coroutine[Any, Any, Result]], Result]]:
+    """A function that runs a coroutine in another thread's loop and waits for its result.
+
+    Not in this one, because an exception that a signal handler raises goes astray in a loop. What still runs or is
+    open at the end of the block is cancelled and closed.
+    """
+    loop = asyncio.new_event_loop()
+    end = asyncio.Event()
+
+    def live() -> None:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(_until(end))
+
+    thread = threading.Thread(target=live, daemon=True)
+    thread.start()
+    try:
+        yield lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
+
+
+async def _until(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+def _json(text: str) -> Any:
+    import msgspec
+
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+
+
+def _seconds(received: int) -> str:
+    return f"{received / SAMPLE_BYTES / SAMPLE_RATE:.1f} s of audio"
+
+
+_AUDIO = _Form("audio/", "that is no speech server's address", _seconds)
+_CAPTIONED = _Form(
+    "application/json",
+    "it can't tell when words sound. Use a server of this version, or speak without one with --local",
+    lambda received: f"{received} bytes",
+)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

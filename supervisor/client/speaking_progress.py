@@ -1,0 +1,38 @@
+"""How far the speaking is: a bar on standard error, if that is a terminal and the text long enough to wait for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from supervisor.client.spoken import Piece
+
+LONG = 400
+"""Characters: about half a minute of speech."""
+
+
+@contextmanager
+def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[Piece], None]]:
+    """Call the result with each piece. `measured`: pieces tell how much of the text they are."""
+    if len(text) < LONG or not sys.stderr.isatty():
+        yield lambda piece: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = [TextColumn("{task.fields[seconds]:.1f} s of speech"), BarColumn()]
+    if measured:
+        columns += [TaskProgressColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=len(text) if measured else None, seconds=0.0)
+        received = 0
+
+        def advance(piece: Piece) -> None:
+            nonlocal received
+            received += len(piece.pcm)
+            bar.update(task, advance=piece.characters, seconds=received / SAMPLE_BYTES / SAMPLE_RATE)
+
+        yield advance
+        bar.update(task, completed=len(text))  # segments don't count the spaces between them

@@ -1,0 +1,87 @@
+"""Is everything installed that is needed, and does it work together?"""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
+
+DISTRIBUTION = "kokoro-live"
+
+_PIP = f"{sys.executable} -m pip"
+
+
+def python(_: Circumstances) -> Finding:
+    wanted = SpecifierSet(metadata(DISTRIBUTION)["Requires-Python"])
+    found = f"{platform.python_version()} on {platform.system()} {platform.machine()} ({sys.executable})"
+    if not wanted.contains(platform.python_version(), prereleases=True):
+        return wrong(found, f"Install Python {wanted}.")
+    return ok(found)
+
+
+def packages(_: Circumstances) -> Finding:
+    """Each package that pyproject.toml demands is there, in a version that it allows."""
+    there: list[str] = []
+    bad: list[str] = []
+    amiss: list[str] = []
+    for requirement in map(Requirement, requires(DISTRIBUTION) or ()):
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        installed = installed_version(requirement.name)
+        if installed and requirement.specifier.contains(installed, prereleases=True):
+            there.append(f"{requirement.name} {installed}")
+        else:
+            amiss.append(f"{requirement.name} is {installed or 'not installed'}")
+            bad.append(f"'{requirement.name}{requirement.specifier}'")
+    if bad:
+        return wrong("; ".join(amiss), f"{_PIP} install {' '.join(bad)}")
+    return ok(", ".join(there))
+
+
+def phonemizer(_: Circumstances) -> Finding:
+    """misaki's extras bring phonemizer-fork and kokoro-onnx brings phonemizer: both install the same folder."""
+    if fork := installed_version("phonemizer-fork"):
+        if installed_version("phonemizer"):
+            found = f"phonemizer-fork {fork} and phonemizer have overwritten each other's files"
+        else:
+            found = f"phonemizer-fork {fork} is installed in place of phonemizer"
+        cure = f"{_PIP} uninstall -y phonemizer-fork && {_PIP} install --force-reinstall --no-deps 'phonemizer>=3.4.0'"
+        return wrong(found, cure)
+    return ok(f"phonemizer {installed_version('phonemizer')}, and no fork of it beside it")
+
+
+def espeak(_: Circumstances) -> Finding:
+    """The library loads and finds its data."""
+    from worker.engine import EngineUnavailable
+    from worker.espeak_library import EspeakLibrary
+
+    try:
+        with EspeakLibrary() as library:
+            return ok(f"version {library.version} loads")
+    except EngineUnavailable as error:
+        return wrong(str(error), f"{_PIP} install --force-reinstall espeakng-loader")
+
+
+def spacy(_: Circumstances) -> Finding:
+    """An extra: its tagger and tokenizer in place of the light ones."""
+    if importlib.util.find_spec("spacy") is None:
+        return ok("not installed; the light tagger is used (the extra `spacy` brings spaCy's)")
+    if importlib.util.find_spec("en_core_web_sm") is None:
+        return warning(
+            f"spaCy {installed_version('spacy')} is installed, but not its model en_core_web_sm, so it isn't used",
+            f"{sys.executable} -m spacy download en_core_web_sm",
+        )
+    return ok(f"spaCy {installed_version('spacy')} with en_core_web_sm {installed_version('en_core_web_sm')}")
+
+
+def installed_version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,48 @@
+"""Which execution providers are there, which one is taken, and why not the others?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
+
+_OPTIONS = "Mend --provider-options, or leave them out."
+
+
+def providers(circumstances: Circumstances) -> Finding:
+    """What onnxruntime offers, and what the chain makes of it with the model that would speak."""
+    import onnxruntime
+
+    from worker.acceleration.placing import place
+    from worker.engine import EngineUnavailable, ProviderUnavailable
+    from worker.providers.options import BadOption
+    from worker.select import kokoro_files
+
+    settings = circumstances.settings.worker
+    there = f"onnxruntime {onnxruntime.__version__} has {', '.join(onnxruntime.get_available_providers())}"
+    if settings.engine == "espeak":
+        return ok(f"{there}; espeak-ng needs none")
+    try:
+        model, _ = kokoro_files(settings)
+    except EngineUnavailable:
+        model = Path()  # that is another check's finding; without a model nothing is known of trials
+    try:
+        placing = place(model, settings)
+    except BadOption as error:
+        return wrong(f"{there}. {error}", _OPTIONS)
+    except ProviderUnavailable as error:
+        return warning(
+            f"{there}. The CPU speaks in place of {error}",
+            "Install an onnxruntime with that provider, or leave --provider out.",
+        )
+    except EngineUnavailable as error:
+        return wrong(f"{there}. {error}", "Mend the file, or name another with --model.")
+    taken = placing.choice.assignment.provider
+    notes = [
+        f"{name} waits for its trial, which the server makes while the CPU speaks" for name in placing.choice.untried
+    ]
+    notes += [
+        f"{name}: {verdict.reason}" + (" (taken)" if name == taken else " (not taken)")
+        for name, verdict in placing.verdicts.items()
+    ]
+    return ok("; ".join([f"{there}; {taken} is taken, of the chain {', '.join(placing.chain)}", *notes]))

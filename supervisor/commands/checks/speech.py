@@ -1,0 +1,105 @@
+"""Who would speak, with what, and why?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
+
+_FETCH = "kokoro-live models fetch"
+
+
+def phonemes(_: Circumstances) -> Finding:
+    """A sentence with a word that no dictionary has becomes phonemes."""
+    from frontend.text.g2p import G2P
+
+    started = time.monotonic()
+    words = G2P().words("Hello from Zyxqvil.", "en-us")
+    if silent := [word.text for word in words if not word.phonemes]:
+        return wrong(f"nothing is spoken for {', '.join(silent)}", "See the lines on packages and espeak-ng.")
+    found = " ".join(word.phonemes for word in words)
+    return ok(f"{found} (loaded and read in {time.monotonic() - started:.2f} s)")
+
+
+def model_files(circumstances: Circumstances) -> Finding:
+    """The published files in the model directory, or those of the manifest, each checked against its hash."""
+    from worker.model_files import KNOWN, BadManifest, State, load_manifest, state_of
+
+    settings = circumstances.settings.worker
+    try:
+        known = load_manifest(settings.manifest) if settings.manifest else KNOWN
+    except BadManifest as error:
+        return wrong(str(error), "Mend the manifest, or do without --manifest.")
+    states = {name: state_of(settings.model_dir, file) for name, file in known.items()}
+    there = {name: state for name, state in states.items() if state is not State.MISSING}
+    found = f"in {settings.model_dir}: {', '.join(f'{name} {state}' for name, state in there.items())}"
+    if bad := [name for name, state in there.items() if state is State.CORRUPT]:
+        return wrong(found, f"{_FETCH} {' '.join(bad)}")
+    if partial := [name for name, state in there.items() if state is State.PARTIAL]:
+        return warning(found, f"{_FETCH} {' '.join(partial)}")
+    if there:
+        return ok(found)
+    missing = f"none of the published files is in {settings.model_dir}"
+    if others := sorted(
+        file.name for pattern in ("*.onnx", "onnx/*.onnx") for file in settings.model_dir.glob(pattern)
+    ):
+        return ok(f"{missing}, but others are: {', '.join(others)}")
+    if settings.engine == "espeak" or settings.model is not None:
+        return ok(f"{missing}; none is needed")
+    return warning(missing, _FETCH)
+
+
+def voices(circumstances: Circumstances) -> Finding:
+    """Kokoro's voices can be read."""
+    from worker.engine import EngineUnavailable
+    from worker.voices import VoiceBank
+
+    settings = circumstances.settings.worker
+    path = settings.voices or _voices_in(settings.model_dir)
+    if path is None:
+        missing = f"no voices of Kokoro are in {settings.model_dir}"
+        return ok(f"{missing}; none are needed") if settings.engine == "espeak" else warning(missing, _FETCH)
+    try:
+        names = VoiceBank.open(path).names
+    except EngineUnavailable as error:
+        return wrong(str(error), f"{_FETCH} voices-v1.0.bin")
+    return ok(f"{len(names)} in {path}")
+
+
+def engine(circumstances: Circumstances) -> Finding:
+    """Load the one that `serve` would load, and have it speak a word."""
+    from worker.engine import EngineUnavailable
+    from worker.select import choose
+
+    settings = circumstances.settings.worker
+    may_fall_back = settings.engine == "auto" and settings.model is None
+    fallback = ""
+    started = time.monotonic()
+    try:
+        try:
+            chosen = choose(replace(settings, engine="kokoro") if may_fall_back else settings)
+        except EngineUnavailable as error:
+            if not may_fall_back:
+                raise
+            fallback = str(error)
+            chosen = choose(replace(settings, engine="espeak"))
+        chosen.warm_up()
+    except EngineUnavailable as error:
+        return wrong(f"nothing can speak: {error}", f"{_FETCH}, or --engine espeak")
+    info = chosen.info
+    speaks = f"{info.name} ({info.model}, {info.provider}) speaks"
+    took = f"loaded, and a word spoken, in {time.monotonic() - started:.2f} s"
+    if fallback:
+        return warning(f"{speaks} because Kokoro can't: {fallback}; {took}", _FETCH)
+    why = "its files are there" if settings.engine == "auto" else f"--engine {settings.engine} asks for it"
+    return ok(f"{speaks}, because {why}; {took}")
+
+
+def _voices_in(directory: Path) -> Path | None:
+    from worker.model_search import VOICES_NAMES
+
+    candidates = [*(directory / name for name in VOICES_NAMES), *sorted(directory.glob("voices*.bin"))]
+    folder = directory / "voices"
+    return next((path for path in candidates if path.is_file()), folder if folder.is_dir() else None)

@@ -1,0 +1,17 @@
+"""Does `serve` apply a tuning profile, and if not, why?"""
+
+from __future__ import annotations
+
+import logging
+
+from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning
+
+
+def tuning(circumstances: Circumstances) -> Finding:
+    """The profile that would be applied."""
+    applied = circumstances.applied
+    if applied is None:
+        return ok("the settings can't be read, so no profile was looked for")
+    if applied.level == logging.WARNING:
+        return warning(applied.note, "kokoro-live tune")
+    return ok(f"{applied.note} ({applied.profile.verdict})" if applied.profile else applied.note)

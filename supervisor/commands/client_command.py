@@ -1,0 +1,113 @@
+"""What commands share that ask a running server; `say` and `voices` load an engine here if there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.options import settings_options
+from worker.settings import WorkerSettings
+
+_ENGINE = {field.name for field in fields(WorkerSettings)} - {"mirror", "manifest"}
+"""The settings that an engine in this process reads; the others are about fetching files."""
+
+_ADDRESS = {"host", "port"}
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class ClientCommand(click.Command):
+    """Of all settings of a server it takes only those that it reads; the config file may have all of them."""
+
+    reads: frozenset[str] = frozenset(_ENGINE)
+    """Beside the address."""
+
+    def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
+        unread = {field.name for kind in KINDS for field in fields(kind)} - self.reads - _ADDRESS
+        params = [param for param in params if param.name not in unread]
+        for param in params:
+            if isinstance(param, click.Option) and param.name in _ADDRESS:
+                param.hidden = True  # variables and config keys; on the command line, --url says it
+        super().__init__(name, params=params, **attributes)
+
+
+class AskingCommand(ClientCommand):
+    """It asks a server, and loads no engine."""
+
+    reads = frozenset()
+
+
+def client_options(command: Command) -> Command:
+    """`--url`, `--local/--server`, and the settings."""
+    command = address_options(command)
+    return click.option(
+        "--local/--server",
+        "local",
+        default=None,
+        help="Load an engine in this process, or insist on a server.  [default: a server if one runs and no setting "
+        "of the engine is given as an option]",
+    )(command)
+
+
+def address_options(command: Command) -> Command:
+    """`--url`, and the settings."""
+    return click.option(
+        "--url",
+        envvar="KOKORO_LIVE_URL",
+        show_envvar=True,
+        help="The server.  [default: the address in KOKORO_LIVE_HOST and KOKORO_LIVE_PORT or the config file, else "
+        "http://127.0.0.1:8880] Its key, where it wants one, is in the variable KOKORO_LIVE_API_KEY.",
+    )(settings_options(*KINDS)(command))
+
+
+def server_url(context: click.Context) -> str:
+    """Where the server is, if it runs."""
+    from supervisor.client.server_client import address
+
+    values = context.params
+    url: str = values["url"] or address(values["host"], values["port"])
+    return url.rstrip("/")
+
+
+def server_to_ask(context: click.Context) -> str | None:
+    """Its URL, or None if an engine is to be loaded in this process.
+
+    A server that was asked for isn't replaced by anything else, whether it answers or not.
+
+    Raises:
+        click.UsageError: the options contradict each other.
+    """
+    from supervisor.client.server_client import is_kokoro_live
+
+    values = context.params
+    url = server_url(context)
+    local: bool | None = values["local"]
+    engine = [name for name in sorted(_ENGINE) if _on_command_line(context, name)]
+    insists = local is False or _on_command_line(context, "url")
+    if insists and (local or engine):
+        flag = "--local" if local else f"--{engine[0].replace('_', '-')}"
+        raise click.UsageError(f"{flag} is about an engine in this process, so it can't go with --server or --url.")
+    if local or (engine and not insists):
+        return None
+    return url if insists or values["url"] or is_kokoro_live(url) else None
+
+
+def engine_settings(context: click.Context) -> WorkerSettings:
+    """What the engine in this process is to be.
+
+    Raises:
+        click.UsageError: a value makes no sense.
+    """
+    try:
+        return Settings.of(context.params).worker
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _on_command_line(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE

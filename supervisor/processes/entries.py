@@ -1,0 +1,59 @@
+"""Where the children begin. Their code is imported there and nowhere earlier: the supervisor stays light."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from supervisor.settings.logs import configure_logging
+
+if TYPE_CHECKING:
+    from multiprocess.connection import Connection
+
+    from supervisor.settings.composition import Settings
+
+
+def front(
+    listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
+) -> None:
+    """The front's process. `metrics`: the folder for what is counted."""
+    from frontend.http import request_id
+
+    configure_logging(settings.supervisor.logs, "front", request_id.current.get)
+    from shm.metric_files import metric_files
+
+    files = metric_files(metrics, "front")
+    from frontend.process import run
+
+    run(listener, control, os.dup(lifeline.fileno()), settings.front, settings.text, settings.normalization, files)
+
+
+def worker(
+    control: socket.socket, lifeline: Connection, generation: int, settings: Settings, metrics: Path | None
+) -> NoReturn:
+    """A worker's process. `metrics`: the folder for what is counted."""
+    configure_logging(settings.supervisor.logs, f"worker[{generation}]")
+    from shm.metric_files import metric_files
+
+    metric_files(metrics, "worker")
+    from worker.process import run
+
+    run(control, os.dup(lifeline.fileno()), generation, settings.worker)
+
+
+def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    """The process that fetches the model while another engine speaks."""
+    configure_logging(settings.supervisor.logs, "fetcher")
+    from worker.fetcher import run
+
+    run(os.dup(lifeline.fileno()), settings.worker)
+
+
+def trial(control: socket.socket, lifeline: Connection, settings: Settings, provider: str) -> None:
+    """The process that tries an execution provider while another one speaks."""
+    configure_logging(settings.supervisor.logs, "trial")
+    from worker.acceleration.trial import run
+
+    run(os.dup(lifeline.fileno()), settings.worker, provider)

@@ -1,0 +1,133 @@
+"""What is done beside speaking by processes of their own: the model is fetched, a provider is tried.
+
+Each once, unless it fails for a reason that may pass: then again after an hour, two hours, and so on up to a day.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from shm.errand_status import DONE, FAILED, NOTHING_NEW
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import Nursery, ended
+from supervisor.processes.timers import Timers
+
+log = logging.getLogger(__name__)
+
+FIRST_RETRY, LAST_RETRY = 3600.0, 86_400.0
+"""Seconds before one that failed is tried again: at first, and at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A process to be started once."""
+
+    role: str
+    """fetcher or trial."""
+    why: str
+    """Why the worker is replaced after it, for the log."""
+    meanwhile: str
+    """What happens while it runs, for people."""
+    timeout: float | None = None
+    """Seconds after which it is killed."""
+    subject: str = ""
+    """See `Spawner`."""
+    again: bool = False
+    """It is tried again if it is killed, takes too long or comes to no result."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    errand: Errand
+    child: Incarnation
+    deadline: float | None
+    """Monotonic seconds."""
+    era: int
+    """See `Errands.forget`."""
+
+
+class Errands:
+    """One at a time."""
+
+    def __init__(self, nursery: Nursery, timers: Timers, done: Callable[[str], None]) -> None:
+        """`done` is called with the errand's `why` when it has brought something new."""
+        self._nursery = nursery
+        self._timers = timers
+        self._done = done
+        self._waiting: deque[Errand] = deque()
+        self._started: set[tuple[str, str]] = set()
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._era = 0
+        """Grows with each `forget`: what belongs to an earlier one isn't tried again."""
+        self._running: _Running | None = None
+        self._wanted = True
+
+    def forget(self) -> None:
+        """The settings have changed: what was done under others says nothing. Whoever comes up says what is wanted."""
+        self._era += 1
+        self._waiting.clear()
+        self._started.clear()
+        self._failures.clear()
+
+    def want(self, errands: Iterable[Errand]) -> None:
+        """Those are to be run: at once, or when the one that runs has ended."""
+        known = self._started | {(errand.role, errand.subject) for errand in self._waiting}
+        self._waiting += (errand for errand in errands if (errand.role, errand.subject) not in known)
+        self._start_next()
+
+    def _start_next(self) -> None:
+        if self._running or not self._waiting or not self._wanted:
+            return
+        errand = self._waiting.popleft()
+        self._started.add((errand.role, errand.subject))
+        child = self._nursery.start(errand.role, errand.subject)
+        deadline = None
+        if errand.timeout is not None:
+            deadline = self._timers.clock() + errand.timeout
+            self._nursery.kill_after(child, errand.timeout)
+        self._running = _Running(errand, child, deadline, self._era)
+
+    @property
+    def running(self) -> tuple[Errand, Incarnation] | None:
+        return (self._running.errand, self._running.child) if self._running else None
+
+    def exited(self, child: Incarnation, status: int) -> bool:
+        """Its process has ended and was reaped; false if that was no errand's."""
+        if self._running is None or self._running.child is not child:
+            return False
+        errand, deadline, era = self._running.errand, self._running.deadline, self._running.era
+        self._running = None
+        if status == DONE and self._wanted:
+            self._waiting.clear()  # whoever comes up now says what is still wanted
+            self._done(errand.why)
+        elif status == -signal.SIGKILL and deadline is not None and self._timers.clock() >= deadline:
+            log.warning("%s: ended after %g s, nothing changes", errand.meanwhile, errand.timeout)
+        elif status != NOTHING_NEW and self._wanted:
+            log.warning("%s: ended with %s, nothing changes", errand.meanwhile, ended(status))
+        if errand.again and status in (FAILED, -signal.SIGKILL) and era == self._era and self._wanted:
+            self._try_later(errand)
+        self._start_next()
+        return True
+
+    def _try_later(self, errand: Errand) -> None:
+        about, era = (errand.role, errand.subject), self._era
+        delay = min(FIRST_RETRY * 2 ** self._failures[about], LAST_RETRY)
+        self._failures[about] += 1
+        log.info("%s: again in %g h", errand.meanwhile, delay / 3600)
+
+        def retry() -> None:
+            if era == self._era:
+                self._started.discard(about)
+                self.want((errand,))
+
+        self._timers.after(delay, retry)
+
+    def stop(self) -> None:
+        """The server is to end: the one that runs is killed, and none is started."""
+        self._wanted = False
+        if self._running:
+            self._running.child.kill()

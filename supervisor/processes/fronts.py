@@ -1,0 +1,88 @@
+"""The front's role, and what every front that follows messages is told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+
+from shm.messages import ControlMessage, Situation
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import KILL_GRACE, Nursery
+from supervisor.processes.role import Role, RoleState
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
+
+log = logging.getLogger(__name__)
+
+
+class Fronts:
+    """The front that accepts requests, its successor, and those that finish their streams."""
+
+    def __init__(
+        self, settings: SupervisorSettings, drain_timeout: Callable[[], float], nursery: Nursery, timers: Timers
+    ) -> None:
+        """`drain_timeout`: the seconds that streams have to finish, as the settings are when it is asked."""
+        self.role = Role("front", settings, nursery, timers)
+        self._drain_timeout = drain_timeout
+        self._nursery = nursery
+        self._told: dict[int, Situation] = {}
+        """By generation."""
+
+    def start(self) -> None:
+        self.role.start(self._nursery.start("front"))
+
+    def replace(self, why: str) -> None:
+        """Bring up another front on the same socket; the present one then finishes its streams."""
+        if self.role.state is RoleState.RUNNING and not self.role.successor:
+            self.role.replace(self._nursery.start("front"), why)
+
+    def exited(self, child: Incarnation, status: int) -> None:
+        """A front has ended and was reaped."""
+        self._told.pop(child.generation, None)
+        self.role.exited(child, status)
+
+    def start_if_due(self) -> None:
+        if self.role.start_due:
+            self.role.start(self.role.successor or self._nursery.start("front"))
+
+    def end_predecessors(self) -> None:
+        """Fronts that another one has replaced finish their streams, and end."""
+        for child in self.role.draining.values():
+            self._nursery.end(child, self._drain_timeout() + KILL_GRACE)
+
+    def stop(self) -> None:
+        """Let streams finish within the drain timeout. A front that starts has accepted none."""
+        running = self.role.state is RoleState.RUNNING
+        self.role.stop(self._drain_timeout() + KILL_GRACE if running else 0.0)
+
+    @property
+    def gone(self) -> bool:
+        """No front is left, not even one that drains."""
+        return not (self.role.process or self.role.successor or self.role.draining)
+
+    # -- what fronts are told
+
+    @property
+    def listening(self) -> Iterator[Incarnation]:
+        """Fronts that follow messages. One that drains needs a worker until its last stream has ended."""
+        if self.role.process and self.role.state in (RoleState.RUNNING, RoleState.STOPPING):
+            yield self.role.process
+        yield from self.role.draining.values()
+
+    def tell_situation(self, situation: Situation) -> None:
+        """Tell each front that hasn't heard it. A front accepts once it has heard its first."""
+        for front in list(self.listening):
+            if self._told.get(front.generation) != situation:
+                self._told[front.generation] = situation
+                self.send(front, situation)
+
+    def tell(self, generation: int, message: ControlMessage) -> None:
+        """Tell the front of that generation, if it is still there."""
+        for front in list(self.listening):
+            if front.generation == generation:
+                self.send(front, message)
+
+    def send(self, front: Incarnation, message: ControlMessage, fds: tuple[int, ...] = ()) -> None:
+        if not front.send(message, fds):
+            log.error("front[%d] doesn't listen: ending it", front.generation)
+            front.kill()

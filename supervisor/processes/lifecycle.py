@@ -1,0 +1,240 @@
+"""What is started, restarted and stopped, when and why. No system call in here: processes and the clock are given.
+
+Handlers are called by one thread, one event at a time: `message`, `exited`, `signal`, and `tick` when `next_wakeup`
+has come. Each records what happened, and then one `_reconcile` acts on the difference between what is and what should
+be. `exit_code` is set when there is nothing left to do.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Callable
+
+from shm.memory import NoMemory
+from shm.messages import (
+    BootFailure,
+    ControlMessage,
+    Distrust,
+    Idle,
+    Loading,
+    Placed,
+    ProviderFailure,
+    Ready,
+    Recycle,
+    Situation,
+    Started,
+)
+from supervisor.processes.errands import Errands
+from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.fronts import Fronts
+from supervisor.processes.incarnation import Incarnation, Spawner
+from supervisor.processes.joints import Joints
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.outside import Outside
+from supervisor.processes.process_list import Spare, reports
+from supervisor.processes.role import RoleState
+from supervisor.processes.speaking import best, speaking, voice
+from supervisor.processes.standing import Phase, Standing, summary
+from supervisor.processes.timers import Timers
+from supervisor.processes.workers import Workers, placed
+from supervisor.settings.supervisor import SupervisorSettings
+
+log = logging.getLogger(__name__)
+
+
+class Lifecycle:
+    """The supervisor's mind."""
+
+    def __init__(
+        self, settings: SupervisorSettings, spawn: Spawner, clock: Callable[[], float], outside: Outside
+    ) -> None:
+        self._outside = outside
+        self._timers = Timers(clock)
+        self._nursery = Nursery(spawn, self._timers)
+        self._workers = Workers(settings, self._nursery, self._timers)
+        self._fronts = Fronts(settings, outside.drain_timeout, self._nursery, self._timers)
+        self._joints = Joints(settings, self._fronts)
+        self._errands = Errands(self._nursery, self._timers, lambda why: self._workers.replace(why, fresh=True))
+        self._stopping = False
+        self._reloading = False
+        self._served = False
+        self._standing = Standing(Phase.STARTING, "")
+        self._situation: Situation | None = None
+        self._announced: Incarnation | None = None
+        self._asked: set[int] = set()
+        """Generations of workers whose errands were asked for."""
+        self._code = ExitCode.OK
+        self.exit_code: ExitCode | None = None
+
+    # -- events
+
+    def start(self) -> None:
+        self._workers.start()
+        self._fronts.start()
+        self._reconcile()
+
+    def message(self, sender: Incarnation, message: ControlMessage) -> None:
+        """A child said something."""
+        match message:
+            case Started():
+                self._fronts.role.serves(sender)
+            case Loading(provider):
+                sender.loading = provider
+            case Ready():
+                self._workers.ready(sender, message)
+            case Placed(priority):
+                placed(sender, priority)
+            case BootFailure(_, reason):
+                self._workers.boot_failure(sender, reason)
+            case ProviderFailure():
+                self._workers.provider_failure(sender, message)
+            case Recycle(reason):
+                self._workers.replace(reason, fresh=False, only=sender)
+            case Distrust(generation, reason):
+                self._workers.distrusted(generation, reason)
+            case Idle(generation):
+                self._joints.idle(sender.generation, generation)
+        self._reconcile()
+
+    def exited(self, child: Incarnation) -> None:
+        """A child's process has ended."""
+        status = self._nursery.reap(child)
+        if not self._errands.exited(child, status):
+            (self._fronts if child.role == "front" else self._workers).exited(child, status)
+            self._joints.gone(child)
+        self._reconcile()
+
+    def signal(self, number: int) -> None:
+        """SIGTERM and SIGINT drain; a second SIGINT ends everything at once; SIGHUP reads the settings again."""
+        if number == signal.SIGHUP:
+            self._reload()
+        elif self._stopping and number == signal.SIGINT:
+            log.warning("interrupted again: ending at once")
+            self._code = ExitCode.INTERRUPTED
+            for child in self._nursery.children:
+                child.kill()
+        elif not self._stopping:
+            log.info("%s: draining for up to %g s", signal.Signals(number).name, self._outside.drain_timeout())
+            self._stop(ExitCode.OK)
+        self._reconcile()
+
+    def tick(self) -> None:
+        """Do what has become due."""
+        self._timers.run_due()
+        self._reconcile()
+
+    def next_wakeup(self) -> float | None:
+        """Monotonic seconds at which `tick` wants to be called."""
+        return self._timers.next
+
+    def _reload(self) -> None:
+        if self._stopping:
+            return
+        changes = self._outside.reload()
+        if changes.worker:
+            self._errands.forget()
+            self._workers.replace("its settings have changed", fresh=True)
+        if changes.front:
+            self._fronts.replace("its settings have changed")
+        self._reloading = True
+
+    def abandon(self) -> None:
+        """Kill and reap every child: this program can't go on."""
+        for child in list(self._nursery.children):
+            child.kill()
+            self._nursery.reap(child)
+
+    # -- what follows from them
+
+    def _reconcile(self) -> None:
+        """Compare what is with what should be, and act on the difference. Called once after each event."""
+        if self._fronts.role.state is RoleState.FATAL:
+            self._stop(ExitCode.CRASH_LOOP)
+        elif self._workers.hopeless:
+            self._stop(ExitCode.ENGINE)
+        self._workers.reconcile()
+        self._fronts.start_if_due()
+        self._join()
+        self._end_predecessors()  # after the joining: a front has the new worker before it lets go of the old one
+        self._announce()
+        self._tell()
+        if self._stopping and self._fronts.gone:
+            self._workers.stop()
+        if self._stopping and not self._nursery.children:
+            self.exit_code = self._code
+
+    def _stop(self, code: ExitCode) -> None:
+        """End the server with that status: drain the fronts; the workers go when they have gone."""
+        if self._stopping:
+            return
+        self._stopping = True
+        self._code = code
+        self._outside.stop_listening()
+        self._errands.stop()
+        self._workers.stop_spares()
+        self._fronts.stop()
+
+    def _join(self) -> None:
+        try:
+            for front in list(self._fronts.listening):
+                for slot, worker in speaking(self._workers.roles):
+                    self._joints.join(front, worker, slot)
+        except NoMemory as error:
+            log.critical("%s", error)
+            self._stop(ExitCode.MEMORY)
+
+    def _end_predecessors(self) -> None:
+        self._fronts.end_predecessors()
+        for role in self._workers.roles:
+            for worker in role.draining.values():
+                if self._joints.drain(worker):
+                    self._nursery.end(worker)
+
+    def _announce(self) -> None:
+        """Say who is heard, and ask for errands, once for each worker that has come to speak."""
+        if self._stopping or self._fronts.role.state is not RoleState.RUNNING:
+            return
+        heard = voice(self._workers.roles)
+        if heard and heard.ready and heard is not self._announced:
+            self._announced = heard
+            self._outside.announce(heard.ready)
+        for _, worker in speaking(self._workers.roles):
+            if worker.ready and worker.generation not in self._asked:
+                self._asked.add(worker.generation)
+                self._errands.want(self._outside.errands(worker.ready))
+
+    def _tell(self) -> None:
+        """Tell the fronts and the program how things stand, if that has changed."""
+        front, workers, running = self._fronts.role, self._workers.roles, self._errands.running
+        best_worker, standby = best(workers), self._workers.standby
+        spares: list[Spare] = [(standby.process, "standby", standby.state)] if standby.process else []
+        if running:
+            spares.append((running[1], running[0].role, RoleState.RUNNING))
+        situation = Situation(
+            best_worker.state,
+            best_worker.reason,
+            {"front": front.restarts, "worker": sum(role.restarts for role in workers)},
+            dict(self._workers.failures.reasons),
+            tuple(reports(front, workers, spares, self._nursery)),
+            self._outside.tuning(),
+        )
+        self._fronts.tell_situation(situation)
+        if situation != self._situation:
+            self._situation = situation
+            self._outside.situation(situation)
+        self._served |= front.state is best_worker.state is RoleState.RUNNING
+        self._reloading &= front.successor is not None or self._workers.replacing
+        standing = Standing(
+            self._phase(), summary(front, workers, self._stopping, running[0].meanwhile if running else "")
+        )
+        if standing != self._standing:
+            self._standing = standing
+            self._outside.stands(standing)
+
+    def _phase(self) -> Phase:
+        if self._stopping:
+            return Phase.DRAINING
+        if not self._served:
+            return Phase.STARTING
+        return Phase.RELOADING if self._reloading else Phase.SERVING

@@ -1,0 +1,75 @@
+"""All children that are started and not reaped, whatever they are for."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import signal
+
+from shm.messages import Drain
+from supervisor.processes.incarnation import Incarnation, Spawner
+from supervisor.processes.timers import Timers
+
+log = logging.getLogger(__name__)
+
+KILL_GRACE = 2.0
+"""Seconds beyond its own time limit after which a child that should end is killed."""
+
+DUMP_GRACE = 0.2
+"""Seconds that a worker which hangs has to write its stacks to the log before it is killed. Nobody waits for it."""
+
+
+class Nursery:
+    """Starts children, numbers them, and sees that those that should end do."""
+
+    def __init__(self, spawn: Spawner, timers: Timers) -> None:
+        self._spawn = spawn
+        self._timers = timers
+        self._generations = itertools.count(1)
+        self.children: list[Incarnation] = []
+        self._started: dict[int, float] = {}
+        self._ending: set[int] = set()
+        """Generations that were asked to end."""
+
+    def start(self, role: str, subject: str = "") -> Incarnation:
+        """See `Spawner`."""
+        child = self._spawn(role, next(self._generations), subject)
+        self.children.append(child)
+        self._started[child.generation] = self._timers.clock()
+        log.info("started %s[%d], pid %d", role, child.generation, child.pid)
+        return child
+
+    def reap(self, child: Incarnation) -> int:
+        """The exit status of a child whose end was reported."""
+        self.children.remove(child)
+        del self._started[child.generation]
+        self._ending.discard(child.generation)
+        return child.reap()
+
+    def started(self, child: Incarnation) -> float:
+        """Monotonic seconds."""
+        return self._started[child.generation]
+
+    def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
+        """Ask the child to end; kill it if it can't be asked, or is still there after `limit` seconds.
+
+        Asking again changes nothing.
+        """
+        if child.generation in self._ending:
+            return
+        self._ending.add(child.generation)
+        if not child.send(Drain()):
+            child.kill()
+        self.kill_after(child, limit)
+
+    def let_go(self, child: Incarnation) -> None:
+        """Nothing more is wanted of the child: kill it, after the time that it may need to write its stacks."""
+        self.kill_after(child, DUMP_GRACE)
+
+    def kill_after(self, child: Incarnation, delay: float) -> None:
+        self._timers.after(delay, lambda: child.kill() if child in self.children else None)
+
+
+def ended(status: int) -> str:
+    """An exit status in words."""
+    return signal.Signals(-status).name if status < 0 else f"status {status}"

@@ -1,0 +1,44 @@
+"""All processes of a server in a list, for `/status`: those that serve, and those beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from shm.messages import ProcessReport
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.role import Role, RoleState
+
+Spare = tuple[Incarnation, str, str]
+"""A process that fills no role, what it is, and its state; both for people."""
+
+
+def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nursery: Nursery) -> Iterator[ProcessReport]:
+    """The front and each worker once, whether it has a process or not; then successors, predecessors and `spares`."""
+
+    def report(child: Incarnation | None, role: str, state: str, slot: int | None, **restarts: Any) -> ProcessReport:
+        ready = child.ready if child else None
+        return ProcessReport(
+            role=role,
+            state=state,
+            generation=child.generation if child else None,
+            pid=child.pid if child else None,
+            started=nursery.started(child) if child else None,
+            load_seconds=ready.load_seconds if ready else None,
+            slot=slot if len(workers) > 1 else None,
+            provider=ready.engine.provider if ready else "",
+            priority=ready.engine.priority if ready else None,
+            **restarts,
+        )
+
+    for role in (front, *workers):
+        exits = {"last_exit": role.last_exit, "last_exit_at": role.last_exit_at}
+        yield report(role.process, role.name, role.state, role.slot, restarts=role.restarts, **exits)
+    for role in (front, *workers):
+        if role.successor:
+            yield report(role.successor, role.name, RoleState.STARTING, role.slot)
+        for child in role.draining.values():
+            yield report(child, role.name, "draining", role.slot)
+    for child, name, state in spares:
+        yield report(child, name, state, None)

@@ -1,0 +1,46 @@
+"""Execution providers that don't work here: those that said so, and those whose workers crash."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections import Counter
+
+from worker.providers.records import CPU
+
+log = logging.getLogger(__name__)
+
+MANY = 2
+"""Crashes on one provider after which it is given up: one may have been a segment's, which has its own two chances."""
+
+_OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
+"""What a process does to itself. SIGKILL comes from others: the system short of memory, a person, the supervisor."""
+
+
+class ProviderFailures:
+    """Providers that later workers are to do without. A native library that crashes can't say which one failed."""
+
+    def __init__(self) -> None:
+        self.reasons: dict[str, str] = {}
+        """By provider that was given up."""
+        self._crashes: Counter[str] = Counter()
+
+    def give_up(self, provider: str, reason: str) -> None:
+        log.error("%s is given up: %s", provider, reason)
+        self.reasons[provider] = reason
+
+    def crashed(self, provider: str, status: int) -> bool:
+        """Count the end of a worker that spoke, or loaded to do so; true if its provider is given up for it.
+
+        Args:
+            provider: as onnxruntime names it, or `native`; empty if nobody knows.
+            status: an exit status; minus a signal's number, if one ended it.
+        """
+        if provider in (CPU, "native", "") or -status not in _OWN_FAULT:
+            return False
+        self._crashes[provider] += 1
+        if self._crashes[provider] < MANY:
+            return False
+        how = signal.Signals(-status).name
+        self.give_up(provider, f"{self._crashes[provider]} workers that ran on it have crashed, the last with {how}")
+        return True

@@ -1,0 +1,202 @@
+"""One role of the server, the front or one worker: who fills it, who takes over, who still finishes its streams.
+
+A role records what happened to its processes. It starts none: `start_due` says that somebody should.
+"""
+
+from __future__ import annotations
+
+import logging
+from enum import StrEnum
+
+from shm.messages import Ready
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
+from supervisor.processes.restarts import RestartWindow
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
+
+log = logging.getLogger(__name__)
+
+
+class RoleState(StrEnum):
+    STARTING = "starting"
+    """Its process exists and has not said that it serves."""
+    RUNNING = "running"
+    BACKOFF = "backoff"
+    """It died; the next start is due soon."""
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    FATAL = "fatal"
+    """It isn't started again by itself; `Role.reason` says why."""
+
+
+_TRANSITIONS = {
+    RoleState.STARTING: {RoleState.RUNNING, RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
+    RoleState.RUNNING: {RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
+    RoleState.BACKOFF: {RoleState.STARTING, RoleState.STOPPED},
+    RoleState.STOPPING: {RoleState.STOPPED},
+    RoleState.STOPPED: {RoleState.STARTING},
+    RoleState.FATAL: {RoleState.STARTING, RoleState.STOPPED},
+}
+_ALIVE = (RoleState.STARTING, RoleState.RUNNING)
+
+
+class Role:
+    """The succession of one role's processes. Several worker roles neither notice nor wait for one another."""
+
+    def __init__(
+        self, name: str, settings: SupervisorSettings, nursery: Nursery, timers: Timers, slot: int | None = None
+    ) -> None:
+        """`name`: front or worker; `slot`: which of the workers, from 0."""
+        self.name = name
+        self.slot = slot
+        self.state = RoleState.STOPPED
+        self.reason = "not started"
+        self.process: Incarnation | None = None
+        self.successor: Incarnation | None = None
+        """Starts, and takes over when it serves; `process` serves until then."""
+        self.draining: dict[int, Incarnation] = {}
+        """By generation: predecessors that finish their streams."""
+        self.start_due = False
+        """A process is wanted, now."""
+        self.ready: Ready | None = None
+        """What the last worker that served said of its engine; None before the first."""
+        self.boot_failed = False
+        """The last process said that starting again would not help."""
+        self.ever_ran = False
+        self.restarts = 0
+        self.last_exit = ""
+        """How the last of its processes to end did; empty while none has."""
+        self.last_exit_at: float | None = None
+        """Monotonic seconds."""
+        self._nursery = nursery
+        self._timers = timers
+        self._window = RestartWindow(settings.max_deaths, settings.death_window)
+
+    def become(self, state: RoleState, reason: str = "") -> None:
+        """Change state; `reason` is what `/ready` shows while nothing can speak."""
+        assert state in _TRANSITIONS[self.state], f"{self.name}: {self.state} -> {state}"
+        self.state = state
+        self.reason = reason
+        self.start_due = False
+        self.ever_ran |= state is RoleState.RUNNING
+
+    @property
+    def is_coming_up(self) -> bool:
+        """One of its processes is about to serve."""
+        return self.successor is not None or self.state in (RoleState.STARTING, RoleState.BACKOFF)
+
+    # -- coming up
+
+    def start(self, child: Incarnation) -> None:
+        """`child` is to serve: a new process, the successor that was starting, or one that has loaded already."""
+        self.become(RoleState.STARTING, f"the {self.name} is starting")
+        self.boot_failed = False
+        self.process = child
+        if child is self.successor:
+            self.successor = None
+        if child.ready:
+            self.serves(child)
+
+    def replace(self, child: Incarnation, why: str) -> None:
+        """`child` is to take over when it serves."""
+        log.info("bringing up another %s: %s", self.name, why)
+        self.successor = child
+        if child.ready:
+            self.serves(child)
+
+    def serves(self, child: Incarnation) -> None:
+        """The child has said that it can serve. A successor takes over, and its predecessor drains."""
+        if child is self.successor:
+            old, self.process, self.successor = self.process, child, None
+            if old is not None:
+                self.draining[old.generation] = old
+            if self.state not in _ALIVE:  # the predecessor has died meanwhile
+                self.become(RoleState.STARTING)
+        if child is self.process and self.state in _ALIVE:
+            self.ready = child.ready
+            if self.state is RoleState.STARTING:
+                self.become(RoleState.RUNNING)
+
+    # -- going wrong
+
+    def fails_to_boot(self, child: Incarnation, reason: str) -> None:
+        """The child can't start, and starting again would not help."""
+        if child is self.process and self.state in _ALIVE:
+            self.boot_failed = True
+            self.become(RoleState.FATAL, reason)
+            self._nursery.kill_after(child, KILL_GRACE)
+
+    def gives_way(self, child: Incarnation, reason: str) -> None:
+        """The child ends, and is no crash: the next one is started at once."""
+        self.let_go(child)
+        if child is self.process and self.state in _ALIVE:
+            self.process = None
+            self.become(RoleState.BACKOFF, reason)
+            self._start_after(0.0)
+
+    def condemn(self, child: Incarnation, reason: str) -> None:
+        """The child hangs, or broke its contract: it is replaced at once, and killed when it has left its stacks."""
+        log.error("ending %s[%d]: %s", self.name, child.generation, reason)
+        child.dump_stacks()
+        self.let_go(child)
+        self.draining.pop(child.generation, None)
+        if child is self.process:
+            self._lost(reason)
+
+    def let_go(self, child: Incarnation) -> None:
+        """Kill the child soon. A successor that says until then that it serves takes nobody's place."""
+        self._nursery.let_go(child)
+        if child is self.successor:
+            self.successor = None
+
+    def exited(self, child: Incarnation, status: int) -> None:
+        """A process that was started for this role has ended and was reaped."""
+        how = ended(status)
+        self.last_exit, self.last_exit_at = how, self._timers.clock()
+        if child is self.successor:
+            self.successor = None
+            log.error("%s[%d], meant to take over, ended with %s", self.name, child.generation, how)
+        elif self.draining.pop(child.generation, None):
+            log.info("%s[%d] has finished", self.name, child.generation)
+        elif child is self.process:
+            self._lost(how)
+
+    def _lost(self, how: str) -> None:
+        self.process = None
+        if self.state is RoleState.STOPPING:
+            self.become(RoleState.STOPPED)
+        if self.state not in _ALIVE:
+            return
+        delay = self._window.after_death(self._timers.clock())
+        if delay is None:
+            self.become(RoleState.FATAL, f"the {self.name} keeps dying (last: {how}); see the log")
+            log.critical("%s", self.reason)
+            return
+        log.error("the %s died (%s); starting it again in %g s", self.name, how, delay)
+        self.restarts += 1
+        self.become(RoleState.BACKOFF, f"the {self.name} is being restarted")
+        self._start_after(delay)
+
+    def _start_after(self, delay: float) -> None:
+        def come_due() -> None:
+            self.start_due = self.state is RoleState.BACKOFF
+
+        self._timers.after(delay, come_due)
+
+    # -- ending
+
+    def stop(self, limit: float) -> None:
+        """Have the process finish within `limit` seconds, and start none any more. Idempotent."""
+        self.drop_successor()
+        if self.process and self.state in _ALIVE:
+            self.become(RoleState.STOPPING)
+            self._nursery.end(self.process, limit)
+        elif self.process is None and self.state is not RoleState.STOPPED:
+            self.become(RoleState.STOPPED)
+
+    def drop_successor(self) -> None:
+        """Nobody is to take over any more."""
+        if self.successor:
+            self.successor.kill()
+            self.successor = None

@@ -1,0 +1,96 @@
+"""Real child processes: spawned (never forked: CoreML and CUDA abort after a fork), tied to us, watched."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import multiprocess
+from multiprocess.connection import Connection
+
+from shm.control import ControlSocket, control_pair
+from shm.frames import BrokenChannel
+from shm.messages import ControlMessage, Ready
+from supervisor.processes import entries
+from supervisor.settings.composition import Settings
+
+
+class ChildProcess:
+    """See `supervisor.processes.incarnation.Incarnation`."""
+
+    def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
+        self.role = role
+        self.generation = generation
+        self.ready: Ready | None = None
+        self.loading = ""
+        self.control = control
+        self._process = process
+        self._lifeline = lifeline
+        self.pid: int = process.pid
+
+    @property
+    def sentinel(self) -> int:
+        """A descriptor that becomes readable when the process has ended."""
+        fd: int = self._process.sentinel
+        return fd
+
+    def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
+        try:
+            self.control.send(message, fds)
+        except BrokenChannel:
+            return False
+        return True
+
+    def dump_stacks(self) -> None:
+        # Signals wait for a process that is stopped. It may go on: nothing that it writes now is read.
+        for number in (signal.SIGUSR2, signal.SIGCONT):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def reap(self) -> int:
+        self._process.join()
+        status: int = self._process.exitcode
+        self._process.close()
+        self.control.close()
+        self._lifeline.close()
+        return status
+
+
+class ProcessSpawner:
+    """Starts the children of one server."""
+
+    def __init__(self, settings: Settings, listener: socket.socket, metrics: Path | None = None) -> None:
+        """`metrics`: the folder for the children's counts."""
+        self.settings = settings
+        """Of the children that are started from now on."""
+        self._listener = listener
+        self._metrics = metrics
+        self._context = multiprocess.get_context("spawn")
+
+    def __call__(self, role: str, generation: int, subject: str = "") -> ChildProcess:
+        """Start a child of that role. It has its ends of a control socket and a lifeline, and nothing else of ours."""
+        control, control_end = control_pair()
+        lifeline_end, lifeline = self._context.Pipe(duplex=False)
+        target: Any
+        arguments: tuple[Any, ...]
+        if role == "front":
+            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings, self._metrics)
+        elif role == "worker":
+            target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
+        elif role == "trial":
+            target, arguments = entries.trial, (control_end, lifeline_end, self.settings, subject)
+        else:
+            target, arguments = entries.fetcher, (control_end, lifeline_end, self.settings)
+        process = self._context.Process(target=target, args=arguments, name=f"{role}[{generation}]")
+        process.start()
+        control_end.close()
+        lifeline_end.close()
+        return ChildProcess(role, generation, process, control, lifeline)

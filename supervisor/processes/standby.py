@@ -1,0 +1,64 @@
+"""The worker that waits for another's death: one, whichever slot it will be needed in."""
+
+from __future__ import annotations
+
+from shm.messages import Load
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
+
+BACKOFF = 5.0
+"""Seconds after which a standby that died, or was let go, is replaced."""
+
+
+class Standby:
+    """It has imported its libraries and can be any slot's; or it has loaded the model too, as slot 0 would."""
+
+    def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers) -> None:
+        self._mode = settings.standby
+        self._nursery = nursery
+        self._timers = timers
+        self._not_before = 0.0
+        self.process: Incarnation | None = None
+
+    @property
+    def state(self) -> str:
+        """For people."""
+        return "loaded" if self.process and self.process.ready else "imported"
+
+    @property
+    def was_told_to_load(self) -> bool:
+        return self.process is not None and self._mode == "loaded"
+
+    def refill(self, load: Load) -> Incarnation | None:
+        """Start one, if there is none and it is time for one; the process, if it loads now.
+
+        `load`: what it is told if it is to load.
+        """
+        if self._mode == "off" or self.process or self._timers.clock() < self._not_before:
+            return None
+        self.process = self._nursery.start("worker")
+        if self._mode == "imported":
+            return None
+        self.process.send(load)
+        return self.process
+
+    def take(self, like_slot_0: bool) -> Incarnation | None:
+        """The process, which from now on is the caller's; None if there is none, or one that has loaded for a slot
+        that is not like the caller's."""
+        if self._mode == "loaded" and not like_slot_0:
+            return None
+        taken, self.process = self.process, None
+        return taken
+
+    def drop(self) -> None:
+        """End it: what it was started with isn't true any more."""
+        if self.process:
+            self._nursery.let_go(self.process)
+            self.process = None
+
+    def rest(self) -> None:
+        """A process died that was not needed yet: start no standby for a while."""
+        self._not_before = self._timers.clock() + BACKOFF
+        self._timers.after(BACKOFF, lambda: None)  # `tick` is called then, and refills

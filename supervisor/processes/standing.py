@@ -1,0 +1,51 @@
+"""How the whole server stands, in one value: what the lifecycle tells whoever watches the server from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from supervisor.processes.role import Role, RoleState
+from supervisor.processes.speaking import best, speaking, voice
+
+
+class Phase(StrEnum):
+    """Where a server is between its start and its end."""
+
+    STARTING = "starting"
+    """Nothing has spoken yet."""
+    SERVING = "serving"
+    """The front accepts, and something speaks or is being restarted."""
+    RELOADING = "reloading"
+    """It serves, and what takes over with changed settings is coming up."""
+    DRAINING = "draining"
+    """It ends when its streams have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A phase, and what can be said about it."""
+
+    phase: Phase
+    summary: str
+    """One line for people."""
+
+
+def summary(front: Role, workers: Sequence[Role], stopping: bool, meanwhile: str) -> str:
+    """One line for people: who speaks, or why nobody does. `meanwhile`: what an errand does; empty if none runs."""
+    in_order = (front, best(workers))
+    for role in in_order:
+        if role.state is RoleState.FATAL:
+            return role.reason
+    if stopping:
+        return "draining"
+    for role in in_order:
+        if role.state is not RoleState.RUNNING:
+            return role.reason
+    heard = voice(workers)
+    assert heard and heard.ready
+    engine = heard.ready.engine
+    several = f", {len(speaking(workers))} of {len(workers)} workers" if len(workers) > 1 else ""
+    errand = f", while {meanwhile}" if meanwhile else ""
+    return f"speaking with {engine.name} ({engine.model}, {engine.provider}){several}{errand}"

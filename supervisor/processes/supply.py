@@ -1,0 +1,106 @@
+"""Processes for the workers' slots: the standby or a new one, each told what it is to load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from shm.messages import Load
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.provider_failures import ProviderFailures
+from supervisor.processes.role import Role
+from supervisor.processes.standby import Standby
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
+
+ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"}
+"""Execution providers that leave the cores to others. OpenVINO, as it comes, runs on them."""
+
+
+class Supply:
+    """Knows which slot each worker was started for, and which part of the machine it believes to have."""
+
+    def __init__(
+        self,
+        roles: Sequence[Role],
+        failures: ProviderFailures,
+        settings: SupervisorSettings,
+        nursery: Nursery,
+        timers: Timers,
+        overdue: Callable[[Incarnation], None],
+    ) -> None:
+        """`overdue` is called with a worker that hasn't loaded within `--load-timeout`."""
+        self.standby = Standby(settings, nursery, timers)
+        self._roles = roles
+        self._failures = failures
+        self._load_timeout = settings.load_timeout
+        self._nursery = nursery
+        self._timers = timers
+        self._overdue = overdue
+        self._given: dict[int, tuple[Role, Load]] = {}
+        """By generation: the role for which each worker was started, and what it was told to load."""
+        self._accelerated = False
+        """Slot 0 speaks, or did last, on an accelerator."""
+        self._divided_for: Incarnation | None = None
+        """The process of slot 0 for which the cores were divided last."""
+
+    def role_of(self, generation: int) -> Role | None:
+        """The role for which that worker was started; None for a standby."""
+        return self._given[generation][0] if generation in self._given else None
+
+    def take(self, role: Role) -> Incarnation:
+        """A process for that role, which has been told to load, or has loaded."""
+        first = self._roles[0]
+        like_first = role is first or bool(role.ready and first.ready and _provider(role) == _provider(first))
+        child = self.standby.take(like_first) or self._nursery.start("worker")
+        load = self._load(role)
+        self._given[child.generation] = role, load
+        child.send(load)
+        self._mind_loading(child)
+        return child
+
+    def refill_standby(self) -> None:
+        """Have a worker stand by, if it is time for one."""
+        if child := self.standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True)):
+            self._mind_loading(child)
+
+    def _mind_loading(self, child: Incarnation) -> None:
+        """An execution provider may compile for ever, if it finds nothing of what it compiled before."""
+
+        def look() -> None:
+            if child.ready is None and child in self._nursery.children:
+                self._overdue(child)
+
+        self._timers.after(self._load_timeout, look)
+
+    def _load(self, role: Role) -> Load:
+        """For a process of that role. Slot 0 has its part of the cores until it turns out to need none."""
+        accelerated = self._accelerated and role is not self._roles[0]
+        assert role.slot is not None
+        return Load(tuple(self._failures.reasons), slot=role.slot, slots=len(self._roles), accelerated=accelerated)
+
+    def divide_cores(self) -> list[Role]:
+        """The roles whose processes have another part of the cores than is right since slot 0's process speaks."""
+        first = self._roles[0]
+        if first.process is None or first.process.ready is None or first.process is self._divided_for:
+            return []
+        self._divided_for = first.process
+        if len(self._roles) == 1:
+            return []
+        self._accelerated = _provider(first) in ACCELERATORS
+        if self._accelerated:
+            first.process.send(msgspec.structs.replace(self._load(first), accelerated=True))
+        latest = [role.successor or role.process for role in self._roles[1:]]
+        given = [self._given[child.generation] for child in latest if child]
+        return [role for role, load in given if load.accelerated is not self._accelerated]
+
+    def gone(self, child: Incarnation) -> Role | None:
+        """The worker has ended and was reaped; its role."""
+        return self._given.pop(child.generation, (None,))[0]
+
+
+def _provider(role: Role) -> str:
+    """The execution provider of the role's last engine; empty before the first."""
+    return role.ready.engine.provider if role.ready else ""

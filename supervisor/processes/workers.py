@@ -1,0 +1,195 @@
+"""The workers: one role for each slot, the one standby they share, and what each of their events means."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from shm.engine_info import Priority
+from shm.messages import ProviderFailure, Ready
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
+from supervisor.processes.provider_failures import ProviderFailures
+from supervisor.processes.replacements import Replacements
+from supervisor.processes.role import Role, RoleState
+from supervisor.processes.speaking import speaking
+from supervisor.processes.supply import Supply
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
+from worker.providers.records import CPU
+
+log = logging.getLogger(__name__)
+
+FIRST_ALONE = 10.0
+"""Seconds that the other slots wait for the first one at most, which may hang while it loads."""
+
+
+class Workers:
+    """Events record what happened; `reconcile` starts what is missing."""
+
+    def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers) -> None:
+        self.roles = [Role("worker", settings, nursery, timers, slot) for slot in range(settings.workers)]
+        self.failures = ProviderFailures()
+        self._load_timeout = settings.load_timeout
+        self._supply = Supply(self.roles, self.failures, settings, nursery, timers, self._overdue)
+        self.standby = self._supply.standby
+        self._replacements = Replacements()
+        self._nursery = nursery
+        self._timers = timers
+        self._others_wait = True
+        self._spares_wanted = True
+        """False once the server stops: only workers that streams still need are started."""
+
+    # -- how they stand
+
+    @property
+    def replacing(self) -> bool:
+        """A successor is coming up, or will be."""
+        return bool(self._replacements) or any(role.successor for role in self.roles)
+
+    @property
+    def hopeless(self) -> bool:
+        """No slot has ever spoken, and none can: the end of the server."""
+        never = all(role.state is RoleState.FATAL and not role.ever_ran for role in self.roles)
+        return never and any(role.boot_failed for role in self.roles)
+
+    # -- what happens
+
+    def start(self) -> None:
+        """Bring up slot 0; the others wait until it speaks, and then know whether it needs cores."""
+        self.roles[0].start(self._supply.take(self.roles[0]))
+        self._timers.after(FIRST_ALONE, self._let_others_start)
+
+    def _let_others_start(self) -> None:
+        if self._others_wait and self._spares_wanted:
+            self._others_wait = False
+            for role in self.roles[1:]:
+                role.start_due = True
+
+    def ready(self, child: Incarnation, ready: Ready) -> None:
+        """The worker's engine is loaded. A standby's is kept until it is needed."""
+        child.ready = ready
+        name, provider = ready.engine.name, ready.engine.provider
+        log.info("worker[%d] is ready after %.2f s: %s on %s", child.generation, ready.load_seconds, name, provider)
+        if role := self._supply.role_of(child.generation):
+            role.serves(child)
+
+    def replace(self, why: str, fresh: bool, only: Incarnation | None = None) -> None:
+        """Bring up another generation beside each that speaks, or beside the `only` one that is meant.
+
+        `fresh`: what stands by or loads was started under other settings, or before the model's files were there.
+        """
+        if fresh:
+            self.standby.drop()
+        for role in self.roles if self._spares_wanted else ():
+            if only is None or role.process is only:
+                self._replacements.want(role, why, fresh)
+
+    def boot_failure(self, child: Incarnation, reason: str) -> None:
+        """The worker can't start, and starting again would not help."""
+        log.error("%s", reason)
+        if role := self._supply.role_of(child.generation):
+            role.fails_to_boot(child, reason)
+
+    def provider_failure(self, child: Incarnation, failure: ProviderFailure) -> None:
+        """An execution provider doesn't work: the next generation starts without it, at once."""
+        self.failures.give_up(failure.provider, failure.reason)
+        self._drop_standby_unless(child)
+        if role := self._supply.role_of(child.generation):
+            role.gives_way(child, f"{failure.provider} doesn't work; going on without it")
+        else:
+            self._nursery.kill_after(child, 0.0)
+
+    def _drop_standby_unless(self, child: Incarnation) -> None:
+        if self.standby.was_told_to_load and self.standby.process is not child:
+            self.standby.drop()  # it has loaded on what doesn't work
+
+    def _overdue(self, child: Incarnation) -> None:
+        provider = child.loading
+        reason = f"it hadn't loaded after {self._load_timeout:g} s (--load-timeout)"
+        accelerated = provider not in ("", CPU)
+        role = self._supply.role_of(child.generation)
+        if role and not accelerated:
+            role.condemn(child, reason)
+            return
+        child.dump_stacks()
+        if role is None:
+            log.error("ending the standby worker[%d]: %s", child.generation, reason)
+            self.standby.drop()  # at once: no slot is to take one that is about to be killed
+            self.standby.rest()
+            if accelerated:
+                self.failures.give_up(provider, reason)
+        else:
+            self.provider_failure(child, ProviderFailure(provider, reason))
+
+    def distrusted(self, generation: int, reason: str) -> None:
+        """A front says that this worker hangs or broke its contract."""
+        role = self._supply.role_of(generation)
+        mine = [role.process, *role.draining.values()] if role else []
+        for child in mine:
+            if role and child and child.generation == generation:
+                role.condemn(child, reason)
+
+    def exited(self, child: Incarnation, status: int) -> None:
+        """A worker has ended and was reaped."""
+        role = self._supply.gone(child)
+        if self.failures.crashed(child.ready.engine.provider if child.ready else child.loading, status):
+            self._drop_standby_unless(child)
+        if child is self.standby.process:
+            self.standby.process = None
+            log.error("the standby worker[%d] ended with %s", child.generation, ended(status))
+            self.standby.rest()
+        elif role:
+            if child is role.successor:
+                self.standby.rest()
+            role.exited(child, status)
+
+    # -- what follows from it
+
+    def reconcile(self) -> None:
+        """Start what is due: slots, then successors one after another, then the standby."""
+        self._divide_cores()
+        if self.roles[0].state is not RoleState.STARTING:
+            self._let_others_start()
+        for role in self.roles:
+            if role.start_due:
+                role.start(role.successor or self._supply.take(role))
+        self._divide_cores()
+        while turn := self._replacements.next(self.roles):
+            role, why = turn
+            role.replace(self._supply.take(role), why)
+            self._divide_cores()  # a standby that has loaded has taken over, and the next one's turn has come
+        if self._spares_wanted and speaking(self.roles) and not any(role.is_coming_up for role in self.roles):
+            self._supply.refill_standby()
+
+    def _divide_cores(self) -> None:
+        for role in self._supply.divide_cores():
+            if self._spares_wanted:
+                self._replacements.want(role, "the cores are divided anew", fresh=True)
+
+    # -- ending
+
+    def stop_spares(self) -> None:
+        """The server is to stop: nothing is brought up for later any more."""
+        if self.standby.process:
+            self.standby.process.kill()
+            self.standby.process = None
+        for role in self.roles:
+            role.drop_successor()
+        self._replacements.clear()
+        self._spares_wanted = False
+
+    def stop(self) -> None:
+        """No front is left: end them all. Idempotent."""
+        for role in self.roles:
+            role.stop(KILL_GRACE)
+            for child in role.draining.values():
+                self._nursery.end(child)
+
+
+def placed(child: Incarnation, priority: Priority) -> None:
+    """A worker has moved to another slot's share of the machine."""
+    if child.ready:
+        engine = msgspec.structs.replace(child.ready.engine, priority=priority)
+        child.ready = msgspec.structs.replace(child.ready, engine=engine)

@@ -1,0 +1,50 @@
+"""All settings of a server, composed of the folders' own dataclasses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from frontend.settings.front import FrontSettings
+from frontend.text.normalization.settings import Normalization
+from frontend.text.settings import TextSettings
+from supervisor.settings.supervisor import SupervisorSettings
+from supervisor.settings.tuning import TuningSettings
+from worker.settings import WorkerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What `kokoro-live serve` runs with."""
+
+    supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
+    tuning: TuningSettings = field(default_factory=TuningSettings)
+    front: FrontSettings = field(default_factory=FrontSettings)
+    text: TextSettings = field(default_factory=TextSettings)
+    normalization: Normalization = field(default_factory=Normalization)
+    worker: WorkerSettings = field(default_factory=WorkerSettings)
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Settings:
+        """From one flat mapping, as the command line has it.
+
+        Raises:
+            ValueError: a value that makes no sense; the message names it.
+        """
+        return cls(
+            **{
+                part.name: kind(**{f.name: values[f.name] for f in fields(kind) if f.name in values})
+                for part, kind in zip(fields(cls), KINDS, strict=True)
+            }
+        )
+
+
+KINDS: tuple[type[Any], ...] = (
+    SupervisorSettings,
+    TuningSettings,
+    FrontSettings,
+    TextSettings,
+    Normalization,
+    WorkerSettings,
+)
+"""The dataclasses that the command line makes options of; no field name stands in two of them."""

@@ -1,0 +1,164 @@
+"""The tuning profile: one JSON file in the cache, and the case for which it was measured."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from importlib.metadata import distributions
+from pathlib import Path
+
+import msgspec
+
+from supervisor.settings.composition import Settings
+from worker.checksum_cache import cached_sha256_of
+from worker.engine import EngineUnavailable
+from worker.machine import machine_name
+from worker.model_search import find_model
+
+FORMAT = 2
+"""Incremented whenever a field's meaning changes."""
+
+_MEASURED_WITH = (
+    "provider",
+    "provider_options",
+    "vocoder",
+    "statistics",
+    "first_window",
+    "window_growth",
+    "window",
+    "graph_optimization",
+    "spinning",
+    "memory_arena",
+    "memory_pattern",
+    "worker_cpus",
+    "worker_nice",
+    "worker_qos",
+)
+"""Settings of the worker that change how fast it is."""
+
+
+class Unusable(Exception):
+    """No profile applies. The message gives the reason, and starts in the middle of a sentence."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a profile depends on. A profile of another case is stale."""
+
+    machine: str
+    """See `worker.machine.machine_name`."""
+    onnxruntime: str
+    """Packages that contain onnxruntime, with versions."""
+    model_sha256: str
+    settings: dict[str, str]
+    format: int = FORMAT
+
+    @classmethod
+    def of(cls, settings: Settings) -> Case:
+        """
+        Raises:
+            Unusable: Kokoro doesn't speak with these settings.
+        """
+        worker = settings.worker
+        if worker.engine == "espeak":
+            raise Unusable("espeak-ng has nothing to tune")
+        try:
+            sha256 = cached_sha256_of(worker.model or find_model(worker.model_dir))
+        except (EngineUnavailable, OSError) as error:
+            raise Unusable(f"there is no model: {error}") from error
+        values = {name: str(getattr(worker, name)) for name in _MEASURED_WITH}
+        values["workers"] = str(settings.supervisor.workers)
+        return cls(machine=machine_name(), onnxruntime=_runtimes(), model_sha256=sha256, settings=values)
+
+    def differences(self, other: Case) -> list[str]:
+        """Names of everything in which the cases differ, for people."""
+        parts = {"machine": "the machine or its system", "onnxruntime": "onnxruntime", "model_sha256": "the model"}
+        found = [said for part, said in parts.items() if getattr(self, part) != getattr(other, part)]
+        names = sorted(self.settings.keys() | other.settings.keys())
+        found += [
+            f"--{name.replace('_', '-')}" for name in names if self.settings.get(name) != other.settings.get(name)
+        ]
+        return [*found, *(["kokoro-live"] if self.format != other.format else [])]
+
+
+class Way(msgspec.Struct, frozen=True, kw_only=True):
+    """A way to divide the cores. In `WorkerSettings`, 0 is the default of either."""
+
+    threads: int
+    """Threads per inference."""
+    concurrency: int
+    """Inferences side by side."""
+
+    def __str__(self) -> str:
+        return f"threads {self.threads}, concurrency {self.concurrency}"
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """A way that was measured against the default. Ratios are medians over the rounds; above 1 is better."""
+
+    way: Way
+    first: float | None = None
+    """Time to the first audible sample."""
+    alone: float | None = None
+    """Audio per second, one sentence at a time."""
+    together: float | None = None
+    """Audio per second with all lanes."""
+    note: str = ""
+    """Why the way was rejected, or couldn't be measured."""
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of one `kokoro-live tune`."""
+
+    case: Case
+    created: float
+    """Seconds since 1970."""
+    chosen: Way | None
+    """None: the defaults stay."""
+    verdict: str
+    """One sentence."""
+    attempts: tuple[Attempt, ...]
+
+
+def profile_file(settings: Settings) -> Path:
+    """The file of the settings' cache folder; each `tune` replaces it."""
+    return settings.worker.cache_dir / "tuning.json"
+
+
+def read(file: Path) -> Profile:
+    """
+    Raises:
+        FileNotFoundError: there is none.
+        Unusable: the file can't be read.
+    """
+    try:
+        return _decode(file.read_bytes())
+    except FileNotFoundError:
+        raise
+    except (OSError, msgspec.DecodeError) as error:
+        raise Unusable(f"{file} can't be read: {error}") from error
+
+
+def write(file: Path, profile: Profile) -> None:
+    """Replace the file, so that no reader finds half of it.
+
+    Raises:
+        OSError: the folder can't be written to.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(msgspec.json.format(msgspec.json.encode(profile), indent=1))
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _runtimes() -> str:
+    """Read from the packages' metadata: importing onnxruntime would cost the supervisor 60 MB."""
+    names = {(each.name, each.version) for each in distributions() if each.name.startswith("onnxruntime")}
+    return ", ".join(f"{name} {version}" for name, version in sorted(names))
+
+
+_decode = msgspec.json.Decoder(Profile).decode

@@ -1,0 +1,109 @@
+"""Whatever fails around the handlers is answered in OpenAI's shape, and what the log says stays in the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import aiohttp
+import pytest
+
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, serving, speech
+
+SECRET = "the text of the client"
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/nothing", "/v1/audio/speech/", "/v2/models", "/%0a%0dx"])
+async def test_an_unknown_route_is_404_in_shape(path: str) -> None:
+    async with (
+        serving(FakeSpeaker()) as server,
+        aiohttp.ClientSession() as client,
+        client.get(server.url + path) as response,
+    ):
+        assert response.status == 404
+        error = (await response.json())["error"]
+        assert (error["type"], error["param"], error["code"]) == ("invalid_request_error", None, "unknown_url")
+        assert response.headers["X-Request-Id"]
+        assert response.headers["Server"] == "kokoro-live"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [("GET", "/v1/audio/speech", "POST"), ("POST", "/health", "GET,HEAD"), ("OPTIONS", "/v1/models", "GET,HEAD")],
+)
+async def test_a_wrong_method_is_405_in_shape_and_says_which_is_right(method: str, path: str, allowed: str) -> None:
+    async with (
+        serving(FakeSpeaker()) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.request(method, path) as response,
+    ):
+        assert (response.status, response.headers["Allow"]) == (405, allowed)
+        error = (await response.json())["error"]
+        assert error["code"] == "method_not_supported"
+        assert allowed in error["message"]
+
+
+@pytest.mark.parametrize("path", ["/health", "/ready", "/v1/models", "/v1/audio/voices", "/metrics"])
+async def test_head_works_where_get_does(path: str) -> None:
+    async with serving(FakeSpeaker()) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.head(path) as response:
+            assert (response.status, await response.read()) == (200, b"")
+        async with client.get(path) as response:
+            assert response.status == 200 and await response.read()
+
+
+async def test_an_unexpected_exception_is_500_without_internals_and_logged_with_its_traceback(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    speaker = FakeSpeaker()
+    speaker.refusal = ZeroDivisionError("secret detail")
+    async with (
+        serving(speaker) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json={"input": SECRET}) as response,
+    ):
+        answer = await response.text()
+        assert response.status == 500
+        error = (await response.json())["error"]
+    assert (error["type"], error["code"]) == ("server_error", "internal")
+    assert "ZeroDivision" not in answer and "secret" not in answer
+    (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert record.exc_info is not None and record.exc_info[0] is ZeroDivisionError
+    assert response.headers["X-Request-Id"] in record.getMessage()
+
+
+async def test_each_request_is_one_line_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with serving(FakeSpeaker(speech(10))) as server, aiohttp.ClientSession(server.url) as client:
+        for path in ("/v1/audio/speech?input=hidden", "/v1/x%0aFAKE"):
+            async with client.post(path, json={"input": SECRET}, headers={"X-Request-Id": "r-1"}) as response:
+                await response.read()
+    lines = [record.getMessage() for record in caplog.records if record.name == "frontend.http.app"]
+    assert len(lines) == 2
+    assert lines[0].startswith("POST /v1/audio/speech 200 ") and lines[0].endswith(" r-1")
+    assert lines[1].startswith("POST /v1/x%0AFAKE 404 ")
+    assert not any(word in caplog.text for word in (SECRET, "hidden", "\nFAKE"))
+
+
+async def test_health_answers_while_a_stream_waits() -> None:
+    speaker = FakeSpeaker(asyncio.Event())
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        waiting = asyncio.create_task(client.post("/v1/audio/speech", json={"input": "Hello."}))
+        while not speaker.streams:
+            async with client.get("/health") as response:
+                assert (response.status, await response.json()) == (200, {"status": "ok"})
+        await asyncio.wait_for(speaker.streams[0].waiting.wait(), DEFAULT_TIMEOUT)
+        async with client.get("/health") as response:
+            assert response.status == 200
+        waiting.cancel()
+        await asyncio.wait_for(speaker.streams[0].closed.wait(), DEFAULT_TIMEOUT)
+
+
+async def test_an_expectation_that_nobody_knows_is_refused_and_not_hung_up_on() -> None:
+    async with serving(FakeSpeaker()) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(
+            b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nExpect: cake\r\nContent-Length: 2\r\n\r\n{}"
+        )
+        assert (await asyncio.wait_for(reader.readline(), DEFAULT_TIMEOUT)).startswith(b"HTTP/1.1 417 ")
+        writer.close()

@@ -1,0 +1,227 @@
+"""The audio formats over real sockets: types, lengths, ends, and clients that are slow or gone."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import io
+import json
+import socket
+import threading
+import wave
+
+import aiohttp
+import av
+import numpy as np
+import pytest
+
+from frontend.audio.encoding import MAX_THREADS
+from frontend.contract.errors import Broken
+from frontend.settings.front import FrontSettings
+from tests.frontend.audio.hearing import PADDING, hear, vowels
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, speech
+
+PIECES = [vowels(0.75), vowels(0.031), vowels(0.4)]
+CONTENT_TYPES = {
+    "mp3": "audio/mpeg",
+    "opus": "audio/ogg",
+    "aac": "audio/aac",
+    "flac": "audio/flac",
+    "wav": "audio/wav",
+    "pcm": "audio/pcm",
+}
+CODECS = ["mp3", "opus", "aac", "flac"]
+
+
+def containers() -> int:
+    """PyAV's containers that are alive."""
+    gc.collect()
+    return sum(isinstance(found, av.container.Container) for found in gc.get_objects())
+
+
+async def test_mp3_is_the_default() -> None:
+    async with (
+        serving(FakeSpeaker(*PIECES)) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json={"input": "Hello."}) as response,
+    ):
+        body = await response.read()
+    assert response.headers["Content-Type"] == "audio/mpeg"
+    assert body[:2] == b"\xff\xf3", "an MPEG-2 layer III frame, no tag before it"
+    assert len(hear(body).samples) > sum(map(len, PIECES))
+
+
+@pytest.mark.parametrize("rate", [None, 16_000, 48_000])
+@pytest.mark.parametrize("name", CONTENT_TYPES)
+async def test_streamed_and_whole_sound_the_same(name: str, rate: int | None) -> None:
+    ask = {"input": "Hello.", "response_format": name, "sample_rate": rate}
+    async with serving(FakeSpeaker(*PIECES)) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.post("/v1/audio/speech", json=ask) as response:
+            streamed = await response.read()
+            assert response.headers["Content-Type"] == CONTENT_TYPES[name]
+            assert response.headers["X-Sample-Rate"] == str(rate or 24_000)
+            assert response.headers["Transfer-Encoding"] == "chunked"
+        async with client.post("/v1/audio/speech", json=ask | {"stream": False}) as response:
+            whole = await response.read()
+            assert response.headers["Content-Type"] == CONTENT_TYPES[name]
+            assert response.headers["X-Sample-Rate"] == str(rate or 24_000)
+            assert response.headers["Content-Length"] == str(len(whole))
+    if name == "pcm":
+        assert streamed == whole
+        return
+    first, second = hear(streamed).samples, hear(whole).samples
+    if name == "mp3":
+        first = first[PADDING["mp3"] :][: len(second)]
+    assert np.array_equal(first, second)
+
+
+async def test_a_whole_wav_has_exact_sizes() -> None:
+    async with (
+        serving(FakeSpeaker(*PIECES)) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/audio/speech", json={"input": "A", "format": "wav", "stream": False}) as response,
+    ):
+        body = await response.read()
+    with wave.open(io.BytesIO(body)) as reader:
+        assert reader.readframes(reader.getnframes()) == np.concatenate(PIECES).tobytes()
+    assert int.from_bytes(body[4:8], "little") == len(body) - 8
+
+
+async def test_a_whole_clip_that_breaks_is_an_ordinary_error() -> None:
+    async with (
+        serving(FakeSpeaker(*PIECES, Broken("too late"))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/audio/speech", json={"input": "A", "stream": False}) as response,
+    ):
+        assert response.status == 500
+        assert (await response.json())["error"]["message"] == "too late"
+
+
+async def test_a_whole_clip_has_a_limit() -> None:
+    speaker = FakeSpeaker(*[vowels(0.6)] * 9)
+    async with (
+        serving(speaker, FrontSettings(max_clip_seconds=2)) as server,
+        aiohttp.ClientSession(server.url) as client,
+    ):
+        async with client.post("/audio/speech", json={"input": "A", "stream": False}) as response:
+            error = (await response.json())["error"]
+            assert (response.status, error["param"], error["code"]) == (400, "stream", "clip_too_long")
+        assert speaker.streams[0].given == 4 and speaker.streams[0].closed.is_set()
+        async with client.post("/audio/speech", json={"input": "A", "stream": True}) as response:
+            assert response.status == 200
+            await response.read()
+
+
+@pytest.mark.parametrize("name", CODECS)
+async def test_a_cut_stream_has_no_clean_end_and_no_encoders_tail(name: str) -> None:
+    """What arrived decodes to the sound that was there, without the frames that an encoder adds at its end."""
+    speaker = FakeSpeaker(vowels(1.0), Broken("gone"))
+    ask = json.dumps({"input": "Hello.", "response_format": name}).encode()
+    data = b""
+    async with (
+        serving(speaker) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", data=ask) as response,
+    ):
+        with pytest.raises(aiohttp.ClientPayloadError):
+            async for chunk in response.content.iter_any():
+                data += chunk
+    got = hear(data)
+    assert 0.85 < (len(got.samples) - PADDING.get(name, 0)) / got.sample_rate < 0.99
+
+
+@pytest.mark.parametrize("name", CODECS)
+async def test_the_first_bytes_leave_before_the_second_piece_is_there(name: str) -> None:
+    gate = asyncio.Event()
+    async with (
+        serving(FakeSpeaker(vowels(0.1), gate, vowels(0.1))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json={"input": "Hello.", "response_format": name}) as response,
+    ):
+        first = await asyncio.wait_for(response.content.readany(), DEFAULT_TIMEOUT)
+        assert len(first) > 100
+        gate.set()
+        got = hear(first + await response.read())
+        assert len(got.samples) / got.sample_rate >= 0.2
+
+
+async def test_an_error_before_the_codec_gives_its_first_byte_has_its_status() -> None:
+    async with (
+        serving(FakeSpeaker(vowels(0.01), Broken("early"))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json={"input": "Hello."}) as response,
+    ):
+        assert response.status == 500
+
+
+@pytest.mark.parametrize("name", [*CODECS, "wav"])
+async def test_clients_that_leave_leave_nothing_behind(name: str) -> None:
+    before = containers()
+    threads = threading.active_count()
+    ask = json.dumps({"input": "Hello.", "response_format": name, "sample_rate": 48_000}).encode()
+    speaker = FakeSpeaker(*[vowels(0.5)] * 2000)
+    async with serving(speaker) as server:
+        for _ in range(6):
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(raw_post(ask))
+            await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), DEFAULT_TIMEOUT)
+            writer.transport.abort()
+            await asyncio.wait_for(speaker.streams[-1].closed.wait(), DEFAULT_TIMEOUT)
+            assert speaker.streams[-1].given < 2000
+        assert threading.active_count() - threads <= MAX_THREADS
+    assert threading.active_count() == threads
+    await asyncio.sleep(0)  # a thread's last word to the loop still holds what it worked with
+    assert containers() == before
+
+
+async def test_a_slow_reader_of_a_codec_stalls_its_stream_and_loses_nothing() -> None:
+    pieces = [speech(24_000, first=n) for n in range(300)]
+    speaker = FakeSpeaker(*pieces)
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        sock = socket.socket()
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        sock.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", server.port))
+        reader, writer = await asyncio.open_connection(sock=sock, limit=4096)
+        writer.write(raw_post(b'{"input": "A", "response_format": "flac"}', version="1.0"))
+        await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), DEFAULT_TIMEOUT)
+        given = -1
+        while given != speaker.streams[0].given:  # until it stands still
+            given = speaker.streams[0].given
+            for _ in range(20):
+                async with client.get("/health") as response:
+                    assert response.status == 200
+        assert given < len(pieces)
+        data = await asyncio.wait_for(reader.read(), DEFAULT_TIMEOUT)
+        writer.close()
+    assert np.array_equal(hear(data).samples, np.concatenate(pieces))
+
+
+@pytest.mark.parametrize("name", CODECS)
+async def test_the_audio_that_is_counted_is_what_was_sent(name: str) -> None:
+    async with serving(FakeSpeaker(*PIECES)) as server, aiohttp.ClientSession(server.url) as client:
+        for stream in (True, False):
+            ask = {"input": "Hello.", "response_format": name, "stream": stream}
+            async with client.post("/v1/audio/speech", json=ask) as response:
+                await response.read()
+        counted = server.metrics.registry.get_sample_value
+        assert counted("kokoro_live_audio_seconds_total") == pytest.approx(2 * sum(map(len, PIECES)) / 24_000)
+        assert counted("kokoro_live_time_to_first_audio_seconds_count") == 2
+
+
+@pytest.mark.parametrize("name", CODECS)
+async def test_sound_that_a_codec_still_holds_does_not_count_as_sent(name: str) -> None:
+    gate = asyncio.Event()
+    quiet = np.zeros(4800, np.int16)
+    quiet[-24:] = 10_000
+    speaker = FakeSpeaker(quiet, gate, vowels(0.2))
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        counted = server.metrics.registry.get_sample_value
+        async with client.post("/v1/audio/speech", json={"input": "Hello.", "response_format": name}) as response:
+            await asyncio.wait_for(speaker.streams[0].waiting.wait(), DEFAULT_TIMEOUT)
+            assert 0 < (counted("kokoro_live_audio_seconds_total") or 0) < 0.2
+            assert counted("kokoro_live_time_to_first_audio_seconds_count") == 0
+            gate.set()
+            await response.read()
+        assert counted("kokoro_live_audio_seconds_total") == pytest.approx(0.4)
+        assert counted("kokoro_live_time_to_first_audio_seconds_count") == 1

@@ -1,0 +1,96 @@
+"""Whatever bytes a body has, it is a call whose fields are right, or 400 that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from frontend.audio.formats import FORMATS
+from frontend.contract.errors import ApiError
+from frontend.http.requests.schema import SpeechBody, SpeechCall, parse_speech
+
+LONGEST = 200
+
+FIELDS = [field.encode_name for field in msgspec.structs.fields(SpeechBody)]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5) | st.just("id"), inner, max_size=3),
+    max_leaves=5,
+)
+LIKELY = st.sampled_from(
+    [
+        "Hello.",
+        "af_heart",
+        "pcm",
+        "wav",
+        "opus",
+        "sse",
+        "audio",
+        "word",
+        "queue",
+        "en",
+        1.0,
+        0.25,
+        8000,
+        44100,
+        True,
+        False,
+    ]
+)
+BODIES = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(FIELDS, LIKELY | ANYTHING) | {"input": st.text() | ANYTHING, "other": ANYTHING}
+)
+
+
+def check(body: bytes) -> SpeechCall | ApiError:
+    try:
+        call = parse_speech(body, LONGEST)
+    except ApiError as error:
+        assert error.status == 400 and error.code
+        assert 0 < len(error.message) < 700
+        error.message.encode()
+        return error
+    assert call.text.strip() and len(call.text) <= LONGEST
+    assert 0.25 <= call.speed <= 4
+    assert not FORMATS[call.format].rates or call.sample_rate in FORMATS[call.format].rates
+    assert 8000 <= call.sample_rate <= 48000
+    return call
+
+
+@settings(max_examples=300)
+@given(BODIES)
+def test_any_json_object(body: dict[str, Any]) -> None:
+    check(json.dumps(body).encode())
+
+
+@settings(max_examples=100)
+@given(
+    st.binary(max_size=200)
+    | st.text().map(lambda text: text.encode("utf-16", "surrogatepass"))
+    | ANYTHING.map(lambda value: json.dumps(value).encode())
+)
+@example(b"\xef\xbb\xbf{}")
+@example(b"[" * 10_000)
+def test_any_bytes(body: bytes) -> None:
+    check(body)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 200), st.integers(0, 255))
+def test_a_good_body_with_a_wrong_byte(place: int, byte: int) -> None:
+    body = bytearray(json.dumps({"input": "Hello.", "voice": {"id": "af_heart"}, "speed": 1, "stream": True}).encode())
+    body[place % len(body)] = byte
+    check(bytes(body))
+
+
+@given(st.text(st.characters(exclude_categories=()), min_size=1, max_size=LONGEST).filter(str.strip))
+def test_any_text_arrives_as_it_was_sent(text: str) -> None:
+    call = check(json.dumps({"input": text}, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        assert isinstance(call, ApiError)
+    else:
+        assert isinstance(call, SpeechCall) and call.text == text

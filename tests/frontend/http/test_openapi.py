@@ -1,0 +1,168 @@
+"""The API's description: all routes and nothing else, every field explained, and answers that are as it says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+from aiohttp import web
+
+from frontend.http.access.rules import Access
+from frontend.http.app import make_app
+from frontend.http.openapi import answers
+from frontend.http.openapi.document import build
+from frontend.http.openapi.fields import FIELDS
+from frontend.http.routes.page import PAGE
+from frontend.http.routes.speech import FILES
+from frontend.http.routes.table import ROUTES, access_of
+from frontend.monitoring.metrics import Metrics
+from frontend.settings.front import FrontSettings
+from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+
+OF_THE_PROCESS = {("get", "/status"), ("post", "/dev/phonemize")}
+"""Routes whose handlers only a whole front process has."""
+
+
+NASTY_HOST = "<b>x"
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(build(ROUTES)))
+    return built
+
+
+def routes() -> set[tuple[str, str]]:
+    """The API's, each with the `/v1` where it also answers without."""
+
+    async def collect() -> set[tuple[str, str]]:
+        app = make_app(FakeSpeaker(), FrontSettings(), Metrics())
+        return {
+            (route.method.lower(), route.resource.canonical)
+            for route in app.router.routes()
+            if route.method != "HEAD" and isinstance(route.resource, web.Resource)
+        }
+
+    found = asyncio.run(collect())
+    doubled = {(method, path) for method, path in found if (method, f"/v1{path}") in found}
+    return found - doubled - {(route.method, route.path) for route in PAGE}
+
+
+def test_every_route_is_in_the_description_and_vice_versa(document: dict[str, Any]) -> None:
+    described = {(method, path) for path, methods in document["paths"].items() for method in methods}
+    assert described == routes() | OF_THE_PROCESS
+    identifiers = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
+    assert len(identifiers) == len({*identifiers}) == len([route for route in ROUTES if route.operation])
+
+
+def references(part: object) -> Iterator[str]:
+    if isinstance(part, dict):
+        if "$ref" in part:
+            yield part["$ref"]
+        for value in part.values():
+            yield from references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from references(value)
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    for reference in {*references(document)}:
+        found = document
+        for part in reference.removeprefix("#/").split("/"):
+            found = found[part]
+        assert found
+
+
+def test_every_field_of_a_body_is_explained_and_no_other(document: dict[str, Any]) -> None:
+    bodies = {route.operation.body.__name__ for route in ROUTES if route.operation and route.operation.body}
+    schemas = document["components"]["schemas"]
+    assert bodies <= {*FIELDS}
+    for name, fields in FIELDS.items():
+        properties = schemas[name]["properties"]
+        assert {*fields} <= {*properties}
+        assert [field for field, schema in properties.items() if not schema.get("description")] == []
+
+
+def test_what_needs_a_key_says_so(document: dict[str, Any]) -> None:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            keyed = {"key": []} in operation["security"]
+            assert keyed == (access_of(method.upper(), path) is not Access.OPEN) == ("401" in operation["responses"])
+    assert document["paths"]["/v1/audio/speech"]["post"]["security"] == [{"key": []}]
+
+
+async def test_it_is_served_as_it_was_built(document: dict[str, Any]) -> None:
+    response, body = await got("/openapi.json")
+    assert (response.status, response.content_type) == (200, "application/json")
+    assert json.loads(body) == document
+    assert document["openapi"].startswith("3.1")
+
+
+JSON_ANSWERS = [
+    ("/v1/models", answers.ModelList),
+    ("/v1/models/kokoro", answers.Model),
+    ("/v1/audio/models", answers.AudioModels),
+    ("/v1/audio/voices", answers.Voices),
+    ("/voices", answers.Voices),
+    ("/health", answers.Alive),
+    ("/ready", answers.Ready),
+    ("/nothing", answers.Error),
+]
+
+
+async def got(path: str, speaker: FakeSpeaker | None = None, **headers: str) -> tuple[aiohttp.ClientResponse, bytes]:
+    """A GET's answer."""
+    async with (
+        serving(speaker or FakeSpeaker(), FrontSettings(allowed_hosts=(NASTY_HOST,))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(path, headers=headers) as response,
+    ):
+        return response, await response.read()
+
+
+@pytest.mark.parametrize(("path", "kind"), JSON_ANSWERS)
+async def test_answers_are_what_the_description_says(path: str, kind: Any) -> None:
+    _, body = await got(path)
+    assert msgspec.to_builtins(msgspec.json.decode(body, type=kind)) == json.loads(body), "nothing is left undescribed"
+
+
+async def test_a_server_that_can_not_speak_answers_as_described() -> None:
+    response, body = await got("/ready", FakeSpeaker(engine=None))
+    msgspec.json.decode(body, type=answers.NotReady)
+    assert (response.status, int(response.headers["Retry-After"])) == (503, 3)
+
+
+async def test_the_examples_work_and_get_a_described_type(document: dict[str, Any]) -> None:
+    async with serving(FakeSpeaker(speech(2400))) as server, aiohttp.ClientSession(server.url) as client:
+        body = document["paths"]["/v1/audio/speech"]["post"]["requestBody"]["content"]["application/json"]["example"]
+        for name in ("mp3", "opus", "aac", "flac", "wav", "pcm"):
+            async with client.post("/v1/audio/speech", json=body | {"response_format": name}) as response:
+                assert response.status == 200 and response.content_type in FILES
+                assert await response.read()
+
+
+async def test_the_page_shows_all_of_it_and_asks_nobody_else(document: dict[str, Any]) -> None:
+    response, body = await got("/docs", Host="localhost:8880")
+    assert (response.status, response.content_type) == (200, "text/html")
+    assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    page = body.decode()
+    for path in document["paths"]:
+        assert f"<code>{path}</code>" in page
+        assert f"curl -s http://localhost:8880{path}" in page
+    for field in document["components"]["schemas"]["SpeechBody"]["properties"]:
+        assert f"<td><code>{field}</code>" in page
+    assert not re.search(r"<script|<link|<img|<iframe|@import|url\(", page)
+    assert re.findall(r'(?:href|src)="([^"]*)"', page) == ["openapi.json"]
+
+
+async def test_the_page_can_not_be_written_into_through_the_host() -> None:
+    response, body = await got("/docs", Host=NASTY_HOST)
+    assert response.status == 200
+    assert b"<b>x" not in body and b"&lt;b&gt;x" in body

@@ -1,0 +1,172 @@
+"""POST /dev/phonemize, and phonemes sent in place of a text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+import kokoro_onnx
+import pytest
+from aiohttp import web
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.contract.errors import ApiError
+from frontend.http.errors import openai_errors
+from frontend.http.phonemize import Phonemizer, check_phonemes
+from frontend.text.g2p import G2P
+from frontend.text.lexicon.entry import read_entries
+from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.phoneme_script import phoneme_sentences
+from frontend.text.pipeline import TextPipeline
+from frontend.text.segment import Cut, Notation
+from frontend.text.speakable import is_phone
+from shm.engine_info import EngineInfo
+from tests.frontend.http_fakes import FakeSpeaker
+
+VOCABULARY = "".join(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
+ENGINE = EngineInfo(
+    name="kokoro",
+    provider="CPUExecutionProvider",
+    model="tiny.onnx",
+    speaks="phonemes",
+    vocabulary=VOCABULARY,
+    max_tokens=510,
+    voices=("af_heart", "bf_emma"),
+)
+KOKORO = Notation.of(ENGINE)
+PIPELINE = TextPipeline(G2P(), lexicon=lambda: Lexicon(read_entries(b"nginx\tengine x")[0]))
+
+
+@asynccontextmanager
+async def serving(engine: EngineInfo | None = ENGINE) -> AsyncIterator[str]:
+    app = web.Application(middlewares=[openai_errors])
+    handler = Phonemizer(FakeSpeaker(engine=engine), PIPELINE, max_input_characters=300, max_pause_seconds=60)
+    app.add_routes([web.post("/dev/phonemize", handler.post)])
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/dev/phonemize"
+    finally:
+        await runner.cleanup()
+
+
+async def asked(body: object, engine: EngineInfo | None = ENGINE) -> tuple[int, dict[str, object]]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    async with serving(engine) as url, aiohttp.ClientSession() as client, client.post(url, data=data) as answer:
+        return answer.status, await answer.json()
+
+
+async def test_each_word_has_its_phonemes_and_says_where_they_came_from() -> None:
+    status, found = await asked({"input": "Try [it](/ˈaɪt/), nginx: $5 Kzqy \ue000.", "markup": "tags"})
+    assert status == 200
+    assert found["language"] == "en-us"
+    assert found["unknown"] == ["\ue000"]
+    words = found["words"]
+    assert isinstance(words, list)
+    assert [(word["word"], word["source"]) for word in words] == [
+        ("Try", "lexicon"),
+        ("it,", "user"),
+        ("nginx:", "user"),
+        ("five", "lexicon"),
+        ("dollars", "lexicon"),
+        ("Kzqy", "espeak"),
+        ("\ue000.", "none"),
+    ]
+    assert words[1]["phonemes"] == "ˈIt,"
+    assert found["phonemes"] == " ".join(word["phonemes"] for word in words)
+    assert found["tokens"] == len(str(found["phonemes"]))
+
+
+async def test_what_it_says_can_be_sent_in_place_of_the_text() -> None:
+    text = "It was a bright cold day in April. Was it?"
+    _, found = await asked({"text": text})
+    script = str(found["phonemes"])
+    check_phonemes(script, KOKORO)
+    sent = [[unit.script for unit in sentence] for sentence in phoneme_sentences(script, KOKORO)]
+    read = [[unit.script for unit in sentence] for sentence in PIPELINE.sentences(text, "en-us", KOKORO)]
+    assert [" ".join(sentence) for sentence in sent] == [" ".join(sentence) for sentence in read]
+
+
+@pytest.mark.parametrize(
+    ("fields", "language"),
+    [
+        ({"lang": "fr"}, "fr-fr"),
+        ({"language": "b"}, "en-gb"),
+        ({"voice": "bf_emma"}, "en-gb"),
+        ({"voice": "bf_emma", "lang": "es"}, "es"),
+    ],
+)
+@pytest.mark.parametrize("engine", [ENGINE, None])
+async def test_the_language_is_that_of_a_speech_request(
+    fields: dict[str, str], language: str, engine: EngineInfo | None
+) -> None:
+    status, found = await asked({"text": "Bonjour", **fields}, engine)
+    assert (status, found["language"]) == (200, language)
+    assert found["phonemes"]
+
+
+async def test_with_an_engine_that_reads_text_it_says_what_kokoro_would_be_given() -> None:
+    espeak = EngineInfo(
+        name="espeak-ng", provider="native", model="", speaks="text", max_tokens=1000, voices=("af_heart",)
+    )
+    assert (await asked({"input": "hello"}, espeak))[1]["phonemes"] == "həlˈO"
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({}, "input", "missing_required"),
+        ({"input": " "}, "input", "missing_required"),
+        ({"input": "x" * 301}, "input", "string_above_max_length"),
+        ({"input": "x", "lang": "klingon"}, "lang", "unknown_language"),
+        ({"input": "x", "voice": "nobody"}, "voice", "unknown_voice"),
+        ({"input": "x", "markup": "rtf"}, "markup", "invalid_value"),
+        ({"input": "<x", "markup": "ssml"}, "input", "invalid_markup"),
+        ({"input": "[x](/5/)", "markup": "tags"}, "input", "unknown_phoneme"),
+        (b"{", None, "invalid_json"),
+        (b"\xff", None, "invalid_json"),
+    ],
+)
+async def test_what_is_wrong_is_said(body: object, param: str | None, code: str) -> None:
+    status, found = await asked(body)
+    error = found["error"]
+    assert isinstance(error, dict)
+    assert (status, error["param"], error["code"]) == (400, param, code)
+
+
+def test_phonemes_are_cut_at_stops_and_marks_and_spaces() -> None:
+    sentences = phoneme_sentences("həlˈO,  wˈɜɹld! — jˈɛs.”\nnˈO ju;\n\n… ɡˈO — \n\n…", KOKORO)
+    assert [[(unit.text, unit.cut) for unit in sentence] for sentence in sentences] == [
+        [("həlˈO,", Cut.CLAUSE), ("wˈɜɹld!", Cut.SENTENCE)],
+        [("— jˈɛs.”", Cut.SENTENCE)],
+        [("nˈO", Cut.WORD), ("ju;", Cut.PARAGRAPH)],
+        [("… ɡˈO — …", Cut.PARAGRAPH)],
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("ˈəhlO ,.!\n—ɡɪ", max_size=120), st.integers(5, 40))
+def test_no_phoneme_is_lost_doubled_or_moved(script: str, limit: int) -> None:
+    notation = Notation("phonemes", frozenset(VOCABULARY), limit)
+    units = [unit for sentence in phoneme_sentences(script, notation) for unit in sentence]
+    assert all(0 < len(unit.script) <= limit for unit in units)
+    assert [c for unit in units for c in unit.script if is_phone(c)] == [c for c in script if is_phone(c)]
+
+
+def test_phonemes_that_the_engine_can_not_speak_are_refused() -> None:
+    check_phonemes("həlˈO\n\nwˈɜɹld", KOKORO)
+    for script, code, message in (
+        ("hεllo 5", "unknown_phoneme", r"'ε' \(U\+03B5\), '5' \(U\+0035\)"),
+        (" — ˈ…", "unspeakable", "no sound"),
+    ):
+        with pytest.raises(ApiError, match=message) as refusal:
+            check_phonemes(script, KOKORO)
+        assert (refusal.value.status, refusal.value.param, refusal.value.code) == (400, "phonemes", code)
+    with pytest.raises(ApiError, match=re.escape("Send `input`")):
+        check_phonemes("a", Notation("text", frozenset(), 1000))

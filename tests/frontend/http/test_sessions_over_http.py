@@ -1,0 +1,140 @@
+"""A session's requests on the wire, primed silence, and what the cache's labels say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import wave
+from io import BytesIO
+from typing import Any
+
+import aiohttp
+import pytest
+
+from frontend.contract.request import SpeechRequest
+from frontend.settings.front import FrontSettings
+from tests.frontend.http_fakes import FakeSpeaker, FakeStream, raw_post, serving, speech
+
+PIECE = speech(2400)
+
+
+def asking(text: str, on_busy: str | None = None, **fields: Any) -> dict[str, Any]:
+    return {"input": text, "response_format": "pcm", "on_busy": on_busy} | fields
+
+
+@pytest.mark.parametrize("named", ["header", "user"])
+async def test_a_text_that_is_being_read_is_interrupted_by_the_next(named: str) -> None:
+    speaker = FakeSpeaker(PIECE, asyncio.Event())
+    headers = {"X-Session": "me"} if named == "header" else {}
+    fields = {"user": "me"} if named == "user" else {}
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url, headers=headers) as client:
+        first = await client.post("/v1/audio/speech", json=asking("first", **fields))
+        assert await first.content.readexactly(PIECE.nbytes) == PIECE.tobytes()
+        speaker.steps = (PIECE,)
+        async with client.post("/v1/audio/speech", json=asking("second", "interrupt", **fields)) as second:
+            assert await second.read() == PIECE.tobytes()
+        with pytest.raises(aiohttp.ClientPayloadError):
+            await first.read()
+        first.close()
+        await speaker.streams[0].closed.wait()
+
+
+async def test_one_that_nothing_was_heard_of_yet_is_answered_with_409_and_one_in_events_is_told() -> None:
+    speaker = FakeSpeaker(asyncio.Event())
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url, headers={"X-Session": "me"}) as client:
+        silent = asyncio.create_task(client.post("/v1/audio/speech", json=asking("first")))
+        await speaker.was_asked.wait()
+        await speaker.streams[0].waiting.wait()
+        speaker.steps = (PIECE, asyncio.Event())
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        body = json.dumps(asking("second", "interrupt", stream_format="sse", user="me"))
+        writer.write(raw_post(body.encode()))
+        await reader.readuntil(b"speech.audio.delta")
+        response = await silent
+        assert (response.status, (await response.json())["error"]["code"]) == (409, "interrupted")
+        speaker.steps = (PIECE,)
+        async with client.post("/v1/audio/speech", json=asking("third", "interrupt")) as third:
+            assert await third.read() == PIECE.tobytes()
+        told = await reader.read()
+        writer.close()
+        assert b'"code":"interrupted"' in told
+        assert not told.endswith(b"0\r\n\r\n"), "it must not look whole"
+
+
+async def test_a_queued_request_follows_the_one_before_it() -> None:
+    gate = asyncio.Event()
+    speaker = FakeSpeaker(PIECE, gate)
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url, headers={"X-Session": "me"}) as client:
+        first = await client.post("/v1/audio/speech", json=asking("first"))
+        second = asyncio.create_task(client.post("/v1/audio/speech", json=asking("second", "queue")))
+        # A request of another session is answered meanwhile, and the queued one isn't even begun.
+        async with client.get("/health", headers={"X-Session": "other"}) as alive:
+            assert alive.status == 200
+        assert [request.text for request in speaker.opened] == ["first"]
+        gate.set()
+        async with first, await second as followed:
+            assert len(await first.read()) == len(await followed.read()) == PIECE.nbytes
+        assert [request.text for request in speaker.opened] == ["first", "second"]
+
+
+async def test_a_wish_that_nobody_knows_and_a_session_without_end_are_refused() -> None:
+    async with serving(FakeSpeaker(PIECE)) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.post("/v1/audio/speech", json=asking("x", "shout")) as response:
+            assert (response.status, (await response.json())["error"]["param"]) == (400, "on_busy")
+        async with client.post("/v1/audio/speech", json=asking("x"), headers={"X-Session": "s" * 300}) as response:
+            assert (response.status, (await response.json())["error"]["code"]) == (400, "invalid_session")
+
+
+async def test_clients_are_told_apart_and_no_store_is_heard() -> None:
+    speaker = FakeSpeaker(PIECE)
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        for headers in ({}, {"X-Session": "a"}, {"User-Agent": "b"}, {"Cache-Control": "no-store"}):
+            async with client.post("/v1/audio/speech", json=asking("x"), headers=headers) as response:
+                await response.read()
+    plain, session, agent, no_store = speaker.opened
+    assert len({plain.client, session.client, agent.client}) == 3
+    assert [request.fresh for request in speaker.opened] == [False, False, False, True]
+    assert no_store.client == plain.client
+
+
+class CachedSpeaker(FakeSpeaker):
+    """Has spoken everything before."""
+
+    def open(self, request: SpeechRequest) -> FakeStream:
+        stream = super().open(request)
+        stream.cached = True
+        return stream
+
+
+async def test_what_comes_from_the_cache_is_labelled_and_a_wav_of_it_has_true_sizes() -> None:
+    async with serving(CachedSpeaker(PIECE, PIECE)) as server, aiohttp.ClientSession(server.url) as client:
+        async with client.post("/v1/audio/speech", json=asking("x", response_format="wav")) as response:
+            assert (response.headers["X-Cache"], "Content-Length" in response.headers) == ("hit", True)
+            with wave.open(BytesIO(await response.read())) as file:
+                assert file.getnframes() == 2 * len(PIECE)
+        async with client.post("/v1/audio/speech", json=asking("x", response_format="mp3")) as response:
+            assert (response.headers["X-Cache"], "Content-Length" in response.headers) == ("hit", False)
+    async with (
+        serving(FakeSpeaker(PIECE)) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json=asking("x")) as response,
+    ):
+        assert "X-Cache" not in response.headers
+
+
+async def test_primed_silence_leaves_at_once_is_labelled_and_is_no_first_audio() -> None:
+    gate = asyncio.Event()
+    speaker = FakeSpeaker(gate, PIECE)
+    async with (
+        serving(speaker, FrontSettings(prime_silence=0.25)) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json=asking("x")) as response,
+    ):
+        assert response.headers["X-Primed-Silence"] == "0.25"
+        assert not any(await response.content.readexactly(12_000))
+        counted = server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_count")
+        assert counted == 0
+        gate.set()
+        assert await response.read() == PIECE.tobytes()
+        counted = server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_count")
+        assert counted == 1

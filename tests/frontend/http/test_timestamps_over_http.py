@@ -1,0 +1,116 @@
+"""Word timestamps on the wire: in events before their audio, beside a clip, and as Kokoro-FastAPI's users know them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import aiohttp
+import msgspec
+import numpy as np
+import pytest
+
+from frontend.contract.word_timing import WordTiming
+from frontend.settings.front import FrontSettings
+from shm.audio import Pcm
+from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, serving, speech
+
+MARKING = msgspec.structs.replace(ENGINE, marks=True)
+PIECE = speech(2400)
+WORDS = [WordTiming("Hi", "Hi", 0.0, 0.05), WordTiming("42", "forty two", 0.05, 0.1)]
+
+
+class WordyStream(FakeStream):
+    """Tells `WORDS` with its first piece."""
+
+    def take_words(self) -> list[WordTiming]:
+        return list(WORDS) if self.given == 1 else []
+
+
+class WordySpeaker(FakeSpeaker):
+    def open(self, request: Any) -> FakeStream:
+        self.opened.append(request)
+        return WordyStream([PIECE, PIECE], MARKING)
+
+
+def wordy() -> WordySpeaker:
+    return WordySpeaker(engine=MARKING)
+
+
+async def post(
+    path: str, fields: dict[str, Any], speaker: FakeSpeaker | None = None, settings: FrontSettings | None = None
+) -> tuple[int, str, bytes]:
+    async with (
+        serving(speaker or wordy(), settings) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post(path, json={"input": "Hi 42", "response_format": "pcm"} | fields) as response,
+    ):
+        return response.status, response.headers["Content-Type"], await response.read()
+
+
+def samples(audio: bytes) -> Pcm:
+    return np.frombuffer(audio, np.int16)
+
+
+async def test_words_come_as_events_before_the_audio_in_which_they_sound() -> None:
+    fields = {"timestamps": "word", "stream_format": "sse"}
+    status, content_type, body = await post("/v1/audio/speech", fields)
+    assert (status, content_type) == (200, "text/event-stream")
+    events = [json.loads(line[6:]) for line in body.decode().split("\n\n") if line]
+    kinds = [event["type"] for event in events]
+    assert kinds == ["speech.audio.words", "speech.audio.delta", "speech.audio.delta", "speech.audio.done"]
+    assert events[0]["words"] == [
+        {"word": "Hi", "said": "Hi", "start": 0.0, "end": 0.05},
+        {"word": "42", "said": "forty two", "start": 0.05, "end": 0.1},
+    ]
+
+
+async def test_a_clip_comes_in_json_with_its_words() -> None:
+    fields = {"timestamps": "word", "stream": False, "sample_rate": 24_000}
+    status, content_type, body = await post("/v1/audio/speech", fields)
+    assert (status, content_type) == (200, "application/json")
+    clip = json.loads(body)
+    assert [word["word"] for word in clip["words"]] == ["Hi", "42"]
+    assert (clip["format"], clip["sample_rate"], clip["duration"]) == ("pcm", 24_000, 0.2)
+    assert np.array_equal(samples(base64.b64decode(clip["audio"])), np.concatenate([PIECE, PIECE]))
+
+
+async def test_captioned_speech_is_as_kokoro_fastapi_has_it() -> None:
+    status, content_type, body = await post("/dev/captioned_speech", {"stream": False})
+    assert (status, content_type) == (200, "application/json")
+    clip = json.loads(body)
+    assert clip["timestamps"][0] == {"word": "Hi", "start_time": 0.0, "end_time": 0.05, "said": "Hi"}
+    assert clip["audio_format"] == "audio/pcm"
+    assert len(samples(base64.b64decode(clip["audio"]))) == 2 * len(PIECE)
+    status, content_type, body = await post("/dev/captioned_speech", {})
+    assert (status, content_type) == (200, "application/x-ndjson")
+    lines = [json.loads(line) for line in body.splitlines()]
+    assert [word["word"] for word in lines[0]["timestamps"]] == ["Hi", "42"]
+    audio = b"".join(base64.b64decode(line["audio"]) for line in lines)
+    assert np.array_equal(samples(audio), np.concatenate([PIECE, PIECE]))
+
+
+@pytest.mark.parametrize(
+    ("fields", "engine", "code"),
+    [
+        ({"timestamps": "word"}, MARKING, "invalid_value"),
+        ({"timestamps": "phoneme", "stream": False}, MARKING, "invalid_value"),
+        ({"timestamps": "word", "stream": False}, ENGINE, "timestamps_unavailable"),
+    ],
+)
+async def test_timestamps_that_cannot_be_given_are_refused(fields: dict[str, Any], engine: Any, code: str) -> None:
+    status, _, body = await post("/v1/audio/speech", fields, FakeSpeaker(PIECE, engine=engine))
+    error = json.loads(body)["error"]
+    assert (status, error["param"], error["code"]) == (400, "timestamps", code)
+
+
+async def test_words_sound_later_by_as_much_silence_as_was_sent_ahead() -> None:
+    fields = {"timestamps": "word", "stream_format": "sse"}
+    _, _, body = await post("/v1/audio/speech", fields, settings=FrontSettings(prime_silence=0.5))
+    events = [json.loads(line[6:]) for line in body.decode().split("\n\n") if line]
+    (words,) = (event["words"] for event in events if event["type"] == "speech.audio.words")
+    assert [word["start"] for word in words] == [0.5, 0.55]
+    audio = b"".join(base64.b64decode(event["audio"]) for event in events if event["type"] == "speech.audio.delta")
+    assert not samples(audio)[:12_000].any()
+    assert np.array_equal(samples(audio)[12_000:], np.concatenate([PIECE, PIECE]))

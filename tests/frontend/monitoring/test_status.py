@@ -1,0 +1,209 @@
+"""`/status` says what is the case, leaves out what nobody knows, and keeps texts to itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import msgspec
+import numpy as np
+import pytest
+from aiohttp import web
+from msgspec import structs
+
+from frontend.monitoring.metrics import Event, Metrics
+from frontend.monitoring.status.handler import StatusHandler
+from frontend.monitoring.status.recent_errors import RecentErrors
+from frontend.monitoring.status.report import Status
+from frontend.monitoring.status.snapshot import Snapshot
+from frontend.planning.ledger import Account
+from frontend.planning.planner import Limits
+from frontend.planning.reader import Reader
+from frontend.scheduling.scheduler import Scheduler
+from frontend.settings.front import FrontSettings
+from frontend.streams.cache.entry import CachedSegment
+from frontend.streams.cache.segments import SegmentCache
+from frontend.text.g2p import G2P
+from frontend.text.pipeline import TextPipeline
+from shm.engine_info import ModelFile, Priority
+from shm.messages import ProcessReport, Situation, Tuning
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
+
+NOTHING = Snapshot(
+    None, "the worker is starting", Situation("starting", "the worker is starting", {}), (), 0, 0, {}, SegmentCache(0)
+)
+
+
+async def shown(
+    snapshot: Snapshot,
+    pronounced: Counter[str] | None = None,
+    metrics: Metrics | None = None,
+    settings: FrontSettings | None = None,
+) -> dict[str, Any]:
+    """What is answered; it is as the description says."""
+    app = web.Application()
+    handler = StatusHandler(
+        lambda: snapshot, pronounced or Counter(), metrics or Metrics(), settings or FrontSettings()
+    )
+    app.add_routes([web.get("/status", handler.get)])
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}/status"
+        async with aiohttp.ClientSession() as client, client.get(url) as response:
+            assert response.status == 200
+            msgspec.json.decode(await response.read(), type=Status)
+            found: dict[str, Any] = await response.json()
+            return found
+    finally:
+        await runner.cleanup()
+
+
+async def test_while_nothing_speaks_there_is_a_reason_and_no_engine() -> None:
+    found = await shown(NOTHING)
+    assert (found["ready"], found["reason"], found["worker"]) == (False, "the worker is starting", "starting")
+    assert "engine" not in found
+    assert (found["restarts"], found["streams"], found["words_by_source"]) == ({}, [], {})
+
+
+async def test_a_provider_that_was_given_up_is_there_with_its_reason() -> None:
+    situation = Situation("running", "", {"front": 0, "worker": 2}, {"CUDAExecutionProvider": "out of memory"})
+    found = await shown(replace(NOTHING, engine=ENGINE, reason="", situation=situation, quarantined=3))
+    assert found["provider_failures"] == {"CUDAExecutionProvider": "out of memory"}
+    assert (found["ready"], found["restarts"], found["quarantined_segments"]) == (True, {"front": 0, "worker": 2}, 3)
+    engine = {name: found["engine"][name] for name in ("name", "provider", "model")}
+    assert engine == {"name": "kokoro", "provider": "CPUExecutionProvider", "model": "tiny.onnx"}
+    assert not {"sha256", "threads", "first_block_seconds"} & found["engine"].keys(), "nobody knows them"
+
+
+async def test_an_engine_that_is_being_restarted_is_shown_and_not_ready() -> None:
+    found = await shown(replace(NOTHING, engine=ENGINE, reason="the worker is being restarted"))
+    assert (found["ready"], found["engine"]["name"]) == (False, "kokoro")
+
+
+async def test_costs_are_shown_as_far_as_they_were_measured() -> None:
+    account = Account(ENGINE)
+    assert (await shown(replace(NOTHING, costs={"kokoro": account})))["costs"] == {}
+    for tokens in range(20, 60):
+        account.observe(tokens, 1.0, tokens * 1680, tokens * 0.027, 0.0, 1.0)
+    costs = (await shown(replace(NOTHING, costs={"kokoro": account})))["costs"]["kokoro"]
+    assert costs["seconds_per_100_tokens"] == pytest.approx(2.7, rel=0.02)
+    assert costs["audio_seconds_per_token"] == pytest.approx(0.07, rel=0.02)
+    assert costs["plans_are_made_for"]["per_token"] == pytest.approx(0.027, rel=0.25)
+
+
+async def test_the_cache_is_shown() -> None:
+    cache = SegmentCache(1 << 20)
+    cache.keep(b"a", CachedSegment(np.ones(1000, np.int16)))
+    await cache.find(b"a")
+    await cache.find(b"b")
+    found = (await shown(replace(NOTHING, cache=cache)))["cache"]
+    assert (found["segments"], found["hits"], found["misses"]) == (1, 1, 1)
+    assert 2000 <= found["bytes"] < 4000
+
+
+async def test_the_scheduler_says_how_things_stand() -> None:
+    reader = Reader(TextPipeline(G2P()), Limits(), 10.0)
+    scheduler = Scheduler(reader, Metrics(), lambda _: None, FrontSettings(), SegmentCache(0))
+    situation = Situation("running", "", {"front": 1, "worker": 0}, {"CoreMLExecutionProvider": "it raised"})
+    scheduler.situation(situation)
+    snapshot = scheduler.snapshot()
+    scheduler.close()
+    assert (snapshot.situation, snapshot.engine, list(snapshot.streams)) == (situation, None, [])
+
+
+async def test_processes_have_what_the_supervisor_reports_and_their_memory() -> None:
+    now = time.monotonic()
+    reports = (
+        ProcessReport(role="front", state="running", generation=2, pid=os.getpid(), started=now - 60, restarts=0),
+        ProcessReport(role="worker", state="backoff", restarts=3, last_exit="SIGKILL", last_exit_at=now - 5),
+    )
+    situation = Situation("backoff", "the worker is being restarted", {"front": 0, "worker": 3}, {}, reports)
+    supervisor, front, worker = (await shown(replace(NOTHING, situation=situation)))["processes"]
+    assert (supervisor["role"], supervisor["pid"]) == ("supervisor", os.getppid())
+    assert (front["generation"], front["pid"], front["restarts"]) == (2, os.getpid(), 0)
+    assert 60 <= front["uptime_seconds"] < 60 + DEFAULT_TIMEOUT
+    assert front["resident_memory_bytes"] > 1_000_000
+    assert "last_exit" not in front and "load_seconds" not in front
+    assert (worker["state"], worker["restarts"], worker["last_exit"]) == ("backoff", 3, "SIGKILL")
+    assert 5 <= worker["last_exit_seconds_ago"] < 5 + DEFAULT_TIMEOUT
+    assert not {"pid", "uptime_seconds", "generation", "resident_memory_bytes"} & worker.keys()
+
+
+async def test_each_worker_has_its_own_processors_and_tuning_is_told() -> None:
+    workers = [
+        ProcessReport(role="worker", state="running", slot=slot, priority=Priority(0, (slot,))) for slot in (0, 1)
+    ]
+    situation = Situation("running", "", {}, {}, tuple(workers), Tuning(reason="nothing was tuned here"))
+    found = await shown(replace(NOTHING, situation=situation))
+    assert [each["scheduling"]["processors"] for each in found["processes"][1:]] == [[0], [1]]
+    assert found["tuning"] == {"in_use": False, "reason": "nothing was tuned here"}
+    assert "tuning" not in await shown(NOTHING), "nobody has told"
+
+
+async def test_a_process_that_has_just_gone_has_no_memory() -> None:
+    gone = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await gone.wait()
+    report = ProcessReport(role="worker", state="running", pid=gone.pid, restarts=0)
+    situation = Situation("running", "", {}, {}, (report,))
+    assert "resident_memory_bytes" not in (await shown(replace(NOTHING, situation=situation)))["processes"][1]
+
+
+async def test_each_provider_of_the_chain_says_why_it_was_taken_or_not() -> None:
+    engine = structs.replace(
+        ENGINE,
+        providers=("CUDAExecutionProvider", "CPUExecutionProvider", "Another"),
+        threads=2,
+        files=(ModelFile("tiny.onnx", 12, "ab"), ModelFile("voices", 3)),
+    )
+    situation = Situation("running", "", {}, {"CUDAExecutionProvider": "no device"})
+    found = (await shown(replace(NOTHING, engine=engine, reason="", situation=situation)))["engine"]
+    assert [(each["name"], each["state"]) for each in found["providers"]] == [
+        ("CUDAExecutionProvider", "refused"),
+        ("CPUExecutionProvider", "taken"),
+        ("Another", "not tried"),
+    ]
+    assert found["providers"][0]["reason"] == "no device"
+    assert found["files"] == [{"name": "tiny.onnx", "bytes": 12, "sha256": "ab"}, {"name": "voices", "bytes": 3}]
+    assert (found["threads"], found["lanes"]) == (2, 1)
+
+
+async def test_the_last_errors_are_there_with_time_and_request_and_no_more_than_twenty() -> None:
+    metrics = Metrics()
+    metrics.errors = RecentErrors(clock=lambda: 86_400.0)
+    for number in range(25):
+        metrics.errors.add(f"r{number}", "unavailable")
+    errors = (await shown(NOTHING, metrics=metrics))["errors"]
+    assert errors[0] == {"at": "1970-01-02T00:00:00+00:00", "request_id": "r24", "kind": "unavailable"}
+    assert [error["request_id"] for error in errors] == [f"r{number}" for number in range(24, 4, -1)]
+
+
+async def test_totals_are_what_metrics_has_and_what_follows_from_them_is_recommended() -> None:
+    metrics = Metrics()
+    for _ in range(30):
+        metrics.request_finished("/v1/audio/speech", 429, 0.001)
+        metrics.count(Event.REFUSED)
+    metrics.count(Event.UNDERRUN)
+    found = await shown(NOTHING, metrics=metrics)
+    assert found["totals"] == {
+        "requests": 30,
+        "refused": 30,
+        "underruns": 1,
+        "streams_cut": 0,
+        "segments_resubmitted": 0,
+    }
+    assert {"gaps", "refused"} <= {each["code"] for each in found["recommendations"]}
+
+
+async def test_settings_in_force_are_read_back_and_keys_are_not() -> None:
+    found = await shown(NOTHING, settings=FrontSettings(max_streams=3, api_keys=("sk-secret-secret",)))
+    assert found["settings"]["max_streams"] == 3
+    assert "secret" not in json.dumps(found)

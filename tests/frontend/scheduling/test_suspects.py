@@ -1,0 +1,115 @@
+"""Which segment is to blame for a worker's death: how often it is tried again, and in whose company."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from frontend.contract.errors import Broken
+from shm.messages import Disconnect, Quit
+from tests.frontend.scheduling.test_dispatcher import Desk, heard, listen, spoken
+from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
+
+
+@pytest.fixture
+async def office() -> AsyncIterator[Desk]:
+    made = Desk()
+    yield made
+    made.scheduler.close()
+    for worker in made.workers:
+        worker.die()
+
+
+async def quiet() -> None:
+    """Let everything that has been said be read and followed: pipes are ready at once, a few rounds of the loop do."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def after_the_death_of(office: Desk, worker: ScriptedWorker) -> ScriptedWorker:
+    """The next generation, the one before having died on its first order."""
+    worker.begin(await worker.has(1))
+    worker.die()
+    office.workers.remove(worker)
+    return office.worker(worker.generation + 1)
+
+
+async def test_a_segment_is_tried_twice_and_not_a_third_time(office: Desk) -> None:
+    first = office.worker(1)
+    listener = listen(office.open("poison"))
+    second = await after_the_death_of(office, first)
+    third = await after_the_death_of(office, second)
+    with pytest.raises(Broken):
+        await heard(listener)
+    assert not third.orders
+
+
+async def test_a_segment_that_no_lane_was_at_is_not_to_blame(office: Desk) -> None:
+    worker = office.worker(1)
+    listener = listen(office.open("innocent"))
+    for generation in (1, 2, 3):
+        await worker.has(1)
+        worker.die()
+        office.workers.remove(worker)
+        worker = office.worker(generation + 1)
+    worker.speak(await worker.has(1))
+    assert np.array_equal(await heard(listener), spoken("innocent"))
+
+
+async def test_a_worker_that_ends_on_its_own_account_leaves_no_suspects(office: Desk) -> None:
+    worker = office.worker(1)
+    listener = listen(office.open("innocent"))
+    for generation in (1, 2, 3):
+        worker.begin(await worker.has(1))
+        worker.send(Quit(generation))
+        worker = office.worker(generation + 1)
+    worker.speak(await worker.has(1))
+    assert np.array_equal(await heard(listener), spoken("innocent"))
+
+
+async def test_suspects_are_tried_one_at_a_time_and_alone(office: Desk) -> None:
+    first = office.worker(1)
+    listeners = [listen(office.open(text)) for text in ("one", "two")]
+    await first.has(2)
+    for order in first.orders:
+        first.begin(order)
+    first.die()
+    office.workers.remove(first)
+    second = office.worker(2)
+    newcomer = listen(office.open("new"))
+    alone = await second.has(1)
+    await quiet()
+    assert [order.script for order in second.orders] == [alone.script]
+    second.speak(alone)
+    other = await second.has(2)
+    assert {alone.script, other.script} == {"one", "two"}
+    await quiet()
+    assert len(second.orders) == 2
+    second.speak(other)
+    second.speak(await second.has(3))
+    for listener, text in zip([*listeners, newcomer], ("one", "two", "new"), strict=True):
+        assert np.array_equal(await heard(listener), spoken(text))
+
+
+async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_one(office: Desk) -> None:
+    old = office.worker(1)
+    listener = listen(office.open("first|second|third"))
+    order = await old.has(1)
+    async with asyncio.timeout(DEADLINE):
+        while office.scheduler.queue_depth < 2:  # noqa: ASYNC110 - planned in a thread, which has no event
+            await asyncio.sleep(0)
+    old.seal(order, 0, 200)
+    new = office.worker(2)
+    office.scheduler.disconnect(Disconnect(1, draining=True))
+    await quiet()
+    begun = list(old.orders)
+    assert not new.orders
+    for order in begun:
+        old.seal(order, 200 if order.segment == 0 else 0, len(spoken(order.script)))
+        old.end(order)
+    for count in range(1, 4 - len(begun)):
+        new.speak(await new.has(count))
+    assert np.array_equal(await heard(listener), spoken("first|second|third"))

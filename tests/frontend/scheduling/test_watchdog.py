@@ -1,0 +1,150 @@
+"""When a worker is late, on a loop whose clock is moved by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from frontend.scheduling.watchdog import FACTOR, Watchdog
+from frontend.streams.planned import PlannedSegment
+from frontend.text.segment import Cut, Segment
+
+PATIENCE = 5.0
+
+
+class FakeTimer:
+    def __init__(self, due: float, action: Callable[[], None]) -> None:
+        self.due, self.action, self.cancelled = due, action, False
+
+    def when(self) -> float:
+        return self.due
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class FakeLoop:
+    """Only what the watchdog needs of an event loop."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.timers: list[FakeTimer] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def call_at(self, due: float, action: Callable[[], None]) -> FakeTimer:
+        self.timers.append(FakeTimer(due, action))
+        return self.timers[-1]
+
+    def advance(self, seconds: float) -> None:
+        end = self.now + seconds
+        while due := [t for t in self.timers if not t.cancelled and t.due <= end]:
+            timer = min(due, key=lambda t: t.due)
+            self.timers.remove(timer)
+            self.now = max(self.now, timer.due)
+            timer.action()
+        self.now = end
+
+
+class FakeLease:
+    def __init__(self) -> None:
+        self.sealed, self.released, self.capacity = 0, 0, 1000
+
+
+class FakeLink:
+    def __init__(self) -> None:
+        self.lost = ""
+        self.on_read: Callable[[], None] = lambda: None
+
+    def read(self) -> None:
+        self.on_read()
+
+    def lose(self, reason: str) -> None:
+        self.lost = reason
+
+
+class Desk:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.loop = FakeLoop()
+        monkeypatch.setattr(asyncio, "get_running_loop", lambda: self.loop)
+        self.link = FakeLink()
+        self.work: list[tuple[PlannedSegment, float]] = []
+        link: Any = self.link
+        self.watchdog = Watchdog(link, PATIENCE, lambda _: self.work)
+
+    def dispatch(self, seconds: float) -> PlannedSegment:
+        segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), 1.0, 100)
+        lease: Any = FakeLease()
+        segment.lease = lease
+        self.work.append((segment, seconds))
+        self.watchdog.sign_of_life()
+        return segment
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    return Desk(monkeypatch)
+
+
+def test_a_worker_that_never_takes_up_its_work_is_lost_after_patience_and_the_works_time(desk: Desk) -> None:
+    desk.dispatch(seconds=0.2)
+    desk.loop.advance(PATIENCE + FACTOR * 0.2 - 0.01)
+    assert not desk.link.lost
+    desk.loop.advance(0.02)
+    assert desk.link.lost == "it hangs"
+
+
+def test_an_idle_worker_is_not_watched(desk: Desk) -> None:
+    desk.watchdog.sign_of_life()
+    assert not desk.loop.timers
+    desk.loop.advance(1e6)
+    assert not desk.link.lost
+
+
+def test_a_lane_that_hangs_is_found_while_another_goes_on(desk: Desk) -> None:
+    desk.dispatch(seconds=0.0).touched = desk.loop.now
+    healthy = desk.dispatch(seconds=0.0)
+    for _ in range(20):
+        healthy.touched = desk.loop.now
+        desk.watchdog.sign_of_life()
+        desk.loop.advance(PATIENCE / 10)
+    assert desk.link.lost
+
+
+def test_a_worker_without_room_in_the_ring_is_not_late(desk: Desk) -> None:
+    segment = desk.dispatch(seconds=0.0)
+    assert segment.lease
+    segment.lease.sealed = segment.lease.capacity
+    desk.loop.advance(1e4)
+    assert not desk.link.lost
+    segment.lease.released = 500
+    desk.watchdog.sign_of_life()
+    desk.loop.advance(PATIENCE - 0.01)
+    assert not desk.link.lost, "its time begins with the room"
+    desk.loop.advance(0.02)
+    assert desk.link.lost
+
+
+def test_what_has_come_but_was_not_read_yet_counts(desk: Desk) -> None:
+    desk.dispatch(seconds=0.0)
+    desk.link.on_read = desk.work.clear
+    desk.loop.advance(PATIENCE + 1)
+    assert not desk.link.lost
+
+
+def test_work_that_is_due_sooner_is_looked_at_sooner(desk: Desk) -> None:
+    desk.dispatch(seconds=1000.0)
+    desk.dispatch(seconds=0.0)
+    desk.loop.advance(PATIENCE + 0.01)
+    assert desk.link.lost
+
+
+def test_a_stopped_watchdog_says_nothing(desk: Desk) -> None:
+    desk.dispatch(seconds=0.0)
+    desk.watchdog.stop()
+    desk.loop.advance(1e4)
+    assert not desk.link.lost

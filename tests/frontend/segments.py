@@ -1,0 +1,23 @@
+"""A text's segments as a request's plan has them, for tests that need no request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from frontend.planning.planner import Limits, plan
+from frontend.planning.profile import GUESS, Profile
+from frontend.text.markup.marked import Marked
+from frontend.text.pipeline import TextPipeline
+from frontend.text.segment import Notation, Segment
+
+
+def segments_of(
+    pipeline: TextPipeline,
+    text: str | Marked,
+    language: str,
+    notation: Notation,
+    speed: float = 1.0,
+    profile: Profile = GUESS,
+) -> Iterator[Segment]:
+    """The text's plan, lazily: each of its words in one of its segments."""
+    return plan(pipeline.sentences(text, language, notation), profile, speed, notation, Limits())

@@ -1,0 +1,167 @@
+"""The segment cache: what was kept is found, bounds hold, and a damaged disk is a miss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import diskcache
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.scheduling.fingerprint import fingerprint
+from frontend.streams.cache.disk import DiskCache
+from frontend.streams.cache.entry import CachedSegment, from_bytes, to_bytes
+from frontend.streams.cache.memory import MemoryCache
+from frontend.streams.cache.segments import SegmentCache
+from shm.engine_info import EngineInfo
+
+ENGINE = EngineInfo(
+    name="kokoro", provider="CPU", model="m", speaks="phonemes", max_tokens=510, voices=("af_heart",), voices_sha256="v"
+)
+HOUR = 3600.0
+
+
+def spoken(samples: int = 1000, value: int = 7) -> CachedSegment:
+    return CachedSegment(np.full(samples, value, np.int16), ((0, 10), (5, 900)))
+
+
+def same(one: CachedSegment | None, other: CachedSegment) -> bool:
+    return one is not None and np.array_equal(one.samples, other.samples) and one.marks == other.marks
+
+
+def damaged(folder: Path) -> Path:
+    """The folder's only value, in which a bit has turned."""
+    (file,) = folder.glob("**/*.val")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    return file
+
+
+@contextmanager
+def cache(folder: Path | None, max_bytes: int = 1 << 20, ttl: float = HOUR) -> Iterator[SegmentCache]:
+    made = SegmentCache(max_bytes, DiskCache(folder, 1 << 24, ttl) if folder else None)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+async def test_what_was_kept_is_found_and_counted() -> None:
+    with cache(None) as segments:
+        assert await segments.find(b"a") is None
+        segments.keep(b"a", spoken())
+        assert same(await segments.find(b"a"), spoken())
+        assert (segments.hits, segments.misses, segments.segments) == (1, 1, 1)
+
+
+async def test_a_segment_without_marks_is_a_miss_where_marks_are_wanted() -> None:
+    with cache(None) as segments:
+        segments.keep(b"a", CachedSegment(np.ones(10, np.int16)))
+        assert await segments.find(b"a", marks=True) is None
+        assert await segments.find(b"a") is not None
+
+
+async def test_a_disk_remembers_across_servers(tmp_path: Path) -> None:
+    with cache(tmp_path) as segments:
+        segments.keep(b"a", spoken(100_000))
+    with cache(tmp_path) as segments:
+        assert same(await segments.find(b"a"), spoken(100_000))
+    with cache(tmp_path, max_bytes=0) as segments:
+        assert same(await segments.find(b"a"), spoken(100_000))
+
+
+async def test_what_is_too_old_is_made_again(tmp_path: Path) -> None:
+    with cache(tmp_path, max_bytes=0, ttl=-1) as segments:
+        segments.keep(b"a", spoken())
+    with cache(tmp_path) as segments:
+        assert await segments.find(b"a") is None
+
+
+async def test_damaged_files_are_misses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with cache(tmp_path) as segments:
+        segments.keep(b"a", spoken(100_000))
+    file = damaged(tmp_path)
+    with cache(tmp_path) as segments:
+        assert await segments.find(b"a") is None
+        assert "checksum" in caplog.text
+        file.unlink()
+        assert await segments.find(b"a") is None
+
+
+async def test_nothing_on_the_disk_is_unpickled(tmp_path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return pytest.fail, ("it was unpickled",)
+
+    planted = diskcache.Cache(str(tmp_path))
+    planted.set(b"a", Bomb())
+    planted.close()
+
+    with cache(tmp_path) as segments:
+        assert await segments.find(b"a") is None
+
+
+def test_a_disk_s_bound_is_kept(tmp_path: Path) -> None:
+    disk = DiskCache(tmp_path, 2_000_000, HOUR)
+    for number in range(100):
+        disk.put(bytes([number]), spoken(50_000, number))
+    assert disk.bytes < 3_000_000
+    assert disk.get(bytes([99])) is not None
+    assert disk.get(bytes([0])) is None
+    disk.close()
+
+
+def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        DiskCache(tmp_path / "file" / "cache", 1, HOUR)
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    memory = MemoryCache(3 * spoken().size)
+    for key in (b"a", b"b", b"c"):
+        memory.put(key, spoken())
+    assert memory.get(b"a")
+    memory.put(b"d", spoken())
+    assert [bool(memory.get(key)) for key in (b"a", b"b", b"c", b"d")] == [True, False, True, True]
+
+
+@settings(database=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3000)), max_size=40), st.integers(0, 9000))
+def test_the_bound_holds_whatever_comes(puts: list[tuple[int, int]], bound: int) -> None:
+    memory = MemoryCache(bound)
+    for key, samples in puts:
+        memory.put(bytes([key]), spoken(samples))
+        assert memory.bytes <= bound
+    held = [found for key in range(6) if (found := memory.get(bytes([key])))]
+    assert memory.bytes == sum(segment.size for segment in held)
+    assert len(held) == len(memory)
+
+
+@settings(database=None)
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_segment_are_a_value_error(data: bytes) -> None:
+    with pytest.raises(ValueError):
+        from_bytes(data)
+
+
+def test_a_segment_comes_back_from_its_bytes() -> None:
+    assert same(from_bytes(to_bytes(spoken())), spoken())
+
+
+def test_whatever_changes_the_sound_changes_the_key() -> None:
+    voice = (("af_heart", 1.0),)
+    key = fingerprint(ENGINE, "a", "en-us", voice, 1.0)
+    assert fingerprint(msgspec.structs.replace(ENGINE, provider="CUDA"), "a", "en-us", voice, 1.0) == key
+    for change in ({"name": "espeak-ng"}, {"model": "n"}, {"model_sha256": "x"}, {"voices_sha256": "w"}):
+        assert fingerprint(msgspec.structs.replace(ENGINE, **change), "a", "en-us", voice, 1.0) != key
+    others = [("b", "en-us", voice, 1.0), ("a", "en-gb", voice, 1.0), ("a", "en-us", voice, 1.1)]
+    others.append(("a", "en-us", (("af_heart", 0.5), ("am_adam", 0.5)), 1.0))
+    for other in others:
+        assert fingerprint(ENGINE, *other) != key

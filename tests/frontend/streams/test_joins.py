@@ -1,0 +1,185 @@
+"""Joins: silence at ends goes, pauses come, no step, no drift, and pieces don't matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frontend.streams.joins import FADE, LEAD, LONGEST_LEAD, PAUSES, TRAIL, Joiner
+from frontend.text.segment import Cut
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+
+SECOND = SAMPLE_RATE
+
+
+def tone(samples: int, level: int = 8000) -> Pcm:
+    """Speech for these tests: every sample audible, its steps small."""
+    wave = np.sin(np.arange(samples) * 0.05) * (level / 4) + level
+    return wave.astype(np.int16)
+
+
+def noise(samples: int) -> Pcm:
+    """An engine's silence: not zero, not audible."""
+    return np.random.default_rng(samples).integers(-AUDIBLE, AUDIBLE + 1, samples).astype(np.int16)
+
+
+def segment(lead: int, speech: int, trail: int) -> Pcm:
+    return np.concatenate((noise(lead), tone(speech), noise(trail)))
+
+
+def joined(segments: Sequence[tuple[Pcm, Cut]], pieces: int = 1 << 30, speed: float = 1.0) -> Pcm:
+    joiner = Joiner()
+    out: list[Pcm] = []
+    for samples, cut in segments:
+        for start in range(0, len(samples), pieces):
+            out += joiner.push(samples[start : start + pieces])
+        joiner.end(cut, speed)
+    out += joiner.finish()
+    assert joiner.position == sum(map(len, out))
+    return np.concatenate(out) if out else np.zeros(0, np.int16)
+
+
+def gaps(samples: Pcm) -> list[int]:
+    """Lengths of the silences between speech and speech."""
+    audible = np.flatnonzero(np.abs(samples.astype(np.int32)) > AUDIBLE)
+    steps = np.diff(audible) - 1
+    return [int(step) for step in steps if step > 0]
+
+
+@pytest.mark.parametrize("cut", [Cut.PARAGRAPH, Cut.SENTENCE, Cut.CLAUSE, Cut.PHRASE, Cut.WORD])
+@pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
+def test_the_pause_is_the_punctuation_s_whatever_silence_the_engine_made(cut: Cut, speed: float) -> None:
+    wanted = PAUSES[cut] / speed * SECOND
+    for trail, lead in ((0, 0), (SECOND // 2, SECOND // 3), (SECOND, 0), (0, SECOND)):
+        parts = [(segment(100, SECOND, trail), cut), (segment(lead, SECOND, 0), Cut.SENTENCE)]
+        (gap,) = gaps(joined(parts, speed=speed)) or (0,)
+        margins = min(trail, TRAIL) + min(lead, LEAD)
+        # Faded speech at the very edges falls below the level for a few samples.
+        assert abs(gap - max(wanted, margins)) <= 2 * FADE, (trail, lead)
+
+
+def test_leading_silence_goes_and_its_margin_stays() -> None:
+    whole = joined([(segment(SECOND, SECOND, 0), Cut.SENTENCE)])
+    assert int(np.flatnonzero(np.abs(whole.astype(np.int32)) > AUDIBLE)[0]) == LEAD
+    assert np.array_equal(whole[LEAD:-FADE], tone(SECOND)[:-FADE])
+
+
+def test_silence_inside_a_segment_stays_as_it_is() -> None:
+    inside = np.concatenate((tone(SECOND), noise(2 * SECOND), tone(SECOND)))
+    assert np.array_equal(joined([(inside, Cut.SENTENCE)], pieces=1000)[FADE:-FADE], inside[FADE:-FADE])
+
+
+def test_speech_is_never_trimmed_even_where_it_runs_to_the_edge() -> None:
+    first, second = tone(SECOND), tone(SECOND, 4000)
+    whole = joined([(first, Cut.WORD), (second, Cut.SENTENCE)])
+    gap = round(PAUSES[Cut.WORD] * SECOND)
+    assert len(whole) == 2 * SECOND + gap
+    assert np.array_equal(whole[FADE : SECOND - FADE], first[FADE : SECOND - FADE])
+    assert np.array_equal(whole[SECOND + gap + FADE : -FADE], second[FADE:-FADE])
+
+
+def test_a_stream_that_begins_and_ends_in_the_middle_of_sound_does_not_click() -> None:
+    whole = joined([(tone(SECOND), Cut.SENTENCE)])
+    assert whole[0] == whole[-1] == 0
+    assert np.abs(np.diff(whole.astype(np.int32))).max() <= 9000 // FADE + 100
+
+
+def test_no_sample_of_speech_is_faded_where_silence_surrounds_it() -> None:
+    speech = tone(SECOND)
+    whole = joined([(segment(5000, SECOND, 5000), cut) for cut in (Cut.CLAUSE, Cut.SENTENCE)])
+    audible = np.flatnonzero(np.abs(whole.astype(np.int32)) > AUDIBLE)
+    assert len(audible) == 2 * SECOND
+    assert np.array_equal(whole[audible], np.concatenate((speech, speech)))
+
+
+def test_a_pause_is_the_engine_s_own_silence_as_far_as_there_is_any() -> None:
+    """Digital silence in the middle of a voice's faint noise would be heard as a hole."""
+    pause = round(PAUSES[Cut.SENTENCE] * SECOND)
+    parts = [(segment(0, SECOND, SECOND), Cut.SENTENCE), (segment(SECOND, SECOND, 0), Cut.SENTENCE)]
+    between = joined(parts)[SECOND : SECOND + pause]
+    assert np.count_nonzero(between == 0) < 3 * FADE
+    own = segment(0, SECOND, SECOND)[SECOND:]
+    kept = pause - LONGEST_LEAD - FADE
+    assert np.array_equal(between[:kept], own[:kept])
+
+
+def test_a_soft_beginning_stays_where_the_pause_has_room() -> None:
+    def lead_after(cut: Cut) -> int:
+        first, second = segment(0, SECOND, 0), segment(SECOND, SECOND, 0)
+        between = joined([(first, cut), (second, Cut.SENTENCE)])[SECOND:]
+        silent = np.flatnonzero(between)
+        audible = int(np.flatnonzero(np.abs(between.astype(np.int32)) > AUDIBLE)[0])
+        return audible - int(silent[0])
+
+    assert LONGEST_LEAD - FADE < lead_after(Cut.CLAUSE) <= LONGEST_LEAD
+    assert LEAD - FADE < lead_after(Cut.WORD) <= LEAD
+
+
+@pytest.mark.parametrize("cut", list(Cut))
+def test_no_join_steps_further_than_the_speech_itself(cut: Cut) -> None:
+    for lead, trail in ((0, 0), (0, 50), (50, 0), (50, 5000), (5000, 50)):
+        part = segment(lead, SECOND, trail)
+        own = np.abs(np.diff(part.astype(np.int32))).max()
+        fade = np.abs(part.astype(np.int32)).max() // FADE + 1
+        whole = joined([(part, cut), (part, cut), (part, cut)])
+        assert np.abs(np.diff(whole.astype(np.int32))).max() <= own + fade, (lead, trail)
+
+
+def test_an_end_s_own_silence_is_bounded_by_its_pause() -> None:
+    short, long = (joined([(segment(0, SECOND, trail), Cut.SENTENCE)]) for trail in (100, 10 * SECOND))
+    assert len(short) == SECOND + 100
+    assert len(long) == SECOND + round(PAUSES[Cut.SENTENCE] * SECOND)
+
+
+def test_a_silent_segment_is_its_pause() -> None:
+    joiner = Joiner()
+    out = joiner.push(tone(SECOND))
+    joiner.end(Cut.CLAUSE, 1.0)
+    out += joiner.push(noise(SECOND))
+    joiner.end(Cut.SENTENCE, 1.0)
+    out += joiner.push(tone(SECOND))
+    joiner.end(Cut.SENTENCE, 1.0)
+    out += joiner.finish()
+    (gap,) = gaps(np.concatenate(out))
+    assert abs(gap - PAUSES[Cut.SENTENCE] * SECOND) <= 2 * FADE
+    assert len(joined([(noise(SECOND), Cut.SENTENCE)])) == round(PAUSES[Cut.SENTENCE] * SECOND)
+
+
+def test_a_pause_that_the_text_asks_for_wins() -> None:
+    joiner = Joiner()
+    out = joiner.push(tone(SECOND))
+    joiner.end(Cut.WORD, 2.0, pause=1.5)
+    out += joiner.push(tone(SECOND))
+    joiner.end(Cut.SENTENCE, 2.0)
+    (gap,) = gaps(np.concatenate([*out, *joiner.finish()]))
+    assert abs(gap - 1.5 * SECOND) <= 2 * FADE
+
+
+parts = st.lists(
+    st.tuples(st.integers(0, 3000), st.integers(1, 3000), st.integers(0, 3000), st.sampled_from(Cut)),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(database=None, deadline=None)
+@given(parts, st.integers(1, 2000))
+def test_pieces_do_not_matter_and_places_are_true(shapes: list[tuple[int, int, int, Cut]], pieces: int) -> None:
+    """Each sample of a segment lies where `placed` says: what marks become timestamps by."""
+    segments = [(segment(lead, speech, trail), cut) for lead, speech, trail, cut in shapes]
+    whole = joined(segments)
+    assert np.array_equal(joined(segments, pieces), whole)
+    joiner = Joiner()
+    for samples, cut in segments:
+        joiner.push(samples)
+        assert joiner.placed is not None
+        own, stream = joiner.placed
+        joiner.end(cut, 1.0)
+        speech = np.flatnonzero(np.abs(samples.astype(np.int32)) > AUDIBLE)
+        first, last = int(speech[0]) + FADE, int(speech[-1]) + 1 - FADE
+        if last > first:
+            assert np.array_equal(whole[stream + first - own : stream + last - own], samples[first:last])

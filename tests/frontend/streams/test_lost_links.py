@@ -1,0 +1,164 @@
+"""A worker of several dies: what it had is made by others, and nothing is lost, doubled or out of order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+import numpy as np
+import pytest
+
+from frontend.contract.errors import Broken
+from shm.messages import Connect, Distrust, Done, Marks, pack_marks
+from tests.frontend.desk import Desk, heard, listen, spoken
+from tests.frontend.scripted_worker import ENGINE, PER_TOKEN
+from tests.frontend.several_workers import kill, pair, quiet, rest, split
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk()
+    yield made
+    made.close()
+
+
+async def test_what_a_dead_worker_had_goes_to_the_living_one_at_once(desk: Desk) -> None:
+    one, two = pair(desk)
+    listener = listen(desk.open("hello there|general"))
+    order = await one.has(1)
+    one.seal(order, 0, 333)
+    two.speak(await two.has(1))
+    kill(desk, one)
+    resumed = await two.has(2)
+    assert (resumed.segment, resumed.from_sample, resumed.generation) == (0, 333, 2)
+    await rest(two, 2, listener)
+    assert np.array_equal(await heard(listener), spoken("hello there|general"))
+    assert not desk.told_of(Connect)
+
+
+@pytest.mark.parametrize("sealed", [0, 200, 6 * PER_TOKEN])
+async def test_a_death_while_both_make_one_text_loses_and_doubles_nothing(desk: Desk, sealed: int) -> None:
+    """The later segment lies in the living worker's ring, where the earlier one would come behind it."""
+    one, two, listener, _, second = await split(desk, "first|second|third and last")
+    if sealed:
+        two.seal(second, 0, sealed)
+    await quiet()
+    kill(desk, one)
+    again = await two.has(2)
+    assert (again.segment, again.from_sample) == (0, 100)
+    assert (again.stream, again.ring) != (second.stream, second.ring)
+    assert two.forgotten == [second.stream], "nothing more is written where it lay"
+    await rest(two, 2, listener)
+    later = next(order for order in two.orders[2:] if order.segment == 1)
+    assert later.from_sample == sealed
+    assert np.array_equal(await heard(listener), spoken("first|second|third and last"))
+
+
+async def test_what_comes_late_of_a_segment_that_was_begun_again_is_not_believed(desk: Desk) -> None:
+    one, two, listener, _, second = await split(desk, "first|second")
+    late = two.commit(second, 0, 300)
+    kill(desk, one)
+    first = await two.has(2)
+    two.seal(first, 100, 200)
+    again = await two.has(3)
+    assert again.segment == 1 and again.stream != second.stream
+    two.send(late)
+    two.send(Done(2, second.stream, second.segment, 300, 0.01))
+    two.seal(first, 200, 5 * PER_TOKEN)
+    two.end(first)
+    await rest(two, 3, listener)
+    assert np.array_equal(await heard(listener), spoken("first|second"))
+    assert [message.generation for message in desk.told_of(Distrust)] == [1]  # type: ignore[attr-defined]
+
+
+async def test_marks_of_what_is_begun_again_behind_an_earlier_segment_are_told_once(desk: Desk) -> None:
+    one, two = pair(desk)
+    stream = desk.open("first|second", timestamps=True)
+    first = await one.has(1)
+    one.seal(first, 0, 100)
+    second = await two.has(1)
+    two.send(Marks(2, second.stream, second.segment, pack_marks([(0, 0)])))
+    two.seal(second, 0, 200)
+    await quiet()
+    kill(desk, one)
+    two.speak(await two.has(2))
+    again = await two.has(3)
+    two.send(Marks(2, again.stream, again.segment, pack_marks([(0, 0), (3, 4000)])))
+    await quiet()
+    assert stream.segments[1].marks == [(0, 0), (3, 4000)]
+    stream.close()
+
+
+async def test_both_may_die_at_once(desk: Desk) -> None:
+    one, two, listener, _, second = await split(desk, "first|second|third")
+    two.begin(second)
+    two.seal(second, 0, 50)
+    await quiet()
+    kill(desk, one)
+    kill(desk, two)
+    three = desk.worker(3, slot=0)
+    await rest(three, 1, listener)
+    assert three.orders[0].from_sample == 100
+    assert np.array_equal(await heard(listener), spoken("first|second|third"))
+
+
+async def test_a_suspect_does_not_wait_for_a_later_segment_that_waits_for_it(desk: Desk) -> None:
+    """The later one's ring is full, and nobody takes anything from it before the suspect was heard."""
+    one = desk.worker(1, slot=0)
+    two = desk.worker(2, slot=1, ring=300)
+    listener = listen(desk.open("first|second"))
+    first = await one.has(1)
+    one.seal(first, 0, 100)
+    one.begin(first)
+    second = await two.has(1)
+    two.begin(second)
+    two.seal(second, 0, 300)
+    await quiet()
+    kill(desk, one)
+    trial = await two.has(2)
+    assert (trial.segment, trial.from_sample) == (0, 100) and two.forgotten == [second.stream]
+    await quiet()
+    assert len(two.orders) == 2, "it is tried alone"
+    listener.cancel()
+
+
+async def test_a_suspect_is_tried_by_one_worker_alone_and_the_others_go_on(desk: Desk) -> None:
+    one, two = pair(desk, engine=msgspec.structs.replace(ENGINE, concurrency=2))
+    three = desk.worker(3, slot=2, engine=msgspec.structs.replace(ENGINE, concurrency=2))
+    listeners = [listen(desk.open(text)) for text in ("aaa", "bbb", "ccc")]
+    for worker in (one, two, three):
+        worker.begin(await worker.has(1))
+    more = listen(desk.open("poison"))
+    poison = await one.has(2)
+    one.begin(poison)
+    await quiet()
+    kill(desk, one)
+    await quiet()
+    assert (len(two.orders), len(three.orders)) == (1, 1), "both are at something: suspects wait"
+    two.speak(two.orders[0])
+    trial = await two.has(2)
+    newcomers = [listen(desk.open(text)) for text in ("d", "e")]
+    await three.has(3)
+    assert len(two.orders) == 2, "the suspect is alone"
+    assert {order.script for order in three.orders} == {"ccc", "d", "e"}, "and no second one is tried elsewhere"
+    two.speak(trial)
+    two.speak(await two.has(3))
+    for order in three.orders:
+        three.speak(order)
+    for listener, text in zip([*listeners, more, *newcomers], ("aaa", "bbb", "ccc", "poison", "d", "e"), strict=True):
+        assert np.array_equal(await heard(listener), spoken(text))
+
+
+async def test_poison_takes_two_workers_and_no_third(desk: Desk) -> None:
+    one, two = pair(desk)
+    three = desk.worker(3, slot=2)
+    listener = listen(desk.open("poison"))
+    one.begin(await one.has(1))
+    await quiet()
+    kill(desk, one)
+    two.begin(await two.has(1))
+    await quiet()
+    kill(desk, two)
+    with pytest.raises(Broken):
+        await heard(listener)
+    assert not three.orders

@@ -1,0 +1,155 @@
+"""Several workers at once: who gets what, and how much they take together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+import numpy as np
+import pytest
+
+from frontend.contract.errors import Overloaded
+from frontend.scheduling.placement import finish
+from frontend.streams.stream import Stream
+from shm.audio import Pcm
+from shm.messages import Commit, Done, SegmentOrder
+from tests.frontend.desk import Desk, heard, listen, planned, spoken
+from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, ScriptedWorker, samples_of
+from tests.frontend.several_workers import kill, pair, quiet, rest, split
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk()
+    yield made
+    made.close()
+
+
+def test_a_segment_waits_for_the_lane_that_is_free_first() -> None:
+    assert finish([], 2.0, 1) == 2.0
+    assert finish([3.0, 1.0], 2.0, 1) == 6.0
+    assert finish([3.0, 1.0, 1.0], 2.0, 2) == 4.0
+
+
+async def test_listeners_are_spread_over_the_workers(desk: Desk) -> None:
+    one, two = pair(desk)
+    listeners = [listen(desk.open(text)) for text in ("one", "two")]
+    orders = await one.has(1), await two.has(1)
+    one.speak(orders[0])
+    two.speak(orders[1])
+    for listener, text in zip(listeners, ("one", "two"), strict=True):
+        assert np.array_equal(await heard(listener), spoken(text))
+
+
+async def test_one_text_is_made_by_both_and_heard_in_order(desk: Desk) -> None:
+    one, two, listener, first, second = await split(desk, "first|second")
+    two.speak(second)
+    await quiet()
+    one.seal(first, 100, 5 * PER_TOKEN)
+    one.end(first)
+    assert np.array_equal(await heard(listener), spoken("first|second"))
+    await one.hears_of_forgotten(1)
+    await two.hears_of_forgotten(1)
+
+
+async def sharing(
+    desk: Desk, lanes: int
+) -> tuple[ScriptedWorker, ScriptedWorker, SegmentOrder, list[asyncio.Task[Pcm]]]:
+    """One worker is at a segment whose first samples are heard; the other has both segments of another stream."""
+    one, two = pair(desk, engine=msgspec.structs.replace(ENGINE, concurrency=lanes))
+    listeners = [listen(desk.open("keeps it busy"))]
+    order = await one.has(1)
+    one.seal(order, 0, 5000)
+    listeners.append(listen(desk.open("here|stay")))
+    here = await two.has(1)
+    two.seal(here, 0, 100)
+    await two.has(2)
+    return one, two, order, listeners
+
+
+async def test_a_stream_stays_where_it_is_unless_the_other_is_clearly_sooner(desk: Desk) -> None:
+    one, two, order, listeners = await sharing(desk, lanes=2)
+    assert [each.script for each in two.orders] == ["here", "stay"] and len(one.orders) == 1
+    one.seal(order, 5000, 13 * PER_TOKEN)
+    one.end(order)
+    two.seal(two.orders[0], 100, 4 * PER_TOKEN)
+    two.end(two.orders[0])
+    two.speak(two.orders[1])
+    for listener, text in zip(listeners, ("keeps it busy", "here|stay"), strict=True):
+        assert np.array_equal(await heard(listener), spoken(text))
+
+
+async def test_what_was_lost_does_not_wait_until_the_living_worker_has_less_to_do(desk: Desk) -> None:
+    one, two, _, listeners = await sharing(desk, lanes=1)
+    kill(desk, one)
+    resumed = await two.has(3)
+    assert (resumed.script, resumed.from_sample) == ("keeps it busy", 5000)
+    two.seal(two.orders[0], 100, 4 * PER_TOKEN)
+    two.end(two.orders[0])
+    await rest(two, 2, listeners[0])
+    for listener, text in zip(listeners, ("keeps it busy", "here|stay"), strict=True):
+        assert np.array_equal(await heard(listener), spoken(text))
+
+
+async def test_a_listener_who_leaves_is_forgotten_by_both(desk: Desk) -> None:
+    one, two, listener, first, second = await split(desk, "first|second")
+    listener.cancel()
+    await one.hears_of_forgotten(1)
+    await two.hears_of_forgotten(1)
+    assert (one.forgotten, two.forgotten) == ([first.stream], [second.stream])
+    others = [listen(desk.open(text)) for text in ("a", "b")]
+    orders = await one.has(2), await two.has(2)
+    one.speak(orders[0])
+    two.speak(orders[1])
+    await asyncio.gather(*map(heard, others))
+
+
+async def test_the_first_worker_s_engine_is_the_one_that_plans_are_made_for(desk: Desk) -> None:
+    fast = msgspec.structs.replace(ENGINE, provider="CUDAExecutionProvider")
+    first = desk.worker(1, slot=0, engine=fast)
+    desk.worker(2, slot=1)
+    assert desk.scheduler.engine is fast
+    kill(desk, first)
+    await quiet()
+    assert desk.scheduler.engine is ENGINE and not desk.scheduler.reason
+
+
+def slowly(worker: ScriptedWorker, order: SegmentOrder, factor: float) -> None:
+    samples = len(samples_of(order.script))
+    worker.seal(order, 0, samples)
+    worker.send(Done(worker.generation, order.stream, order.segment, samples, factor * samples / 24_000))
+
+
+async def admitted(desk: Desk, most: int) -> int:
+    """How many listeners to long texts are taken."""
+    streams: list[Stream] = []
+    for n in range(most):
+        stream = await planned(desk.open("x" * 200, client=str(n)))
+        if isinstance(stream._failure, Overloaded):
+            break
+        streams.append(stream)
+    for stream in streams:
+        stream.close()
+    return len(streams)
+
+
+async def test_two_workers_take_as_many_listeners_as_two_workers_can_serve(desk: Desk) -> None:
+    taken = []
+    worker = desk.worker(1, slot=0)
+    listener = listen(desk.open("how fast?"))
+    slowly(worker, await worker.has(1), 0.45)
+    await heard(listener)
+    taken.append(await admitted(desk, 8))
+    desk.worker(2, slot=1)
+    taken.append(await admitted(desk, 8))
+    assert 1 <= taken[0] <= taken[1] / 2 < 4
+
+
+async def test_a_commit_for_a_number_that_nobody_has_is_ignored(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("fine"))
+    order = await worker.has(1)
+    worker.send(Commit(1, 999, 0, 0, 0, 10, 0))
+    worker.speak(order)
+    assert np.array_equal(await heard(listener), spoken("fine"))

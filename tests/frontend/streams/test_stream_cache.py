@@ -1,0 +1,122 @@
+"""Segments that were spoken before, in another request's text: repeated, labelled, and never half."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from frontend.contract.errors import Unavailable
+from frontend.contract.urgency import Urgency
+from shm.messages import Situation
+from tests.frontend.desk import Desk, heard, listen, spoken
+from tests.frontend.scripted_worker import PER_TOKEN
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk(cache_bytes=1 << 20)
+    yield made
+    made.close()
+
+
+async def test_a_sentence_that_comes_again_in_another_text_is_not_made_again(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("one|two"))
+    for count in (1, 2):
+        worker.speak(await worker.has(count))
+    await heard(listener)
+    again = desk.open("new|two")
+    listener = listen(again)
+    worker.speak(await worker.has(3))
+    assert np.array_equal(await heard(listener), spoken("new|two"))
+    assert [order.script for order in worker.orders] == ["one", "two", "new"]
+    assert not again.cached, "a part of it had to be made"
+
+
+async def test_a_text_that_was_spoken_whole_needs_no_worker(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("one|two"))
+    for count in (1, 2):
+        worker.speak(await worker.has(count))
+    first = await heard(listener)
+    worker.die()
+    desk.workers.remove(worker)
+    desk.scheduler.situation(Situation("starting", "the worker is starting", {}))
+    stream = desk.open("one|two|one")
+    assert await stream.all_cached()
+    assert np.array_equal(await heard(listen(stream)), spoken("one|two|one"))
+    assert stream.cached
+    assert stream.tokens == 9
+    assert len(first)
+
+
+async def test_a_text_that_is_new_is_known_to_be_new_before_it_is_spoken(desk: Desk) -> None:
+    desk.worker(1)
+    assert not await desk.open("unheard").all_cached()
+
+
+async def test_a_fresh_request_neither_takes_nor_keeps(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("one", fresh=True))
+    worker.speak(await worker.has(1))
+    await heard(listener)
+    listener = listen(desk.open("one"))
+    worker.speak(await worker.has(2))
+    await heard(listener)
+    fresh = desk.open("one", fresh=True)
+    listener = listen(fresh)
+    worker.speak(await worker.has(3))
+    await heard(listener)
+    assert not fresh.cached
+
+
+async def test_a_segment_that_was_resumed_by_another_worker_is_kept_whole(desk: Desk) -> None:
+    first = desk.worker(1)
+    listener = listen(desk.open("hello there"))
+    order = await first.has(1)
+    first.seal(order, 0, 333)
+    first.die()
+    desk.workers.remove(first)
+    second = desk.worker(2)
+    second.speak(await second.has(1))
+    assert np.array_equal(await heard(listener), spoken("hello there"))
+    assert np.array_equal(await heard(listen(desk.open("hello there"))), spoken("hello there"))
+    assert len(second.orders) == 1
+
+
+async def test_a_segment_whose_listener_left_in_its_middle_is_not_kept(desk: Desk) -> None:
+    worker = desk.worker(1)
+    stream = desk.open("hello")
+    listener = listen(stream)
+    order = await worker.has(1)
+    worker.seal(order, 0, PER_TOKEN)
+    listener.cancel()
+    await worker.hears_of_forgotten(1)
+    listener = listen(desk.open("hello"))
+    worker.speak(await worker.has(2))
+    assert np.array_equal(await heard(listener), spoken("hello"))
+
+
+async def test_what_nobody_waits_for_gives_way_to_who_listens(desk: Desk) -> None:
+    worker = desk.worker(1)
+    ahead = listen(desk.open("ahead|of time", urgency=Urgency.IDLE))
+    await worker.has(1)
+    listener = listen(desk.open("now"))
+    with pytest.raises(Unavailable, match="listeners come first"):
+        await ahead
+    worker.speak(await worker.has(2))
+    assert np.array_equal(await heard(listener), spoken("now"))
+
+
+async def test_idle_is_when_something_can_speak_and_nothing_does(desk: Desk) -> None:
+    idle = desk.scheduler._standing.idle
+    assert not idle.is_set(), "there is no worker"
+    worker = desk.worker(1)
+    await desk.scheduler.idle()
+    listener = listen(desk.open("one"))
+    assert not idle.is_set()
+    worker.speak(await worker.has(1))
+    await heard(listener)
+    await desk.scheduler.idle()

@@ -1,0 +1,287 @@
+"""`kokoro-live doctor`: every finding has its verdict and its cure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import socket
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from supervisor.commands.checks import installation, machine, programs, speech
+from supervisor.commands.checks.finding import Circumstances, Verdict
+from supervisor.commands.doctor import checks, doctor
+from supervisor.settings.composition import Settings
+from tests.file_server import file_server
+from tests.frontend.http_fakes import FakeSpeaker, serving
+from tests.miniature import make_miniature, make_voices
+from tests.supervisor.clean_environment import clean_environment
+
+MB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path_factory, monkeypatch):
+    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
+        monkeypatch.setenv("KOKORO_LIVE_PORT", "0")
+        monkeypatch.setattr(programs, "supervisors", lambda: iter(()))  # this machine's are none of the tests'
+        yield
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    make_miniature(tmp_path / "model.onnx")
+    make_voices(tmp_path / "voices.bin")
+    return tmp_path
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(doctor, [str(argument) for argument in arguments])
+
+
+def findings(output: str) -> dict[str, dict[str, str]]:
+    return {row.pop("check"): row for row in json.loads(output)}
+
+
+def circumstances(**values: Any) -> Circumstances:
+    return Circumstances(Settings.of(values), Path("config.toml"), "")
+
+
+@contextmanager
+def limit(kind: int, soft: int) -> Iterator[None]:
+    before = resource.getrlimit(kind)
+    resource.setrlimit(kind, (soft, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, before)
+
+
+def test_where_all_is_well_the_status_is_0(model):
+    result = run("--model-dir", model, "--json")
+    found = findings(result.stdout)
+    assert {title: row["verdict"] for title, row in found.items()} == dict.fromkeys(checks(), "ok")
+    assert not any(row["cure"] for row in found.values())
+    assert result.exit_code == 0
+    assert "kokoro (model.onnx, CPUExecutionProvider) speaks, because its files are there" in found["engine"]["found"]
+    assert "həlˈO" in found["phonemes"]["found"]
+    assert found["voices"]["found"] == f"3 in {model}/voices.bin"
+    assert "CPUExecutionProvider" in found["providers"]["found"]
+
+
+def test_without_a_model_there_is_something_to_do_but_nothing_wrong(tmp_path):
+    result = run("--model-dir", tmp_path)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    [place] = [place for place, line in enumerate(lines) if line.startswith("! engine")]
+    assert "espeak-ng" in lines[place] and "because Kokoro can't: there is no Kokoro model" in lines[place]
+    assert lines[place + 1].split() == ["→", "kokoro-live", "models", "fetch"]
+    assert sum(line.startswith("✓") for line in lines) == len(checks()) - 3
+    assert sum(line.startswith("!") for line in lines) == 3
+
+
+def test_something_wrong_is_status_1_and_the_other_checks_are_made_all_the_same(tmp_path, monkeypatch):
+    (tmp_path / "config.toml").write_text("prot = 8880\n")
+    monkeypatch.setattr(machine, "descriptors", lambda circumstances: 1 // 0)
+    result = run("--model-dir", tmp_path, "--engine", "kokoro", "--config", tmp_path / "config.toml", "--json")
+    found = findings(result.stdout)
+    assert result.exit_code == 1
+    assert list(found) == list(checks())
+    wrong = {title: row["found"] for title, row in found.items() if row["verdict"] == "wrong"}
+    assert wrong["config file"] == f"{tmp_path}/config.toml: no such setting: prot"
+    assert wrong["open files"] == "the check itself failed: ZeroDivisionError: integer division or modulo by zero"
+    assert "nothing can speak: there is no Kokoro model" in wrong["engine"]
+    assert set(wrong) == {"config file", "open files", "engine"}
+
+
+def test_the_config_file_counts(tmp_path):
+    (tmp_path / "config.toml").write_text('engine = "espeak"\nrings = 2\nring_seconds = 10.0\n')
+    result = run("--model-dir", tmp_path, "--config", tmp_path / "config.toml")
+    assert result.exit_code == 0
+    assert f"{tmp_path}/config.toml is read" in result.stdout
+    assert "--engine espeak asks for it" in result.stdout
+    assert "1 MB can be reserved (2 rings of 10 s)" in result.stdout
+
+
+def test_a_setting_that_makes_no_sense_is_a_usage_error():
+    result = run("--rings", "0")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "rings must be at least 1" in result.stderr
+
+
+# -- installation
+
+
+def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, version: str) -> None:
+    """Have it look as if this version were installed."""
+    information = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_a_package_that_is_too_old(tmp_path, monkeypatch):
+    installed(tmp_path, monkeypatch, "aiohttp", "3.8.0")
+    finding = installation.packages(circumstances())
+    assert (finding.verdict, finding.found) == (Verdict.WRONG, "aiohttp is 3.8.0")
+    assert finding.cure == f"{sys.executable} -m pip install 'aiohttp>=3.14'"
+
+
+def test_a_package_that_is_missing(monkeypatch):
+    monkeypatch.setattr(installation, "requires", lambda name: ["no-such-thing>=1", "numpy", 'spacy; extra == "x"'])
+    finding = installation.packages(circumstances())
+    assert (finding.verdict, finding.found) == (Verdict.WRONG, "no-such-thing is not installed")
+
+
+def test_the_fork_of_phonemizer_beside_it(tmp_path, monkeypatch):
+    assert installation.phonemizer(circumstances()).verdict is Verdict.OK
+    installed(tmp_path, monkeypatch, "phonemizer-fork", "3.3.2")
+    finding = installation.phonemizer(circumstances())
+    assert finding.verdict is Verdict.WRONG
+    assert "overwritten" in finding.found and "uninstall -y phonemizer-fork" in finding.cure
+
+
+def test_a_python_that_is_too_old(monkeypatch):
+    monkeypatch.setattr(installation.platform, "python_version", lambda: "3.9.1")
+    finding = installation.python(circumstances())
+    assert (finding.verdict, finding.cure) == (Verdict.WRONG, "Install Python >=3.11.")
+
+
+def test_espeak_that_cant_be_loaded(tmp_path, monkeypatch):
+    (tmp_path / "library.so").write_bytes(b"no library")
+    monkeypatch.setattr("espeakng_loader.get_library_path", lambda: str(tmp_path / "library.so"))
+    finding = installation.espeak(circumstances())
+    assert finding.verdict is Verdict.WRONG
+    assert "can't be loaded" in finding.found and "--force-reinstall espeakng-loader" in finding.cure
+
+
+def test_spacy_without_its_model(tmp_path, monkeypatch):
+    (tmp_path / "spacy.py").touch()
+    installed(tmp_path, monkeypatch, "spacy", "3.8.0")
+    finding = installation.spacy(circumstances())
+    assert (finding.verdict, finding.cure) == (Verdict.WARNING, f"{sys.executable} -m spacy download en_core_web_sm")
+    (tmp_path / "en_core_web_sm.py").touch()
+    assert installation.spacy(circumstances()).verdict is Verdict.OK
+
+
+# -- model files
+
+
+def test_a_file_that_isnt_what_its_name_says(model):
+    (model / "kokoro-v1.0.onnx").write_bytes(b"<html>")
+    finding = speech.model_files(circumstances(model_dir=model))
+    assert (finding.verdict, finding.cure) == (Verdict.WRONG, "kokoro-live models fetch kokoro-v1.0.onnx")
+    assert "kokoro-v1.0.onnx corrupt" in finding.found
+    assert speech.engine(circumstances(model_dir=model)).verdict is Verdict.WARNING
+    assert speech.engine(circumstances(model_dir=model, engine="kokoro")).verdict is Verdict.WRONG
+
+
+def test_a_download_that_was_interrupted(tmp_path):
+    (tmp_path / "voices-v1.0.bin.part").write_bytes(b"PK")
+    finding = speech.model_files(circumstances(model_dir=tmp_path))
+    assert (finding.verdict, finding.cure) == (Verdict.WARNING, "kokoro-live models fetch voices-v1.0.bin")
+    assert "voices-v1.0.bin partial" in finding.found
+
+
+def test_files_that_nobody_needs(tmp_path):
+    wanted = circumstances(model_dir=tmp_path, engine="espeak")
+    assert speech.model_files(wanted).verdict is Verdict.OK
+    assert speech.voices(wanted).verdict is Verdict.OK
+
+
+def test_a_manifest_that_cant_be_read(tmp_path):
+    finding = speech.model_files(circumstances(manifest=tmp_path / "none.json"))
+    assert finding.verdict is Verdict.WRONG
+    assert "none.json" in finding.found
+
+
+def test_voices_that_are_damaged(model):
+    (model / "voices.bin").write_bytes(b"PK and then nothing")
+    finding = speech.voices(circumstances(model_dir=model))
+    assert (finding.verdict, finding.cure) == (Verdict.WRONG, "kokoro-live models fetch voices-v1.0.bin")
+
+
+def test_a_model_that_loads_but_cant_speak(tmp_path):
+    make_miniature(tmp_path / "model.onnx", nan_at=0)
+    make_voices(tmp_path / "voices.bin")
+    finding = speech.engine(circumstances(model=tmp_path / "model.onnx", voices=tmp_path / "voices.bin"))
+    assert finding.verdict is Verdict.WRONG
+    assert "can't speak" in finding.found
+
+
+# -- the machine
+
+
+def test_memory_is_really_reserved_and_given_back():
+    def next_descriptor() -> int:
+        os.close(number := os.dup(1))
+        return number
+
+    wanted = circumstances(rings=8, ring_seconds=10.0)
+    before = next_descriptor()
+    assert machine.shared_memory(wanted).found == "4 MB can be reserved (8 rings of 10 s)"
+    with limit(resource.RLIMIT_FSIZE, 2 * MB):
+        finding = machine.shared_memory(wanted)
+    assert finding.verdict is Verdict.WRONG
+    assert "can't reserve 4 MB" in finding.found and "--rings below 8" in finding.cure
+    assert next_descriptor() == before
+
+
+def test_few_descriptors():
+    assert machine.descriptors(circumstances()).verdict is Verdict.OK
+    with limit(resource.RLIMIT_NOFILE, 512):
+        finding = machine.descriptors(circumstances())
+    assert (finding.verdict, finding.cure) == (Verdict.WARNING, "ulimit -n 1024")
+
+
+def test_a_free_port_stays_free():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        number = probe.getsockname()[1]
+    for _ in range(2):
+        finding = machine.port(circumstances(port=number))
+        assert (finding.verdict, finding.found) == (Verdict.OK, f"127.0.0.1:{number} is free")
+
+
+def test_a_port_that_somebody_else_has():
+    with file_server() as server:
+        server.files["/health"] = b'{"status": "ok"}'
+        finding = machine.port(circumstances(port=server.server_port))
+    assert finding.verdict is Verdict.WRONG
+    assert "can't listen" in finding.found
+    assert finding.cure == f"kokoro-live serve --port {server.server_port + 1}"
+
+
+async def port_finding(number: int) -> dict[str, str]:
+    """By a process of its own: the server that it asks is in this one."""
+    process = await asyncio.create_subprocess_exec(
+        *[sys.executable, "-m", "supervisor", "doctor", "--json", "--engine", "espeak", "--port", str(number)],
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    out, error = await process.communicate()
+    assert (process.returncode, error) == (0, b"")
+    return findings(out.decode())["port"]
+
+
+async def test_a_port_that_a_server_of_ours_has():
+    async with serving(FakeSpeaker()) as server:
+        found = await port_finding(server.port)
+    assert found["verdict"] == "ok"
+    assert found["found"] == f"a kokoro-live serves on {server.url} with kokoro (tiny.onnx, CPUExecutionProvider)"
+
+
+async def test_a_port_that_a_server_of_ours_has_which_cant_speak():
+    async with serving(FakeSpeaker(engine=None)) as server:
+        found = await port_finding(server.port)
+    assert found["verdict"] == "warning"
+    assert "can't speak now: the model is loading" in found["found"]

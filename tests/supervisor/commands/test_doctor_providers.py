@@ -1,0 +1,85 @@
+"""`kokoro-live doctor` on execution providers: what is there, what is taken, and why not the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnxruntime
+import pytest
+
+from supervisor.commands.checks.finding import Circumstances, Verdict
+from supervisor.commands.checks.providers import providers
+from supervisor.settings.composition import Settings
+from tests.miniature import make_miniature, make_voices
+from tests.supervisor.clean_environment import clean_environment
+from worker.acceleration.placing import candidate_of
+from worker.acceleration.verdict import Verdict as TrialVerdict
+from worker.acceleration.verdict import store
+from worker.providers.records import CPU, NAMES
+
+CUDA = NAMES["cuda"]
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path_factory, monkeypatch):
+    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
+        yield
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: [CUDA, CPU])
+
+
+def circumstances(folder: Path, **values: Any) -> Circumstances:
+    make_miniature(folder / "model.onnx")
+    make_voices(folder / "voices.bin")
+    return Circumstances(
+        Settings.of({"model_dir": folder, "cache_dir": folder / "cache", **values}), Path("config.toml"), ""
+    )
+
+
+def test_the_cpu_alone(tmp_path):
+    found = providers(circumstances(tmp_path))
+    assert found.verdict is Verdict.OK
+    assert f"onnxruntime {onnxruntime.__version__} has" in found.found
+    assert f"{CPU} is taken, of the chain {CPU}" in found.found
+
+
+def test_one_that_was_not_tried_yet(tmp_path, cuda):
+    found = providers(circumstances(tmp_path))
+    assert found.verdict is Verdict.OK
+    assert f"{CPU} is taken" in found.found
+    assert f"{CUDA} waits for its trial" in found.found
+
+
+@pytest.mark.parametrize("faster", [True, False])
+def test_one_that_was_tried(tmp_path, cuda, faster):
+    where = circumstances(tmp_path)
+    _, key = candidate_of(CUDA, tmp_path / "model.onnx", where.settings.worker)
+    store(tmp_path / "cache", key, TrialVerdict(when=0.0, right=True, faster=faster, reason="so and so fast"))
+    found = providers(where).found
+    assert f"{CUDA if faster else CPU} is taken" in found
+    assert f"{CUDA}: so and so fast ({'taken' if faster else 'not taken'})" in found
+
+
+def test_one_that_is_asked_for_and_not_there(tmp_path):
+    found = providers(circumstances(tmp_path, provider="cuda"))
+    assert found.verdict is Verdict.WARNING
+    assert f"The CPU speaks in place of {CUDA}: this onnxruntime has only" in found.found
+    assert "--provider" in found.cure
+
+
+def test_a_bad_option_keeps_the_server_from_starting(tmp_path):
+    found = providers(circumstances(tmp_path, provider="cuda", provider_options=("device=1",)))
+    assert found.verdict is Verdict.WRONG
+    assert "device is no option" in found.found
+    assert "--provider-options" in found.cure
+
+
+def test_without_a_model_or_with_espeak_there_is_nothing_to_choose(tmp_path):
+    empty = Circumstances(Settings.of({"model_dir": tmp_path / "nothing"}), Path("config.toml"), "")
+    assert f"{CPU} is taken" in providers(empty).found
+    assert "espeak-ng needs none" in providers(circumstances(tmp_path, engine="espeak")).found

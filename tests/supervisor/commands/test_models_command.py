@@ -1,0 +1,196 @@
+"""`kokoro-live models`, as a user and as a script sees it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from supervisor.commands.models import models
+from tests.file_server import FileServer, file_server, status
+from worker.model_files import KNOWN
+
+FILES = {"kokoro-v1.0.onnx": b"a model" * 9999, "voices-v1.0.bin": b"some voices" * 999}
+
+
+@pytest.fixture
+def server() -> Iterator[FileServer]:
+    with file_server() as server:
+        server.files |= {f"/{name}": data for name, data in FILES.items()}
+        yield server
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "manifest.json"
+    rows = [
+        {
+            "name": name,
+            "size": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "precision": "fp32",
+            "what": "[small] thing",
+            "url": "http://127.0.0.1:9/none",
+        }
+        for name, data in FILES.items()
+    ]
+    path.write_text(json.dumps(rows))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for variable in ("http_proxy", "all_proxy", "kokoro_live_manifest", "kokoro_live_mirror"):
+        monkeypatch.delenv(variable, raising=False)
+        monkeypatch.delenv(variable.upper(), raising=False)
+    monkeypatch.setenv("KOKORO_LIVE_MODEL_DIR", str(tmp_path / "models"))
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(models, [str(argument) for argument in arguments])
+
+
+def states(*arguments: object) -> dict[str, str]:
+    listed: list[dict[str, Any]] = json.loads(run("list", "--json", *arguments).stdout)
+    return {row["name"]: row["state"] for row in listed}
+
+
+def test_the_list_has_every_published_file_one_a_line() -> None:
+    result = run("list")
+    assert result.exit_code == 0
+    header, *lines = [line.split("\t") for line in result.stdout.splitlines()]
+    assert header == ["file", "what", "precision", "MB", "sha256", "state"]
+    assert [line[0] for line in lines] == list(KNOWN)
+    assert {line[5] for line in lines} == {"missing"}
+    assert lines[0][2:5] == ["fp32", "325.5", "7d5df8ecf7d4"]
+
+
+def test_the_list_tells_each_state(manifest: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "models"
+    assert set(states("--manifest", manifest).values()) == {"missing"}
+    directory.mkdir()
+    (directory / "kokoro-v1.0.onnx.part").write_bytes(b"a mo")
+    (directory / "voices-v1.0.bin").write_bytes(b"noise")
+    assert states("--manifest", manifest) == {"kokoro-v1.0.onnx": "partial", "voices-v1.0.bin": "corrupt"}
+    (directory / "voices-v1.0.bin").write_bytes(FILES["voices-v1.0.bin"])
+    assert states("--manifest", manifest)["voices-v1.0.bin"] == "present"
+
+
+def test_fetched_files_are_printed_and_good(server: FileServer, manifest: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "elsewhere"
+    result = run("fetch", "--mirror", server.url, "--manifest", manifest, "--model-dir", directory)
+    assert result.exit_code == 0
+    assert result.stdout.split() == [str(directory / name) for name in FILES]
+    assert {path.name: path.read_bytes() for path in directory.iterdir()} == FILES
+    assert "kokoro-v1.0.onnx: 100 % of 69,993 bytes" in result.stderr
+    assert set(states("--manifest", manifest, "--model-dir", directory).values()) == {"present"}
+
+
+def test_settings_come_from_variables_too(
+    server: FileServer, manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KOKORO_LIVE_MIRROR", server.url)
+    monkeypatch.setenv("KOKORO_LIVE_MANIFEST", str(manifest))
+    assert run("fetch", "voices-v1.0.bin").exit_code == 0
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["voices-v1.0.bin"]
+
+
+def test_without_names_the_default_files_are_asked_for(server: FileServer) -> None:
+    result = run("fetch", "--mirror", server.url)
+    assert server.requests[0][0] == "/kokoro-v1.0.onnx"
+    assert result.exit_code == 1
+    assert KNOWN["kokoro-v1.0.onnx"].sha256 in result.stderr and "isn't kokoro-v1.0.onnx" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["fetch", "nothing.onnx"], "Error: nothing.onnx isn't a known model file"),
+        (["fetch", "--manifest", "none.json"], "Error: The manifest none.json can't be read"),
+        (["list", "--manifest", "none.json"], "Error: The manifest none.json can't be read"),
+        (["verify"], "Error: There is no model file in"),
+        (["verify", "kokoro-v1.0.onnx"], "kokoro-live models fetch kokoro-v1.0.onnx"),
+    ],
+)
+def test_what_cannot_be_done_is_said_on_stderr(arguments: list[str], says: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert says in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_refusal_names_the_address(server: FileServer, manifest: Path) -> None:
+    server.script.append(status(403))
+    result = run("fetch", "--mirror", server.url, "--manifest", manifest)
+    assert result.exit_code == 1
+    assert f"{server.url}/kokoro-v1.0.onnx can't be fetched: the server answers 403" in result.stderr
+
+
+def test_verify_fails_if_one_file_of_several_is_corrupt(manifest: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "models"
+    directory.mkdir()
+    for name, data in FILES.items():
+        (directory / name).write_bytes(data)
+    whole = run("verify", "--manifest", manifest)
+    assert whole.exit_code == 0
+    assert whole.stdout.count("ok, it is the published file") == 2
+    (directory / "kokoro-v1.0.onnx").write_bytes(b"noise")
+    broken = run("verify", "--manifest", manifest)
+    assert broken.exit_code == 1
+    assert hashlib.sha256(b"noise").hexdigest() in broken.stderr
+    assert "1 of 2 files" in broken.stderr
+    assert broken.stdout.count("ok, it is the published file") == 1
+    assert run("verify", "--manifest", manifest, "voices-v1.0.bin").exit_code == 0
+
+
+def test_verify_does_not_judge_what_it_does_not_know(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.onnx"
+    mine.write_bytes(b"my own")
+    result = run("verify", mine)
+    assert result.exit_code == 0
+    assert result.stdout == f"{mine}: no published file has this name, so it can't be checked\n"
+
+
+def in_terminal(*arguments: object) -> str:
+    """What a terminal of 120 columns gets to see."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from supervisor.commands.models import models; models()", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "120", "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[3])}
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment):
+        os.close(theirs)
+        seen = b""
+        try:
+            while data := os.read(ours, 4096):
+                seen += data
+        except OSError:  # Linux's way of saying that the other end was closed
+            pass
+        os.close(ours)
+    return seen.decode()
+
+
+def test_a_terminal_gets_a_table_and_a_bar(server: FileServer, manifest: Path) -> None:
+    fetched = in_terminal("fetch", "--mirror", server.url, "--manifest", manifest)
+    assert "━" in fetched and "70.0/70.0 kB" in fetched
+    table = in_terminal("list", "--manifest", manifest)
+    assert "┃" in table and "[small] thing" in table and "present" in table and "\x1b[32m" in table
+
+
+def test_the_command_is_light_to_import() -> None:
+    heavy = ("aiohttp", "numpy", "onnxruntime", "rich")
+    code = f"import sys, supervisor.commands.models; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    assert done.stdout == "[]\n", done.stderr

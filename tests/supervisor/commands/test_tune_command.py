@@ -1,0 +1,166 @@
+"""`kokoro-live tune`: measures, keeps, shows and forgets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from supervisor.cli import kokoro_live
+from supervisor.commands import tune as tune_module
+from supervisor.commands.checks.finding import Circumstances, Verdict
+from supervisor.commands.checks.tuning import tuning
+from supervisor.settings.command_line import parse_settings
+from supervisor.tuning.application import tuned_settings
+from supervisor.tuning.measured_engine import CannotMeasure
+from supervisor.tuning.profile import Profile, Way
+from tests.supervisor.clean_environment import clean_environment
+from worker.settings import WorkerSettings
+from worker.tuning.records import Round
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path_factory, monkeypatch):
+    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
+        yield
+
+
+class Machine:
+    """A machine on which one thread per inference is twice as soon."""
+
+    def __init__(self) -> None:
+        self.opened: list[WorkerSettings] = []
+        self.failure = ""
+        self.interrupted = False
+
+    @contextmanager
+    def __call__(self, settings: WorkerSettings) -> Iterator[Machine]:
+        self.opened.append(settings)
+        yield _Opened(self, settings)  # type: ignore[misc]
+
+
+class _Opened:
+    def __init__(self, machine: Machine, settings: WorkerSettings) -> None:
+        self.machine, self.settings = machine, settings
+
+    def measure(self) -> Round:
+        if self.machine.failure:
+            raise CannotMeasure(self.machine.failure)
+        if self.machine.interrupted and self.settings.threads:
+            raise KeyboardInterrupt
+        return Round(0.5 if self.settings.threads == 1 else 1.0, 1.0, 1.0)
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    made = Machine()
+    monkeypatch.setattr(tune_module, "open_engine", lambda timeout: made)
+    monkeypatch.setattr(tune_module, "cores", lambda: 4)
+    return made
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[str]:
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "model.onnx").write_bytes(b"weights")
+    (models / "voices.bin").write_bytes(b"voices")
+    return ["--model-dir", str(models), "--cache-dir", str(tmp_path / "cache")]
+
+
+def tune(folders: list[str], *more: str) -> Result:
+    return CliRunner().invoke(kokoro_live, ["tune", *folders, *more])
+
+
+def found(result: Result) -> Profile:
+    assert result.exit_code == 0, result.output
+    return msgspec.json.decode(result.stdout, type=Profile)
+
+
+def test_a_result_is_shown_kept_and_applied(machine: Machine, folders: list[str]) -> None:
+    result = tune(folders)
+    assert result.exit_code == 0, result.output
+    assert "1 of 3: threads 1, concurrency 4" in result.stderr
+    assert "Threads 1, concurrency 4: first audio 2.00, speed 1.00 times the default's" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert tune(folders, "--show").stdout == result.stdout
+    assert {each.engine for each in machine.opened} == {"kokoro"}
+    assert tuned_settings(parse_settings(folders)).settings.worker.threads == 1
+    assert found(tune(folders, "--show", "--json")).chosen == Way(threads=1, concurrency=4)
+
+
+def test_each_tune_measures_again(machine: Machine, folders: list[str]) -> None:
+    tune(folders)
+    made = len(machine.opened)
+    tune(folders)
+    assert len(machine.opened) == 2 * made
+
+
+def test_the_processors_of_the_worker_are_divided(machine: Machine, folders: list[str]) -> None:
+    profile = found(tune(folders, "--json", "--worker-cpus", "0-1"))
+    assert [each.way for each in profile.attempts] == [Way(threads=1, concurrency=2), Way(threads=2, concurrency=1)]
+
+
+def test_clear_forgets_and_then_there_is_nothing_to_show(machine: Machine, folders: list[str]) -> None:
+    tune(folders)
+    assert tune(folders, "--clear").exit_code == 0
+    shown = tune(folders, "--show")
+    assert shown.exit_code == 1 and "kokoro-live tune" in shown.stderr
+    assert tune(folders, "--clear").exit_code == 0, "there is nothing to remove"
+
+
+def test_an_engine_that_cannot_be_measured_leaves_no_profile(machine: Machine, folders: list[str]) -> None:
+    machine.failure = "the model is damaged"
+    result = tune(folders)
+    assert result.exit_code == 1 and "the model is damaged" in result.stderr
+    assert tune(folders, "--show").exit_code == 1
+
+
+def test_ctrl_c_leaves_the_old_profile(machine: Machine, folders: list[str]) -> None:
+    before = found(tune(folders, "--json"))
+    machine.interrupted = True
+    assert tune(folders).exit_code != 0
+    assert found(tune(folders, "--show", "--json")) == before
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_line(machine: Machine, folders: list[str]) -> None:
+    Path(folders[3]).write_text("a file in the folder's place")
+    result = tune(folders)
+    assert result.exit_code == 1 and "can't be changed" in result.stderr and "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--engine", "espeak"], "espeak-ng has nothing to tune"),
+        (["--model", "gone.onnx"], "there is no model"),
+        (["--workers", "2"], "leave --workers out"),
+        (["--threads", "2"], "leave them out"),
+        (["--window", "99"], "window must be"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_rejected(
+    machine: Machine, folders: list[str], arguments: list[str], complaint: str
+) -> None:
+    result = tune(folders, *arguments)
+    assert result.exit_code == 2 and complaint in result.stderr and not machine.opened
+
+
+def test_doctor_tells_of_the_profile_and_of_a_stale_one(machine: Machine, folders: list[str]) -> None:
+    def seen(*more: str) -> tuple[str, str, str]:
+        applied = tuned_settings(parse_settings([*folders, *more]), lambda: time.time() + 3 * 86_400)
+        finding = tuning(Circumstances(applied.settings, Path("config.toml"), "", applied))
+        return finding.verdict, finding.found, finding.cure
+
+    assert seen()[0] == Verdict.OK and "no profile" in seen()[1]
+    tune(folders)
+    verdict, said, _ = seen()
+    assert verdict == Verdict.OK and "3 days ago: threads 1" in said and "first audio 2.00" in said
+    verdict, said, cure = seen("--window", "0.9")
+    assert verdict == Verdict.WARNING and "stale" in said and cure == "kokoro-live tune"
+    assert "--no-tuned" in seen("--no-tuned")[1]

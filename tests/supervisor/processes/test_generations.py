@@ -1,0 +1,255 @@
+"""Generations that follow one another while streams go on: standbys, successors, settings, providers."""
+
+from __future__ import annotations
+
+import signal
+
+import msgspec
+import pytest
+
+from shm.engine_info import EngineInfo
+from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Situation, Started
+from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.outside import Changes
+from tests.supervisor.fakes import KOKORO, FakeChild, House
+
+ACCELERATED = msgspec.structs.replace(KOKORO, provider="CoreMLExecutionProvider")
+
+
+def test_a_fetched_model_gets_a_worker_of_its_own_before_the_old_one_stops() -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    fetcher = house.newest("fetcher")
+    house.dies(fetcher, 0)
+    kokoro = house.newest("worker")
+    assert kokoro is not espeak and not front.heard_of(Disconnect)
+    house.ready(kokoro, KOKORO)
+    told = [m for m in front.heard if isinstance(m, Connect | Disconnect)][-2:]
+    assert [type(m) for m in told] == [Connect, Disconnect], "the new one is there before the old one goes"
+    assert told[1] == Disconnect(espeak.generation, draining=True)
+    assert not espeak.heard_of(Drain), "it still has streams"
+    house.lifecycle.message(front, Idle(espeak.generation))
+    assert espeak.heard_of(Drain)
+    house.dies(espeak, 0)
+    house.passes(5)
+    assert house.count("worker") == 2
+    assert house.announced[-1].engine is KOKORO
+
+
+@pytest.mark.parametrize("status", [1, -9])
+def test_a_fetch_that_failed_changes_nothing(status: int) -> None:
+    house = House(fetch=True)
+    house.up()
+    house.dies(house.newest("fetcher"), status)
+    house.passes(100)
+    assert house.count("worker") == 1 and house.count("fetcher") == 1
+
+
+def test_a_successor_that_dies_leaves_the_speaking_worker_alone() -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    house.dies(house.newest("fetcher"), 0)
+    house.dies(house.newest("worker"), 1)
+    assert not front.heard_of(Disconnect) and not espeak.heard_of(Drain)
+
+
+def test_a_worker_that_dies_while_its_successor_loads_is_replaced_by_that() -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    house.dies(house.newest("fetcher"), 0)
+    successor = house.newest("worker")
+    house.dies(espeak)
+    house.passes(0.05)
+    assert house.count("worker") == 2, "one is loading already"
+    house.ready(successor, KOKORO)
+    assert front.heard_of(Connect)[-1].generation == successor.generation
+
+
+def test_an_imported_standby_is_told_to_load_when_it_is_needed_and_another_takes_its_place() -> None:
+    house = House(standby="imported")
+    front, worker = house.up()
+    standby = house.newest("worker")
+    assert standby is not worker and not standby.heard
+    house.dies(worker)
+    house.passes(0.05)
+    assert standby.heard_of(Load) and house.count("worker") == 2
+    house.ready(standby)
+    assert front.heard_of(Connect)[-1].generation == standby.generation
+    assert house.count("worker") == 3
+
+
+def test_a_loaded_standby_speaks_the_moment_it_is_needed() -> None:
+    house = House(standby="loaded")
+    front, worker = house.up()
+    standby = house.newest("worker")
+    assert standby.heard_of(Load)
+    house.ready(standby)
+    assert len(front.heard_of(Connect)) == 1, "not before"
+    house.dies(worker)
+    house.passes(0.05)
+    assert front.heard_of(Connect)[-1].generation == standby.generation
+
+
+def test_a_standby_that_dies_is_replaced_later_and_costs_nothing() -> None:
+    house = House(standby="imported")
+    front, _worker = house.up()
+    house.dies(house.newest("worker"))
+    assert house.count("worker") == 2
+    house.passes(10)
+    assert house.count("worker") == 3
+    assert not front.heard_of(Disconnect) and front.heard_of(Situation)[-1].restarts["worker"] == 0
+
+
+def test_a_worker_that_has_grown_is_replaced_when_another_is_ready() -> None:
+    house = House(standby="imported")
+    front, worker = house.up()
+    standby = house.newest("worker")
+    house.lifecycle.message(worker, Recycle("too large"))
+    assert standby.heard_of(Load) and not front.heard_of(Disconnect)
+    house.ready(standby)
+    assert front.heard_of(Disconnect) == [Disconnect(worker.generation, draining=True)]
+    house.lifecycle.message(front, Idle(worker.generation))
+    assert worker.heard_of(Drain)
+
+
+def test_a_provider_that_fails_is_left_out_by_the_next_generation() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.message(worker, ProviderFailure("CUDAExecutionProvider", "out of memory"))
+    house.passes(0.05)
+    successor = house.newest("worker")
+    assert successor.heard_of(Load) == [Load(("CUDAExecutionProvider",))]
+    house.dies(worker, 1)
+    house.ready(successor)
+    told = front.heard_of(Situation)[-1]
+    assert told.provider_failures == {"CUDAExecutionProvider": "out of memory"}
+    assert told.restarts["worker"] == 0, "it is no crash"
+
+
+def test_a_loaded_standby_on_a_failed_provider_is_not_used() -> None:
+    house = House(standby="loaded")
+    _front, worker = house.up()
+    standby = house.newest("worker")
+    house.ready(standby)
+    house.lifecycle.message(worker, ProviderFailure("CoreMLExecutionProvider", "no"))
+    house.passes(1.0)
+    assert standby.killed
+    assert house.newest("worker").heard_of(Load) == [Load(("CoreMLExecutionProvider",))]
+
+
+def test_a_provider_that_fails_at_the_first_start_is_left_out_too() -> None:
+    house = House()
+    house.lifecycle.start()
+    worker = house.newest("worker")
+    house.lifecycle.message(worker, ProviderFailure("CUDAExecutionProvider", "missing"))
+    house.dies(worker, 1)
+    house.passes(0.05)
+    assert house.newest("worker").heard_of(Load) == [Load(("CUDAExecutionProvider",))]
+
+
+def on_an_accelerator() -> tuple[House, FakeChild, FakeChild]:
+    house = House()
+    return house, *house.up(ACCELERATED)
+
+
+def dies_and_comes_up_again(
+    house: House, worker: FakeChild, status: int, engine: EngineInfo = ACCELERATED
+) -> FakeChild:
+    house.dies(worker, status)
+    house.passes(5.0)
+    successor = house.newest("worker")
+    assert successor is not worker
+    house.ready(successor, engine)
+    return successor
+
+
+def test_a_provider_whose_workers_crash_is_left_out_after_the_second_time() -> None:
+    house, front, worker = on_an_accelerator()
+    worker = dies_and_comes_up_again(house, worker, -signal.SIGSEGV)
+    assert worker.heard_of(Load) == [Load()]
+    worker = dies_and_comes_up_again(house, worker, -signal.SIGABRT)
+    assert worker.heard_of(Load) == [Load((ACCELERATED.provider,))]
+    told = front.heard_of(Situation)[-1]
+    assert "SIGABRT" in told.provider_failures[ACCELERATED.provider]
+
+
+def test_workers_that_others_kill_say_nothing_of_their_provider() -> None:
+    house, _, worker = on_an_accelerator()
+    for _ in range(3):
+        worker = dies_and_comes_up_again(house, worker, -signal.SIGKILL)
+        house.passes(60.0)
+    assert worker.heard_of(Load) == [Load()]
+
+
+def test_the_cpu_is_never_given_up() -> None:
+    house = House()
+    _, worker = house.up(KOKORO)
+    for _ in range(3):
+        worker = dies_and_comes_up_again(house, worker, -signal.SIGSEGV, KOKORO)
+        house.passes(60.0)
+    assert worker.heard_of(Load) == [Load()]
+
+
+def test_new_settings_bring_a_new_worker_and_a_new_front_and_no_stream_notices() -> None:
+    house = House(standby="imported")
+    front, worker = house.up()
+    stale = house.newest("worker")
+    house.changes = Changes(front=True, worker=True)
+    house.lifecycle.signal(signal.SIGHUP)
+    house.passes(1.0)
+    assert stale.killed, "it was started with the old settings"
+    house.dies(stale)
+    successor, reborn = house.newest("worker"), house.newest("front")
+    house.ready(successor)
+    assert {m.generation for m in front.heard_of(Connect)} == {worker.generation, successor.generation}
+    house.lifecycle.message(reborn, Started())
+    assert reborn.heard_of(Connect)[-1].generation == successor.generation
+    assert front.heard_of(Drain) and not reborn.heard_of(Drain)
+    house.lifecycle.message(front, Idle(worker.generation))
+    assert worker.heard_of(Drain)
+    house.dies(front, 0)
+    house.dies(worker, 0)
+    house.passes(10)
+    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 0}
+
+
+def test_a_worker_that_two_fronts_use_ends_when_both_have_let_it_go() -> None:
+    house = House()
+    front, worker = house.up()
+    house.changes = Changes(front=True, worker=False)
+    house.lifecycle.signal(signal.SIGHUP)
+    reborn = house.newest("front")
+    house.lifecycle.message(reborn, Started())
+    house.lifecycle.message(worker, Recycle("old"))
+    house.ready(house.newest("worker"))
+    house.lifecycle.message(reborn, Idle(worker.generation))
+    assert not worker.heard_of(Drain)
+    house.dies(front, 0)
+    assert worker.heard_of(Drain)
+
+
+def test_settings_that_did_not_change_change_nothing() -> None:
+    house = House()
+    front, _worker = house.up()
+    house.lifecycle.signal(signal.SIGHUP)
+    assert len(house.children) == 2 and not front.heard_of(Drain)
+
+
+def test_a_hangup_while_stopping_is_ignored() -> None:
+    house = House()
+    house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.changes = Changes(front=True, worker=True)
+    house.lifecycle.signal(signal.SIGHUP)
+    assert len(house.children) == 2
+
+
+def test_spares_end_with_the_server() -> None:
+    house = House(standby="imported")
+    front, worker = house.up()
+    standby = house.newest("worker")
+    house.lifecycle.signal(signal.SIGTERM)
+    assert standby.killed
+    for child in (standby, front, worker):
+        house.dies(child, 0)
+    assert house.lifecycle.exit_code is ExitCode.OK

@@ -1,0 +1,276 @@
+"""Histories of children that start, die and are told to stop, replayed without a process and without waiting."""
+
+from __future__ import annotations
+
+import random
+import signal
+
+import pytest
+
+from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Situation, Started
+from supervisor.processes.errands import Errand
+from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.nursery import DUMP_GRACE, KILL_GRACE
+from supervisor.processes.outside import Changes
+from supervisor.settings.supervisor import SupervisorSettings
+from tests.supervisor.fakes import ESPEAK, KOKORO, House
+
+MAX_DEATHS = SupervisorSettings().max_deaths
+
+
+@pytest.mark.parametrize("order", ["front first", "worker first"])
+def test_both_are_joined_by_one_channel_whoever_is_ready_first(order: str) -> None:
+    house = House()
+    house.lifecycle.start()
+    front, worker = house.newest("front"), house.newest("worker")
+    if order == "front first":
+        house.lifecycle.message(front, Started())
+    house.ready(worker)
+    if order == "worker first":
+        house.lifecycle.message(front, Started())
+    assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation]
+    assert [m.engine for m in front.heard_of(Connect)] == [ESPEAK]
+    assert [ready.engine for ready in house.announced] == [ESPEAK]
+
+
+def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None:
+    house = House()
+    front, worker = house.up()
+    house.dies(worker)
+    assert front.heard_of(Disconnect) == [Disconnect(worker.generation)]
+    house.passes(0.05)
+    successor = house.newest("worker")
+    assert successor is not worker
+    house.ready(successor)
+    assert front.heard_of(Connect)[-1].generation == successor.generation
+    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 1}
+
+
+def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> None:
+    house = House()
+    front, _ = house.up()
+    for _ in range(MAX_DEATHS):
+        house.dies(house.newest("worker"))
+        house.passes(5.0)
+    started = house.count("worker")
+    assert started == MAX_DEATHS
+    assert front.heard_of(Situation)[-1].worker_state == "fatal"
+    assert "keeps dying" in front.heard_of(Situation)[-1].reason
+    house.passes(100.0)
+    assert house.count("worker") == started
+    assert house.lifecycle.exit_code is None, "the front still answers, with 503 and the reason"
+
+
+def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
+    house = House()
+    front, worker = house.up()
+    house.dies(front)
+    house.passes(0.05)
+    reborn = house.newest("front")
+    house.lifecycle.message(reborn, Started())
+    assert house.count("worker") == 1, "the worker keeps its model"
+    assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation] * 2
+    assert [m.generation for m in reborn.heard_of(Connect)] == [worker.generation]
+    assert house.listening
+
+
+def test_a_front_that_keeps_dying_ends_the_server_with_its_own_status() -> None:
+    house = House()
+    house.up()
+    for _ in range(MAX_DEATHS):
+        house.dies(house.newest("front"))
+        house.passes(5.0)
+    worker = house.newest("worker")
+    assert worker.heard_of(Drain)
+    house.dies(worker, 0)
+    assert house.lifecycle.exit_code is ExitCode.CRASH_LOOP
+
+
+def test_a_worker_that_cannot_start_at_boot_ends_the_server() -> None:
+    house = House()
+    house.lifecycle.start()
+    front, worker = house.newest("front"), house.newest("worker")
+    house.lifecycle.message(worker, BootFailure("engine", "no model"))
+    house.dies(worker, 1)
+    house.dies(front)
+    assert house.lifecycle.exit_code is ExitCode.ENGINE
+    assert house.count("worker") == 1
+
+
+def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> None:
+    house = House()
+    front, worker = house.up(KOKORO)
+    house.dies(worker)
+    house.passes(0.05)
+    again = house.newest("worker")
+    house.lifecycle.message(again, BootFailure("engine", "the model is gone"))
+    house.dies(again, 1)
+    house.passes(60)
+    told = front.heard_of(Situation)[-1]
+    assert (told.worker_state, told.reason) == ("fatal", "the model is gone")
+    assert told.restarts == {"front": 0, "worker": 1}
+    assert house.count("worker") == 2 and house.lifecycle.exit_code is None
+
+
+def test_a_worker_that_hangs_is_replaced_at_once_and_killed_when_it_has_left_its_stacks() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.message(front, Distrust(worker.generation, "it hangs"))
+    assert worker.dumped and not worker.killed
+    house.passes(0.05)
+    assert house.newest("worker") is not worker, "nobody waits for its end"
+    house.passes(DUMP_GRACE)
+    assert worker.killed
+    house.ready(house.newest("worker"))
+    house.dies(worker)
+    assert front.heard_of(Situation)[-1].restarts["worker"] == 1, "one death, not two"
+
+
+def test_a_death_that_the_front_sees_first_counts_once() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.message(front, Distrust(worker.generation, "the other end closed"))
+    house.dies(worker)
+    house.passes(1.0)
+    assert house.count("worker") == 2
+    assert front.heard_of(Situation)[-1].restarts["worker"] == 1
+
+
+def test_distrust_of_a_generation_that_is_gone_hurts_nobody() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.message(front, Distrust(worker.generation + 100, "late"))
+    assert not worker.killed
+
+
+def test_a_front_that_does_not_listen_is_killed() -> None:
+    house = House()
+    front, worker = house.up()
+    front.deaf = True
+    house.dies(worker)
+    assert front.killed
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_drains_the_front_first_and_then_the_worker(number: int) -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(number)
+    assert not house.listening
+    assert front.heard_of(Drain) and not worker.heard_of(Drain), "streams still need the worker"
+    house.dies(front, 0)
+    assert worker.heard_of(Drain)
+    assert house.lifecycle.exit_code is None
+    house.dies(worker, 0)
+    assert house.lifecycle.exit_code is ExitCode.OK
+
+
+def test_draining_is_bounded() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.passes(10.0 + KILL_GRACE - 0.1)
+    assert not front.killed
+    house.passes(0.2)
+    assert front.killed
+    house.dies(front)
+    house.passes(KILL_GRACE + 0.1)
+    assert worker.killed
+
+
+def test_a_second_interrupt_ends_at_once() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(signal.SIGINT)
+    house.lifecycle.signal(signal.SIGINT)
+    assert front.killed and worker.killed
+    house.dies(front)
+    house.dies(worker)
+    assert house.lifecycle.exit_code is ExitCode.INTERRUPTED
+
+
+def test_a_second_sigterm_changes_nothing() -> None:
+    house = House()
+    front, _ = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.lifecycle.signal(signal.SIGTERM)
+    assert not front.killed and len(front.heard_of(Drain)) == 1
+
+
+def test_a_worker_that_dies_while_the_front_drains_is_replaced_for_the_streams_that_are_left() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.dies(worker)
+    house.passes(0.05)
+    successor = house.newest("worker")
+    house.ready(successor)
+    assert front.heard_of(Connect)[-1].generation == successor.generation
+    house.dies(front, 0)
+    assert successor.heard_of(Drain)
+    house.dies(successor, 0)
+    assert house.lifecycle.exit_code is ExitCode.OK
+
+
+def test_a_front_that_dies_while_draining_is_not_replaced() -> None:
+    house = House()
+    front, worker = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    house.dies(front)
+    house.dies(worker, 0)
+    house.passes(5.0)
+    assert house.count("front") == house.count("worker") == 1
+    assert house.lifecycle.exit_code is ExitCode.OK
+
+
+@pytest.mark.parametrize("state", ["starting", "backoff"])
+def test_a_signal_before_anything_serves_ends_with_0(state: str) -> None:
+    house = House()
+    house.lifecycle.start()
+    front, worker = house.newest("front"), house.newest("worker")
+    if state == "backoff":
+        house.dies(worker)
+        house.dies(front)
+    house.lifecycle.signal(signal.SIGTERM)
+    for child in house.children:
+        if not child.reaped:
+            house.dies(child)
+    house.passes(10)
+    assert house.lifecycle.exit_code is ExitCode.OK
+    assert house.count("worker") == house.count("front") == 1
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_any_history_ends_when_it_is_told_to(seed: int) -> None:
+    """Random events in any state: no transition is asserted wrong, and SIGTERM always ends it with 0."""
+    chance = random.Random(seed)
+    house = House(
+        fetch=chance.random() < 0.5,
+        standby=chance.choice(["off", "imported", "loaded"]),
+        workers=chance.choice([1, 1, 2, 3]),
+        errands=chance.choice([(), (Errand("trial", "tried", "being tried", 20.0, "p"),)]),
+    )
+    house.lifecycle.start()
+    for _ in range(40):
+        alive = [child for child in house.children if not child.reaped]
+        child = chance.choice(alive) if alive else None
+        event = chance.choice(["message", "message", "dies", "time", "hup"])
+        if event == "time":
+            house.passes(chance.choice([0.05, 0.3, 6.0, 40.0]))
+        elif event == "hup":
+            house.changes = Changes(front=chance.random() < 0.5, worker=chance.random() < 0.5)
+            house.lifecycle.signal(signal.SIGHUP)
+        elif child is None or house.lifecycle.exit_code is not None:
+            break
+        elif event == "dies":
+            house.dies(child, chance.choice([0, 1, -9, -11]))
+        else:
+            house.says_something(child, chance)
+    house.lifecycle.signal(signal.SIGTERM)
+    for _ in range(10):
+        for child in [child for child in house.children if not child.reaped]:
+            if child.killed or child.heard_of(Drain):
+                house.dies(child, child.status)
+        house.passes(20.0)
+    assert house.lifecycle.exit_code is not None, [child for child in house.children if not child.reaped]
+    assert all(child.reaped for child in house.children)

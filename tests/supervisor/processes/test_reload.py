@@ -1,0 +1,89 @@
+"""SIGHUP, as the program sees it: who is replaced because of what has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from shm.messages import Ready
+from supervisor.commands.serve import Program, errands
+from supervisor.processes.outside import Changes
+from supervisor.processes.spawn import ProcessSpawner
+from supervisor.settings.command_line import parse_settings
+from supervisor.settings.composition import Settings
+from supervisor.startup.listener import listen
+from supervisor.tuning.application import status_of, tuned_settings
+from supervisor.tuning.profile import Way
+from tests.supervisor.clean_environment import clean_environment
+from tests.supervisor.fakes import ESPEAK
+from tests.supervisor.profiles import make_profile
+from worker.settings import WorkerSettings
+
+FIGURES: dict[str, Any] = {"per_token": 0.002, "audio_per_token": 0.07}
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
+        yield
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("model.onnx", "variant.onnx"):
+        (tmp_path / name).write_bytes(name.encode())
+    return tmp_path
+
+
+@pytest.fixture
+def program() -> Iterator[Callable[..., Program]]:
+    """Makes the program of a `serve` with those arguments, whose children nobody starts."""
+    with listen("127.0.0.1", 0) as listener:
+
+        def make(*arguments: str) -> Program:
+            applied = tuned_settings(parse_settings(arguments))
+            spawner = ProcessSpawner(applied.settings, listener)
+            return Program(spawner, status_of(applied), listener, list(arguments), cast(Any, None), None)
+
+        yield make
+
+
+def flags(folder: Path) -> tuple[str, ...]:
+    return "--model-dir", str(folder), "--cache-dir", str(folder / "cache")
+
+
+def test_costs_of_other_content_have_the_front_replaced_and_it_alone(
+    folder: Path, program: Callable[..., Program]
+) -> None:
+    costs = folder / "costs.json"
+    costs.write_text(json.dumps({"kokoro": FIGURES}))
+    serving = program("--cost-profiles", str(costs))
+    assert serving.reload() == Changes(front=False, worker=False)
+    costs.write_text(json.dumps({"kokoro": FIGURES | {"per_token": 0.003}}))
+    assert serving.reload() == Changes(front=True, worker=False)
+    assert serving.reload() == Changes(front=False, worker=False), "it has them now"
+    costs.write_text(json.dumps({"kokoro": FIGURES | {"per_token": 0.003}}, indent=3))
+    assert serving.reload() == Changes(front=False, worker=False), "the same figures"
+
+
+def test_status_shows_the_profile_of_the_last_reload(folder: Path, program: Callable[..., Program]) -> None:
+    serving = program(*flags(folder))
+    assert "kokoro-live tune" in serving.tuning().reason
+    made = make_profile(flags(folder), Way(threads=1, concurrency=2))
+    assert serving.reload() == Changes(front=False, worker=True)
+    found = serving.tuning()
+    assert (found.created, found.verdict) == (made.created, made.verdict)
+    assert found.chosen == {"threads": "1", "concurrency": "2"}
+    make_profile((*flags(folder), "--window", "0.9"), Way(threads=1, concurrency=2))
+    assert serving.reload() == Changes(front=False, worker=True)
+    assert "stale" in serving.tuning().reason
+
+
+def test_the_model_is_fetched_unless_one_was_named() -> None:
+    assert [errand.role for errand in errands(Settings(), Ready(ESPEAK, 0.1))] == ["fetcher"]
+    named = Settings(worker=WorkerSettings(model=Path("gone.onnx")))
+    assert not errands(named, Ready(ESPEAK, 0.1))

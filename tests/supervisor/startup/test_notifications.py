@@ -1,0 +1,71 @@
+"""The datagrams of sd_notify(3), on real sockets."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from supervisor.startup.notifications import Notifications
+from tests.supervisor.startup.listening_manager import listening_manager
+
+PID = 4711
+
+
+@pytest.mark.parametrize("kind", ["a path", "an abstract socket"])
+def test_fields_arrive_in_one_datagram(kind: str, tmp_path: Path) -> None:
+    name = str(tmp_path / "notify") if kind == "a path" else f"@kokoro-live-test-{os.getpid()}"
+    with listening_manager(name.replace("@", "\0")) as manager:
+        Notifications({"NOTIFY_SOCKET": name}, PID).send(READY=1, STATUS="speaking")
+        assert manager.heard() == {"READY": "1", "STATUS": "speaking"}
+
+
+def test_a_value_with_line_ends_stays_one_field(tmp_path: Path) -> None:
+    with listening_manager(str(tmp_path / "notify")) as manager:
+        Notifications({"NOTIFY_SOCKET": str(tmp_path / "notify")}, PID).send(STATUS="one\nREADY=1\ntwo")
+        assert manager.heard() == {"STATUS": "one READY=1 two"}
+
+
+def test_children_inherit_none_of_it(tmp_path: Path) -> None:
+    environment = {"NOTIFY_SOCKET": str(tmp_path), "WATCHDOG_USEC": "1", "WATCHDOG_PID": str(PID), "HOME": "/"}
+    Notifications(environment, PID)
+    assert environment == {"HOME": "/"}
+
+
+def test_without_a_manager_nothing_is_said_and_nothing_is_wrong(caplog: pytest.LogCaptureFixture) -> None:
+    Notifications({}, PID).send(READY=1)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("/nobody/listens/here", "No such file"), ("vsock:2:1234", "neither a path nor an abstract socket")],
+)
+def test_a_manager_that_cannot_be_reached_is_a_line_in_the_log(
+    address: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Notifications({"NOTIFY_SOCKET": address}, PID).send(READY=1)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert said in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("variables", "seconds"),
+    [
+        ({"WATCHDOG_USEC": "30000000"}, 30.0),
+        ({"WATCHDOG_USEC": "500000", "WATCHDOG_PID": str(PID)}, 0.5),
+        ({"WATCHDOG_USEC": "500000", "WATCHDOG_PID": "1"}, None),
+        ({"WATCHDOG_USEC": "soon"}, None),
+        ({"WATCHDOG_USEC": "0"}, None),
+        ({}, None),
+    ],
+)
+def test_the_watchdog_is_fed_only_where_this_process_is_meant(variables: dict[str, str], seconds: float | None) -> None:
+    assert Notifications({"NOTIFY_SOCKET": "/run/notify", **variables}, PID).watchdog_seconds == seconds
+
+
+def test_there_is_no_watchdog_without_a_manager() -> None:
+    assert Notifications({"WATCHDOG_USEC": "1000"}, PID).watchdog_seconds is None

@@ -1,0 +1,148 @@
+"""A real `serve` under a service manager's protocol: notifications, the watchdog, a socket that was opened for it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from supervisor.processes.exit_codes import ExitCode
+from tests.supervisor.startup.listening_manager import Manager, listening_manager
+from tests.system.oracle import miniature_arguments, sentences
+from tests.system.server import DEADLINE, server
+
+ESPEAK = ("--engine", "espeak")
+OURS = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES")
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="systemd is Linux's")
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[Manager]:
+    with listening_manager(str(tmp_path / "notify")) as listening:
+        yield listening
+
+
+@pytest.fixture
+def environment(manager: Manager, tmp_path: Path) -> dict[str, str]:
+    return {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+
+
+def test_it_is_ready_when_it_can_speak_and_says_when_it_stops(manager: Manager, environment: dict[str, str]) -> None:
+    """1. started: a status, not READY; 2. it speaks: READY; 3. SIGTERM: STOPPING, time enough to drain; 4. exit 0."""
+    with server(*ESPEAK, "--drain-timeout", "7", environment=environment) as started:
+        *before, ready = manager.waits_for("READY")
+        assert before[0]["STATUS"] == "the front is starting"
+        assert ready["STATUS"].startswith("speaking with espeak-ng")
+        assert started.get("/ready")[0] == 200
+        for child in started.family()[1:]:
+            assert not [name for name in OURS if name in child.environ()], "a child could speak for the server"
+        assert started.stop(signal.SIGTERM) == ExitCode.OK
+        stopping = manager.waits_for("STOPPING")[-1]
+        assert int(stopping["EXTEND_TIMEOUT_USEC"]) >= 7_000_000
+        assert not any("READY" in told for told in manager.all_heard())
+
+
+def test_a_server_that_cannot_speak_is_never_ready(
+    manager: Manager, environment: dict[str, str], tmp_path: Path
+) -> None:
+    flags = ("--engine", "kokoro", "--model-dir", str(tmp_path))
+    with server(*flags, environment=environment, wait=False) as refused:
+        assert refused.process.wait(DEADLINE) == ExitCode.ENGINE
+        told = manager.waits_for("STOPPING")
+        assert not any("READY" in fields for fields in told)
+        assert "models fetch" in told[-1]["STATUS"]
+
+
+def test_the_watchdog_starves_while_the_front_hangs(manager: Manager, environment: dict[str, str]) -> None:
+    """1. it is fed; 2. the front is stopped: it isn't, though the supervisor is well; 3. it goes on: it is fed."""
+    with server(*ESPEAK, environment=environment | {"WATCHDOG_USEC": "400000"}) as started:
+        for _ in range(3):
+            manager.waits_for("WATCHDOG")
+        front = started.child("front")
+        front.suspend()
+        unanswered = "front has not answered /health"
+        started.logs(unanswered, len(started.log))
+        manager.all_heard()
+        started.logs(unanswered, len(started.log))
+        assert not any("WATCHDOG" in told for told in manager.all_heard())
+        front.resume()
+        manager.waits_for("WATCHDOG")
+
+
+def test_the_watchdog_is_fed_while_streams_finish(
+    manager: Manager, environment: dict[str, str], tmp_path: Path
+) -> None:
+    with server(
+        *miniature_arguments(tmp_path, cost=20), environment=environment | {"WATCHDOG_USEC": "100000"}
+    ) as started:
+        with contextlib.closing(started.connect()) as connection:
+            body = json.dumps({"input": sentences(12), "response_format": "pcm"})
+            connection.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
+            connection.getresponse().read(4800)
+            started.process.send_signal(signal.SIGTERM)
+            manager.waits_for("STOPPING")
+            for _ in range(4):  # the first may be the answer to a question from before
+                manager.waits_for("WATCHDOG")
+        assert started.process.wait(DEADLINE) == ExitCode.OK
+
+
+def test_a_reload_is_told_from_its_begin_to_its_end(
+    manager: Manager, environment: dict[str, str], tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("chunk_ms = 100\n")
+    with server(*ESPEAK, "--config", str(config), environment=environment) as started:
+        manager.waits_for("READY")
+        config.write_text("chunk_ms = 50\n")
+        started.process.send_signal(signal.SIGHUP)
+        reloading = manager.waits_for("RELOADING")[-1]
+        assert int(reloading["MONOTONIC_USEC"]) > 0
+        manager.waits_for("READY")
+
+
+def passed(*descriptors: int) -> tuple[str, ...]:
+    """A command that passes these as systemd does: from 3 on, with the process's own number in LISTEN_PID."""
+    redirections = " ".join(f"{place}<&{fd}" for place, fd in enumerate(descriptors, 3))
+    script = f'LISTEN_PID=$$ LISTEN_FDS={len(descriptors)} LISTEN_FDNAMES=http exec "$@" {redirections}'
+    return ("bash", "-c", script, "bash")
+
+
+def test_a_socket_that_systemd_opened_is_served(manager: Manager, environment: dict[str, str]) -> None:
+    """1. a client connects before there is a server; 2. the server is given the socket; 3. the client is answered."""
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        port = opened.getsockname()[1]
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as early,
+            server(
+                *ESPEAK, environment=environment, prefix=passed(opened.fileno()), pass_fds=[opened.fileno()]
+            ) as started,
+        ):
+            assert started.port == port, "not the one that --port asks for"
+            early.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert early.recv(4096).startswith(b"HTTP/1.1 200")
+            for child in started.family()[1:]:
+                assert not [name for name in OURS if name in child.environ()]
+            assert started.stop() == ExitCode.OK
+            with contextlib.closing(socket.create_connection(("127.0.0.1", port), timeout=DEADLINE)):
+                pass  # systemd holds it still: a connection starts the server again
+
+
+@pytest.mark.parametrize("wrong", ["two sockets", "a socket that doesn't listen", "a pipe"])
+def test_what_cannot_be_served_on_is_one_clear_line(wrong: str) -> None:
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        second = stack.enter_context(socket.socket())
+        descriptors, said = {
+            "two sockets": ([first.fileno(), second.fileno()], "one ListenStream="),
+            "a socket that doesn't listen": ([second.fileno()], "no listening TCP socket"),
+            "a pipe": ([stack.enter_context(Path("/dev/null").open()).fileno()], "is no socket"),
+        }[wrong]
+        with server(*ESPEAK, wait=False, prefix=passed(*descriptors), pass_fds=descriptors) as refused:
+            assert refused.process.wait(DEADLINE) == ExitCode.BAD_SETTING
+            refused.logs(said)

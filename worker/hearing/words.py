@@ -1,0 +1,75 @@
+"""What was said and what was understood, as words that can be compared."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from num2words import num2words
+
+_TOKEN = re.compile(r"\d[\d,]*(?:\.\d+)?(?:st|nd|rd|th)?(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+)*")
+
+_SPELLED: dict[str, tuple[str, ...]] = {
+    "harbour": ("harbor",),
+    "harbours": ("harbors",),
+    "colour": ("color",),
+    "colours": ("colors",),
+    "grey": ("gray",),
+    "metres": ("meters",),
+    "metre": ("meter",),
+    "neighbour": ("neighbor",),
+    "neighbours": ("neighbors",),
+    "neighbour's": ("neighbor's",),
+    "towards": ("toward",),
+    "mr": ("mister",),
+    "mrs": ("missus",),
+    "dr": ("doctor",),
+    "ok": ("okay",),
+    "o'clock": ("oclock",),
+}
+"""Words that sound alike and are written in two ways."""
+
+_FIRST_YEAR, _LAST_YEAR = 1100, 2099
+
+
+def spoken_words(text: str) -> list[str]:
+    """The words of an English text in lower case, without punctuation, numbers written out, spelled the American way.
+
+    "At 8 o'clock, the Harbour-master" and "at eight oclock the harbor master" are the same words.
+    """
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'").lower()
+    words: list[str] = []
+    for token in _TOKEN.findall(plain):
+        words += _number(token) if token[0].isdigit() else _SPELLED.get(token, (token,))
+    return words
+
+
+def _number(token: str) -> list[str]:
+    digits = token.rstrip("stndrh").replace(",", "")
+    if token[-1] in "tdh":
+        said = num2words(int(float(digits)), to="ordinal")
+    elif "," not in token and digits.isdigit() and _FIRST_YEAR <= int(digits) <= _LAST_YEAR:
+        said = num2words(int(digits), to="year")
+    else:
+        said = num2words(float(digits) if "." in digits else int(digits))
+    return re.findall(r"[a-z]+", said)
+
+
+def word_errors(said: str, understood: str) -> int:
+    """The fewest words to substitute, insert or delete to make one of the other, after `spoken_words`.
+
+    Two words understood as one, or one as two ("light house"), are no error where the letters are the same.
+    """
+    reference, hypothesis = spoken_words(said), spoken_words(understood)
+    rows = [list(range(len(hypothesis) + 1))]
+    for i, word in enumerate(reference, 1):
+        row = [i]
+        for j, other in enumerate(hypothesis, 1):
+            best = min(rows[-1][j] + 1, row[j - 1] + 1, rows[-1][j - 1] + (word != other))
+            if i > 1 and reference[i - 2] + word == other:
+                best = min(best, rows[i - 2][j - 1])
+            if j > 1 and hypothesis[j - 2] + other == word:
+                best = min(best, rows[i - 1][j - 2])
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
