@@ -31,7 +31,7 @@ def quantized_dynamically(
     Args:
         model: its nodes must have names.
         per_channel: a scale for each output channel of a weight.
-        reduced: use 7 bits of S8 weights (`worker.quantization.processor`); U8 by U8 doesn't saturate.
+        reduced: use 7 bits of S8 weights (`worker.signed_products`); U8 by U8 doesn't saturate.
         operators: types of operators to quantise; all that onnxruntime can, if empty: then all weights are U8, but for
             those of LSTMs.
         nodes: names of nodes to quantise; all, if empty.

@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
     @property
     def has_signed_weights(self) -> bool:
-        """Whether it multiplies U8 by S8, so that `worker.quantization.processor` has a say."""
+        """Whether it multiplies U8 by S8, so that `worker.signed_products` has a say."""
         return self not in (Kind.FP16, Kind.MIXED_FP16, Kind.WEIGHT_ONLY)
 
 

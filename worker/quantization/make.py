@@ -65,7 +65,7 @@ def make_variant(
         voices: its voices, to calibrate and judge with.
         out: the file to write.
         settings: threads, and the cache that has the model's stages.
-        reduced: use 7 bits of each S8 weight (`worker.quantization.processor`).
+        reduced: use 7 bits of each S8 weight (`worker.signed_products`).
         check: measure the variant's quality, which is then kept in the file.
         progress: hears how far it is.
 

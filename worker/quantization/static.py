@@ -33,7 +33,7 @@ def quantize_generator(graph: Graph, cuts: Cuts, speech: Iterator[GeneratorInput
         graph: its nodes must have names.
         cuts: the same graph's.
         speech: what the generator takes when it speaks; one at a time is in memory.
-        reduced: use 7 bits of each weight (`worker.quantization.processor`).
+        reduced: use 7 bits of each weight (`worker.signed_products`).
 
     Raises:
         CannotSplit: there are no residual blocks.

@@ -23,6 +23,8 @@ class Nodes:
         """`outputs`: of the stage. `graph`: what knows the constants."""
         self.constants: list[Any] = []
         """Initializers that were added."""
+        self.derived: dict[str, Any] = {}
+        """Initializers that were made of the model's, by name."""
         self.reshaped: dict[str, tuple[int, ...]] = {}
         """Initializers of the model that get other dimensions."""
         self.graph = graph
@@ -59,6 +61,12 @@ class Nodes:
             self._written[key] = self.name()
             self.constants.append(numpy_helper.from_array(value, self._written[key]))
         return self._written[key]
+
+    def derive(self, name: str, value: NDArray[Any]) -> str:
+        """A new constant under a name of its own: the same in each stage, so that they share it."""
+        if name not in self.derived:
+            self.derived[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
+        return name
 
     def name(self) -> str:
         self._count += 1

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from worker.signed_products import reduce_range
+
 
 class Rewrite(StrEnum):
     """One of them. `benchmarks/rewrites.py` measures each alone."""
 
+    PACKED = "packed"
+    """Convolutions of U8 by U8 as products of matrices of U8 by S8, whose weights are packed once."""
     PLANAR = "planar"
     """Convolutions along time as convolutions over a plane one sample high, for which onnxruntime has better code."""
     SNAKE = "snake"
@@ -16,4 +20,5 @@ class Rewrite(StrEnum):
     are."""
 
 
-DEFAULT = frozenset(Rewrite)
+DEFAULT = frozenset(Rewrite) - (frozenset({Rewrite.PACKED}) if reduce_range() else frozenset())
+"""Those that this processor is better off with: where U8 by S8 saturates, U8 by U8 stays."""

@@ -19,6 +19,7 @@ from worker.split.graph import CannotSplit, Graph
 from worker.split.nodes import Nodes
 from worker.split.noise import Noise
 from worker.split.noise_inputs import noise_of, random_operations
+from worker.split.packed import pack_convolutions
 from worker.split.planar import make_planar
 from worker.split.rewrite import CROP, STATISTICS, Additions, crop_context, give_statistics, norms, tell_statistics
 from worker.split.rewrites import DEFAULT, Rewrite
@@ -37,7 +38,7 @@ _INLINE = 1024
 _ALIGNMENT = 4096
 
 _VOCODER = (FRONT, EXACT_FRONT, GENERATOR, EXACT_GENERATOR)
-_REWRITES = {Rewrite.SNAKE: rewrite_snakes, Rewrite.PLANAR: make_planar}
+_REWRITES = {Rewrite.PACKED: pack_convolutions, Rewrite.SNAKE: rewrite_snakes, Rewrite.PLANAR: make_planar}
 
 
 def write_stages(
@@ -109,7 +110,7 @@ class _Writer:
         self._external: dict[str, Any] = {}
 
     def write(self, name: str, *args: Any, **kwargs: Any) -> None:
-        rewrites = self._rewrites if name in _VOCODER else ()
+        rewrites = self._rewrites if name in _VOCODER else set(self._rewrites) & {Rewrite.PACKED}
         (self._folder / name).write_bytes(self.model(*args, **kwargs, rewrites=rewrites).SerializeToString())
 
     def model(
@@ -140,15 +141,19 @@ class _Writer:
         names = (names & rewritten.taken()) | set(outputs)
         kept = [graph.initializers[name] for name in sorted(names & graph.initializers.keys())]
         initializers = kept if inline else [_shaped(self._outside(tensor), rewritten.reshaped) for tensor in kept]
+        derived = [tensor for name, tensor in rewritten.derived.items() if name in rewritten.taken()]
         part = helper.make_graph(
             list(rewritten),
             "kokoro-live",
             [graph.value(name) for name in inputs] + (more_inputs or []),
             [graph.value(name) for name in outputs] + (more_outputs or []),
-            [*initializers, *more.constants, *rewritten.constants],
+            [*initializers, *map(self._outside, derived), *more.constants, *rewritten.constants],
         )
         model = helper.make_model(part, opset_imports=graph.model.opset_import, functions=graph.model.functions)
         model.ir_version = graph.model.ir_version
+        imported = {opset.domain for opset in model.opset_import}
+        for domain in {node.domain for node in rewritten} - imported - {""}:
+            model.opset_import.append(helper.make_opsetid(domain, 1))
         if properties:
             model.metadata_props.extend(graph.model.metadata_props)
         return model

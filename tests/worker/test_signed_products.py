@@ -2,7 +2,7 @@
 
 import pytest
 
-from worker.quantization.processor import cpu_flags, needs_reduce_range, reduce_range
+from worker.signed_products import cpu_flags, needs_reduce_range, reduce_range
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""Whether int8 weights must leave a bit unused on this processor.
+"""Whether this processor multiplies unsigned by signed bytes without saturating.
 
 AVX2 and AVX-512 without VNNI multiply U8 by S8 with `vpmaddubsw`, which adds two products in 16 bits and saturates:
-with 7-bit weights it can't (onnxruntime's quantisation guide, `reduce_range`). VNNI and ARM's dot product add in 32.
+weights of all 8 bits give wrong sums there, and 7-bit ones can't (onnxruntime's quantisation guide, `reduce_range`).
+VNNI and ARM's dot product add in 32 bits.
 """
 
 from __future__ import annotations
