@@ -15,7 +15,6 @@ from click.core import ParameterSource
 from supervisor.client.interruption import tidied_up_when_killed
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
-from worker.model_search import find_model, find_voices
 from worker.quantization.kinds import Kind
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _STEP = 10
 """Percent between two plain lines."""
 
 
-_READS = ("model", "voices", "model_dir", "cache_dir", "threads")
+_READS = ("model", "voices", "model_dir", "packaged_model", "cache_dir", "threads")
 
 
 @click.command(epilog="Variants: " + "; ".join(f"{kind}: {kind.what}" for kind in Kind) + ".")
@@ -76,8 +75,9 @@ def quantize(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     try:
-        model = settings.model or find_model(settings.model_dir)
-        voices = settings.voices or find_voices(settings.model_dir)
+        from worker.model_choice import kokoro_files
+
+        model, voices = kokoro_files(settings)
         # onnx and onnxruntime cost half a second, which a mistaken path needn't.
         from worker.quantization.make import make_variant, variant_path
         from worker.quantization.speakers import JUDGED
