@@ -52,16 +52,19 @@ def chosen_model(settings: WorkerSettings) -> Path:
 def chosen_voices(settings: WorkerSettings) -> Path:
     """The named voices as they are; else the model directory's, if they are what their name says; else the embedded
     ones."""
-    if settings.voices:
-        return settings.voices
-    voices = voices_in(settings.model_dir)
-    if voices is None:
-        return EMBEDDED
+    voices = find_voices(settings)
+    if voices in (settings.voices, EMBEDDED):
+        return voices
     try:
         return _sound(voices, known_files(settings.manifest))
     except EngineUnavailable as error:
         log.warning("%s Going on with the voices in %s", error, EMBEDDED)
         return EMBEDDED
+
+
+def find_voices(settings: WorkerSettings) -> Path:
+    """The named voices, or the model directory's, or else the embedded ones; unchecked."""
+    return settings.voices or voices_in(settings.model_dir) or EMBEDDED
 
 
 def _candidates(settings: WorkerSettings, known: Mapping[str, KnownFile], problems: list[str]) -> Iterator[Path]:

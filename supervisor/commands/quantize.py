@@ -15,7 +15,9 @@ from click.core import ParameterSource
 from supervisor.client.interruption import tidied_up_when_killed
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
+from worker.model_search import find_model
 from worker.quantization.kinds import Kind
+from worker.settings import WorkerSettings
 
 if TYPE_CHECKING:
     from worker.quantization.quality import Quality
@@ -75,9 +77,9 @@ def quantize(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     try:
-        from worker.model_choice import kokoro_files
+        from worker.model_choice import find_voices
 
-        model, voices = kokoro_files(settings)
+        model, voices = _model(settings), find_voices(settings)
         # onnx and onnxruntime cost half a second, which a mistaken path needn't.
         from worker.quantization.make import make_variant, variant_path
         from worker.quantization.speakers import JUDGED
@@ -138,6 +140,21 @@ def _tell(quality: Quality) -> None:
     if len(judgement.judged) < len(LIMITED):
         missing = ", ".join(name for name in LIMITED if name not in judgement.judged)
         click.echo(f"Not judged: {missing} (install the extra `quality` for that).")
+
+
+def _model(settings: WorkerSettings) -> Path:
+    """The named model, or one of the model directory, unchecked: any may be quantised; else the packages' model.
+
+    Raises:
+        EngineUnavailable: there is none.
+    """
+    from worker.engine import EngineUnavailable
+    from worker.model_choice import chosen_model
+
+    try:
+        return find_model(settings)
+    except EngineUnavailable:
+        return chosen_model(settings)
 
 
 @contextmanager

@@ -61,12 +61,11 @@ def model_files(circumstances: Circumstances) -> Finding:
 def voices(circumstances: Circumstances) -> Finding:
     """Kokoro's voices can be read."""
     from worker.engine import EngineUnavailable
-    from worker.low_rank import EMBEDDED
-    from worker.model_search import voices_in
+    from worker.model_choice import find_voices
     from worker.voices import VoiceBank
 
     settings = circumstances.settings.worker
-    path = settings.voices or voices_in(settings.model_dir) or EMBEDDED
+    path = find_voices(settings)
     try:
         names = VoiceBank.open(path).names
     except EngineUnavailable as error:
