@@ -88,7 +88,7 @@ def test_what_is_installed_speaks_with_kokoro(
     states = {row["name"]: (row["state"], row["origin"]) for row in listed}
     assert states["kokoro-v1.0-voices.npz"] == ("present", "part of kokoro-live")
     assert states[real_model.name][0] == "present"
-    said = ["say", TEXT, "--local", "-o", "out.wav", "--engine", "kokoro", "--vocoder", "whole"]
+    said = ["say", TEXT, "-o", "out.wav", "--engine", "kokoro", "--vocoder", "whole"]
     done(*run, *said, cwd=tmp_path, **program)
     heard(tmp_path)
 
@@ -105,7 +105,7 @@ def test_an_empty_environment_gets_everything_from_the_registry_and_speaks(
     archive = built[kind == "sdist"]
     constraints = ("-c", ROOT / "constraints.txt")
     done(python, "-m", "pip", "install", "-q", *constraints, f"{archive}[model]", cwd=tmp_path, timeout=600)
-    say = [tmp_path / "env" / "bin" / "kokoro-live", "say", TEXT, "--local", "-o", "out.wav", "--engine", "kokoro"]
+    say = [tmp_path / "env" / "bin" / "kokoro-live", "say", TEXT, "-o", "out.wav", "--engine", "kokoro"]
     done(*say, cwd=tmp_path, timeout=300)
     heard(tmp_path)
     assert (tmp_path / "kokoro-live" / "models" / "kokoro-v1.0.int8.onnx").exists()
