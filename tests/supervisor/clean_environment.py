@@ -13,8 +13,10 @@ import pytest
 
 @contextmanager
 def clean_environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Variables name empty folders in `folder`, and a port on which nobody listens or can begin to. The real model is only
-    where a test asks for it."""
+    """Variables name empty folders in `folder`, and a port on which nobody listens or can begin to.
+
+    The packages' model, which takes a second to load, is only where a test asks for it.
+    """
     for variable in os.environ:
         if variable.startswith("KOKORO_LIVE_"):
             monkeypatch.delenv(variable)
