@@ -14,6 +14,7 @@ from collections.abc import Callable
 from shm.memory import NoMemory
 from shm.messages import (
     BootFailure,
+    Cleared,
     ControlMessage,
     Distrust,
     Idle,
@@ -96,16 +97,23 @@ class Lifecycle:
                 self._workers.replace(reason, fresh=False, only=sender)
             case Distrust(generation, reason):
                 self._workers.distrusted(generation, reason)
+            case Cleared(digest):
+                self._fronts.cleared(digest)
             case Idle(generation):
                 self._joints.idle(sender.generation, generation)
         self._reconcile()
 
     def exited(self, child: Incarnation) -> None:
         """A child's process has ended."""
+        asked = self._nursery.is_ending(child)
         status = self._nursery.reap(child)
-        if not self._errands.exited(child, status):
-            (self._fronts if child.role == "front" else self._workers).exited(child, status)
-            self._joints.gone(child)
+        if self._errands.exited(child, status):
+            pass
+        elif child.role == "front":
+            self._fronts.exited(child, status, asked)
+        else:
+            self._workers.exited(child, status)
+        self._joints.gone(child)
         self._reconcile()
 
     def signal(self, number: int) -> None:
@@ -222,7 +230,7 @@ class Lifecycle:
             tuple(reports(front, workers, spares, self._nursery)),
             self._outside.tuning(),
         )
-        self._fronts.tell_situation(situation)
+        self._fronts.tell_all(situation)
         if situation != self._situation:
             self._situation = situation
             self._outside.situation(situation)
