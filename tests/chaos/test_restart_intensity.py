@@ -10,9 +10,20 @@ import pytest
 
 from tests.chaos.evidence import SEED, Kill, check
 from tests.chaos.listeners import Crowd
+from tests.chaos.loops import kill
 from tests.system.server import server
 
 LISTENERS = 8
+
+
+@pytest.mark.parametrize("role", ["worker", "front"])
+def test_a_process_that_has_worked_is_started_again_at_once_each_time(swift: tuple[str, ...], role: str) -> None:
+    with server(*swift) as started:
+        for _ in range(3):
+            started.hear(input="It works.", response_format="pcm")
+            start = len(started.log)
+            kill(started, role)
+            assert started.logs(rf"the {role} died .*again in (\S+) s", start)[1] == "0"
 
 
 @pytest.mark.parametrize(
