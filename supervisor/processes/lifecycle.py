@@ -36,8 +36,8 @@ from supervisor.processes.nursery import Nursery
 from supervisor.processes.outside import Outside
 from supervisor.processes.process_list import Spare, reports
 from supervisor.processes.role import RoleState
-from supervisor.processes.speaking import best, speaking, voice
-from supervisor.processes.standing import Phase, Standing, summary
+from supervisor.processes.speaking import best, hopeless, speaking, voice
+from supervisor.processes.standing import Phase, Standing, phase, summary
 from supervisor.processes.timers import Timers
 from supervisor.processes.workers import Workers, placed
 from supervisor.settings.supervisor import SupervisorSettings
@@ -162,7 +162,7 @@ class Lifecycle:
         """Compare what is with what should be, and act on the difference. Called once after each event."""
         if self._fronts.role.state is RoleState.FATAL:
             self._stop(ExitCode.CRASH_LOOP)
-        elif self._workers.hopeless:
+        elif hopeless(self._workers.roles):
             self._stop(ExitCode.ENGINE)
         self._workers.reconcile()
         self._fronts.start_if_due()
@@ -237,15 +237,9 @@ class Lifecycle:
         self._served |= front.state is best_worker.state is RoleState.RUNNING
         self._reloading &= front.successor is not None or self._workers.replacing
         standing = Standing(
-            self._phase(), summary(front, workers, self._stopping, running[0].meanwhile if running else "")
+            phase(self._stopping, self._served, self._reloading),
+            summary(front, workers, self._stopping, running[0].meanwhile if running else ""),
         )
         if standing != self._standing:
             self._standing = standing
             self._outside.stands(standing)
-
-    def _phase(self) -> Phase:
-        if self._stopping:
-            return Phase.DRAINING
-        if not self._served:
-            return Phase.STARTING
-        return Phase.RELOADING if self._reloading else Phase.SERVING
