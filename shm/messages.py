@@ -330,6 +330,25 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     tuning: Tuning | None = None
 
 
+class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
+    """Supervisor -> front, first of all, with one file descriptor: record your texts there (`shm.in_flight`)."""
+
+
+class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
+    """Supervisor -> front: texts that were in the works when fronts died, by the digests of `shm.in_flight`."""
+
+    suspected: tuple[bytes, ...] = ()
+    """Say so (`Cleared`) when one of them is answered."""
+    refused: dict[bytes, float] = {}
+    """Until when on the monotonic clock each isn't to be tried again."""
+
+
+class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
+    """Front -> supervisor: that suspected text was answered, and this process lives."""
+
+    digest: bytes
+
+
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
     """Supervisor -> child: accept nothing new, finish what streams, exit 0."""
 
@@ -349,6 +368,9 @@ ControlMessage = (
     | Idle
     | Started
     | Situation
+    | TextBoard
+    | Suspects
+    | Cleared
     | Drain
 )
 

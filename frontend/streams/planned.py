@@ -56,9 +56,10 @@ class PlannedSegment:
     marks_of: Link | None = None
     """The generation that sent `marks`; a generation that resumes the segment sends all of them again."""
     deaths: int = 0
-    """Generations that were lost while they worked at it."""
+    """Generations that were lost while they worked at it, one after another without a block sealed in between."""
     hangs: int = 0
     """Of `deaths`, those that the watchdog decided."""
+    _sealed_at_death: int = -1
     touched: float | None = None
     """When an inference thread took up its present block, on the event loop's clock; None between blocks."""
     side_by_side: list[int] = field(default_factory=list)
@@ -134,6 +135,9 @@ class PlannedSegment:
         Only a segment that an inference thread was at can have ended the worker.
         """
         if self.touched is not None and loss is not Loss.INNOCENT:
+            if self.sealed != self._sealed_at_death:  # a text that kills workers does so at the same place each time
+                self.deaths = self.hangs = 0
+                self._sealed_at_death = self.sealed
             self.deaths += 1
             self.hangs += loss is Loss.HANG
         self.state = SegmentState.PLANNED
