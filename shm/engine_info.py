@@ -64,6 +64,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     name: Literal["kokoro", "espeak-ng"]
     provider: str
     """onnxruntime's execution provider, or `native`."""
+    stands_in: bool = False
+    """The engine speaks only because another that was wanted can't."""
     model: str
     """The model file's name, or the library's name and version."""
     model_sha256: str = ""

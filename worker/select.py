@@ -51,13 +51,13 @@ def choose(
             "--engine espeak asks for espeak-ng without this warning",
             error,
         )
-        return _espeak()
+        return _espeak(stands_in=True)
 
 
-def _espeak() -> Engine:
+def _espeak(stands_in: bool = False) -> Engine:
     from worker.espeak import EspeakEngine
 
-    return EspeakEngine()
+    return EspeakEngine(stands_in)
 
 
 def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callable[[str], object]) -> Engine:

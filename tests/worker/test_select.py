@@ -36,7 +36,7 @@ def models(tmp_path):
 def test_auto_without_a_model_falls_back_and_says_so(models, caplog):
     with caplog.at_level(logging.WARNING):
         engine = choose(WorkerSettings(model_dir=models))
-    assert engine.info.name == "espeak-ng"
+    assert engine.info.name == "espeak-ng" and engine.info.stands_in
     assert "INSTEAD OF KOKORO" in caplog.text
     assert str(models) in caplog.text
     assert "kokoro-live models fetch" in caplog.text
@@ -72,7 +72,8 @@ def test_kokoro_refuses_to_start_without_its_files(models):
 def test_espeak_asked_for_is_no_fallback(models, caplog):
     make_miniature(models / "model.onnx")
     make_voices(models / "voices.bin")
-    assert choose(WorkerSettings(engine="espeak", model_dir=models)).info.name == "espeak-ng"
+    asked_for = choose(WorkerSettings(engine="espeak", model_dir=models)).info
+    assert asked_for.name == "espeak-ng" and not asked_for.stands_in
     assert not caplog.records
 
 
