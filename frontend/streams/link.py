@@ -19,11 +19,11 @@ from shm.ring import Arena, RingReader
 
 @dataclass(eq=False)
 class Lease:
-    """A stream's ring in one generation's arena, and the credit in it."""
+    """A stream's hold of one ring in a generation's arena, and the credit in it."""
 
     stream: int
     number: int
-    """The number under which the worker knows it."""
+    """The number under which the worker knows the stream: the stream's own, or another one after `Link.renew`."""
     ring: int
     reader: RingReader
     capacity: int
@@ -31,32 +31,33 @@ class Lease:
     sealed: int = 0
     """Samples committed since the stream took the ring."""
     released: int = 0
-    """Of those, samples that the listener has taken."""
+    """Samples that the listener has taken, out of those."""
     reserved: int = 0
-    """Samples that dispatched segments are expected to need still."""
+    """Room, in samples, that dispatched segments are expected to need still."""
     last: int = -1
-    """Index of the last segment that was dispatched into it: they lie in the ring in the order of the stream."""
+    """Index of the last segment that was dispatched into the ring: segments lie there in the order of the stream."""
 
     @property
     def room(self) -> int:
-        """Samples that the next segment may need."""
+        """Samples that are neither unread nor reserved: the next segment may have them."""
         return self.capacity - (self.sealed - self.released) - self.reserved
 
     @property
     def full(self) -> bool:
-        """The worker can write nothing more until the listener has taken some."""
+        """Whether the worker can write nothing more until the listener has taken some."""
         return self.sealed - self.released >= self.capacity
 
     @property
     def empty(self) -> bool:
+        """Whether everything was taken and nothing more is expected."""
         return self.sealed == self.released and self.reserved == 0
 
 
 class Link:
     """One worker generation, as the front sees it.
 
-    `on_record` gets every commit-channel message; `on_lost` is called once, when the channel broke: all that the
-    worker sealed before it died was delivered by then.
+    `on_record` gets every message of the commits channel. `on_lost` is called once, when the channel breaks: by then
+    all blocks that the worker sealed before it died were delivered.
     """
 
     def __init__(
@@ -78,13 +79,13 @@ class Link:
         self.engine: EngineInfo = connect.engine
         self.draining = False
         self.in_worker = 0
-        """Segments dispatched and not ended."""
+        """Segments that the worker was given and hasn't ended."""
         self.slot = connect.slot
         self.leases: dict[int, Lease] = {}
-        """By stream: those that segments are dispatched into."""
+        """By stream: the ring that its segments are dispatched into."""
         self._by_number: dict[int, Lease] = {}
         self._put_aside: dict[int, list[int]] = {}
-        """By stream: rings in which only what was sealed is still wanted."""
+        """By stream: rings in which only sealed samples are still wanted, and nothing more is written."""
         self._arena: Arena | None = Arena(memory, connect.rings, connect.ring_samples)
         os.close(memory)  # the mapping stays
         self._free = list(range(connect.rings))
@@ -103,12 +104,13 @@ class Link:
         return self.leases.get(stream) or self._take_ring(stream, stream)
 
     def renew(self, stream: int, number: int, unread: bool) -> Lease | None:
-        """Another ring for the stream; what it has in the present one stays readable, and nothing more is written
-        there. None if all are taken.
+        """Give the stream another ring. Its samples in the present one stay readable; nothing more is written there.
+
+        Returns None if all rings are taken.
 
         Args:
-            number: one that the worker hasn't heard yet.
-            unread: what was sealed in the present ring is still wanted there; else it may be the next one.
+            number: one that the worker hasn't heard as a stream's yet.
+            unread: sealed samples in the present ring are still wanted; else that ring may be the next one too.
         """
         if unread and not self._free:
             return None
@@ -118,19 +120,20 @@ class Link:
         return self._take_ring(stream, number)
 
     def leave(self, stream: int) -> None:
-        """Nothing more is written for the stream, and what it has in its ring stays readable until it is forgotten."""
+        """Have nothing more written for the stream; its samples in the ring stay readable until `forget`."""
         if lease := self.leases.pop(stream, None):
             del self._by_number[lease.number]
             self._put_aside.setdefault(stream, []).append(lease.ring)
             self._send(Forget(lease.number))
 
     def has_ring(self, stream: int, index: int) -> bool:
-        """The stream has one that segment `index` may follow in, or could have another."""
+        """Whether the stream has a ring that segment `index` may follow in, or could have another one."""
         lease = self.leases.get(stream)
         return (lease is not None and lease.last < index) or self.has_free_ring
 
     @property
     def has_free_ring(self) -> bool:
+        """Whether a ring is free for any stream."""
         return self._arena is not None and bool(self._free)
 
     def _take_ring(self, stream: int, number: int) -> Lease | None:
@@ -142,16 +145,17 @@ class Link:
         return lease
 
     def stream_of(self, number: int) -> int | None:
-        """The stream that the worker knows by that number; None for one that was forgotten."""
+        """The stream that the worker knows by that number; None if it was forgotten."""
         lease = self._by_number.get(number)
         return lease.stream if lease else None
 
     def dispatch(self, order: SegmentOrder) -> None:
+        """Give the worker a segment."""
         self.in_worker += 1
         self._send(order)
 
     def release(self, lease: Lease, position: int) -> None:
-        """The listener took everything before `position`."""
+        """The listener has taken everything before `position` of the ring: tell the worker if it still writes there."""
         lease.released = position
         if self._by_number.get(lease.number) is lease:
             self._send(Release(lease.number, position))
@@ -164,7 +168,7 @@ class Link:
     def _send(self, message: OrderMessage) -> None:
         if not self._open:
             return
-        # A worker that is gone is noticed by its commits channel, after what it still sealed was read.
+        # The commits channel tells that a worker is gone, after the blocks that it still sealed were read.
         with contextlib.suppress(BrokenChannel):
             self._orders.send(encode(message))
             if self._orders.pending:
@@ -178,10 +182,10 @@ class Link:
         self._loop.remove_writer(self._orders.fd)
 
     def read(self) -> None:
-        """Take in what the worker has said."""
+        """Take in the worker's records that have come."""
         try:
             for payload in self._commits.receive() if self._open else ():
-                if self._open:  # else the record before this was the last that was believed
+                if self._open:  # else the record before this one broke a contract, and nothing after it is believed
                     self._on_record(self, decode_commit(payload))
         except BrokenChannel as end:
             self.lose(str(end))
@@ -189,9 +193,10 @@ class Link:
             self.lose(f"a record that makes no sense: {error}")
 
     def lose(self, reason: str, loss: Loss = Loss.CRASH) -> None:
-        """Close, and say so, and whether a segment that the worker had may be to blame.
+        """Close, and call `on_lost`. Sealed blocks stay readable as long as somebody holds them.
 
-        Blocks that were sealed stay readable as long as somebody holds them.
+        Args:
+            loss: how the generation was lost; it tells whether a segment that the worker had may be the cause.
         """
         if self._open:
             self.close()
