@@ -6,51 +6,15 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
 
 from frontend.streams.loss import Loss
+from frontend.streams.rings import Lease, Rings
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.messages import CommitMessage, Connect, Forget, OrderMessage, Release, SegmentOrder, decode_commit, encode
-from shm.ring import Arena, RingReader
-
-
-@dataclass(eq=False)
-class Lease:
-    """A stream's hold of one ring in a generation's arena, and the credit in it."""
-
-    stream: int
-    number: int
-    """The number under which the worker knows the stream: the stream's own, or another one after `Link.renew`."""
-    ring: int
-    reader: RingReader
-    capacity: int
-    """Samples."""
-    sealed: int = 0
-    """Samples committed since the stream took the ring."""
-    released: int = 0
-    """Samples that the listener has taken, out of those."""
-    reserved: int = 0
-    """Room, in samples, that dispatched segments are expected to need still."""
-    last: int = -1
-    """Index of the last segment that was dispatched into the ring: segments lie there in the order of the stream."""
-
-    @property
-    def room(self) -> int:
-        """Samples that are neither unread nor reserved: the next segment may have them."""
-        return self.capacity - (self.sealed - self.released) - self.reserved
-
-    @property
-    def full(self) -> bool:
-        """Whether the worker can write nothing more until the listener has taken some."""
-        return self.sealed - self.released >= self.capacity
-
-    @property
-    def empty(self) -> bool:
-        """Whether everything was taken and nothing more is expected."""
-        return self.sealed == self.released and self.reserved == 0
+from shm.ring import Arena
 
 
 class Link:
@@ -81,14 +45,8 @@ class Link:
         self.in_worker = 0
         """Segments that the worker was given and hasn't ended."""
         self.slot = connect.slot
-        self.leases: dict[int, Lease] = {}
-        """By stream: the ring that its segments are dispatched into."""
-        self._by_number: dict[int, Lease] = {}
-        self._put_aside: dict[int, list[int]] = {}
-        """By stream: rings in which only sealed samples are still wanted, and nothing more is written."""
-        self._arena: Arena | None = Arena(memory, connect.rings, connect.ring_samples)
+        self.rings = Rings(Arena(memory, connect.rings, connect.ring_samples), self._forget_number)
         os.close(memory)  # the mapping stays
-        self._free = list(range(connect.rings))
         os.set_blocking(orders, False)
         os.set_blocking(commits, False)
         self._orders = FrameWriter(orders)
@@ -99,56 +57,6 @@ class Link:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(commits, self.read)
 
-    def lease(self, stream: int) -> Lease | None:
-        """The stream's ring; None if all are taken."""
-        return self.leases.get(stream) or self._take_ring(stream, stream)
-
-    def renew(self, stream: int, number: int, unread: bool) -> Lease | None:
-        """Give the stream another ring. Its samples in the present one stay readable; nothing more is written there.
-
-        Returns None if all rings are taken.
-
-        Args:
-            number: one that the worker hasn't heard as a stream's yet.
-            unread: sealed samples in the present ring are still wanted; else that ring may be the next one too.
-        """
-        if unread and not self._free:
-            return None
-        self.leave(stream)
-        if not unread:
-            self._free.append(self._put_aside[stream].pop())
-        return self._take_ring(stream, number)
-
-    def leave(self, stream: int) -> None:
-        """Have nothing more written for the stream; its samples in the ring stay readable until `forget`."""
-        if lease := self.leases.pop(stream, None):
-            del self._by_number[lease.number]
-            self._put_aside.setdefault(stream, []).append(lease.ring)
-            self._send(Forget(lease.number))
-
-    def has_ring(self, stream: int, index: int) -> bool:
-        """Whether the stream has a ring that segment `index` may follow in, or could have another one."""
-        lease = self.leases.get(stream)
-        return (lease is not None and lease.last < index) or self.has_free_ring
-
-    @property
-    def has_free_ring(self) -> bool:
-        """Whether a ring is free for any stream."""
-        return self._arena is not None and bool(self._free)
-
-    def _take_ring(self, stream: int, number: int) -> Lease | None:
-        if self._arena is None or not self._free:
-            return None
-        ring = self._free.pop()
-        lease = Lease(stream, number, ring, RingReader(self._arena.ring(ring)), self._arena.ring_samples)
-        self.leases[stream] = self._by_number[number] = lease
-        return lease
-
-    def stream_of(self, number: int) -> int | None:
-        """The stream that the worker knows by that number; None if it was forgotten."""
-        lease = self._by_number.get(number)
-        return lease.stream if lease else None
-
     def dispatch(self, order: SegmentOrder) -> None:
         """Give the worker a segment."""
         self.in_worker += 1
@@ -157,13 +65,11 @@ class Link:
     def release(self, lease: Lease, position: int) -> None:
         """The listener has taken everything before `position` of the ring: tell the worker if it still writes there."""
         lease.released = position
-        if self._by_number.get(lease.number) is lease:
+        if self.rings.is_written(lease):
             self._send(Release(lease.number, position))
 
-    def forget(self, stream: int) -> None:
-        """Take the stream's rings back; the worker writes nothing for it once it has read this."""
-        self.leave(stream)
-        self._free += self._put_aside.pop(stream, [])
+    def _forget_number(self, number: int) -> None:
+        self._send(Forget(number))
 
     def _send(self, message: OrderMessage) -> None:
         if not self._open:
@@ -210,6 +116,4 @@ class Link:
             self._loop.remove_writer(self._orders.fd)
             self._commits.close()
             self._orders.close()
-            self.leases.clear()
-            self._by_number.clear()
-            self._arena = None  # lives on in the blocks that somebody holds
+            self.rings.close()
