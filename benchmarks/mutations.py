@@ -49,7 +49,7 @@ CHANNELS_TESTS = ("tests/supervisor/processes/test_channels.py",)
 MUTATIONS = (
     Mutation(
         "blame-the-idle",
-        GENERATIONS,
+        "frontend/streams/planned.py",
         "if self.touched is not None and loss is not Loss.INNOCENT:",
         "if loss is not Loss.INNOCENT:",
         SUSPECTS_TESTS,
@@ -100,7 +100,7 @@ MUTATIONS = (
     ),
     Mutation("whole-segment", RECORDS, "if done.samples != planned.sealed:", "if False:", DISPATCHER_TESTS),
     Mutation("from-sample", ORDERS, "from_sample=planned.sealed,", "from_sample=0,", DISPATCHER_TESTS),
-    Mutation("two-deaths", GENERATIONS, "MAX_DEATHS = 2", "MAX_DEATHS = 3", SUSPECTS_TESTS),
+    Mutation("three-deaths", GENERATIONS, "MAX_DEATHS = 3", "MAX_DEATHS = 4", SUSPECTS_TESTS),
     Mutation(
         "quarantine",
         GENERATIONS,
@@ -154,7 +154,7 @@ MUTATIONS = (
     Mutation(
         "hang",
         "frontend/scheduling/watchdog.py",
-        'self._link.lose("it hangs")',
+        'self._link.lose("it hangs", Loss.HANG)',
         "pass",
         ("tests/frontend/scheduling/test_watchdog.py",),
     ),
