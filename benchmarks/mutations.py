@@ -132,8 +132,8 @@ MUTATIONS = (
     ),
     Mutation(
         "forget-on-disconnect",
-        "frontend/streams/link.py",
-        "            self._send(Forget(lease.number))\n",
+        "frontend/streams/rings.py",
+        "            self._forget(lease.number)\n",
         "",
         DISPATCHER_TESTS,
     ),

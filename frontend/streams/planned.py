@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from frontend.streams.cache.entry import CachedSegment
-from frontend.streams.link import Lease, Link
+from frontend.streams.link import Link
 from frontend.streams.loss import Loss
+from frontend.streams.rings import Lease
 from frontend.streams.sealed_block import SealedBlock
 from frontend.text.segment import Segment
 from shm.audio import Pcm
