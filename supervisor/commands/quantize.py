@@ -80,8 +80,8 @@ def quantize(
         voices = settings.voices or find_voices(settings.model_dir)
         # onnx and onnxruntime cost half a second, which a mistaken path needn't.
         from worker.quantization.make import make_variant, variant_path
-        from worker.signed_products import reduce_range as reduced
         from worker.quantization.speakers import JUDGED
+        from worker.signed_products import reduce_range as reduced
         from worker.voices import VoiceBank
 
         names = VoiceBank.open(voices).names

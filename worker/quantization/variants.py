@@ -1,9 +1,8 @@
-"""Which variants of a model are there, and which of them are good enough."""
+"""Which variants of a model are there, and what was measured of them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,21 +52,6 @@ def find_variants(model: Path) -> list[Variant]:
         if said.get(SOURCE) == source and VARIANT in said:
             found.append(_variant(file, said))
     return found
-
-
-def within(variants: Iterable[Variant], max_log_mel_distance: float) -> list[Variant]:
-    """The original, and the variants that pass the gate (`Quality.passes`) and aren't further from it than that (dB);
-    not those that weren't measured."""
-    return [
-        variant
-        for variant in variants
-        if variant.name == ORIGINAL
-        or (
-            variant.quality is not None
-            and variant.quality.log_mel_distance <= max_log_mel_distance
-            and variant.quality.passes
-        )
-    ]
 
 
 def _variant(path: Path, said: dict[str, str]) -> Variant:

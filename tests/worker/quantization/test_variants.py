@@ -9,8 +9,7 @@ from tests.split_model import make_split_model
 from worker.checksum_cache import cached_sha256_of
 from worker.quantization.kinds import Kind
 from worker.quantization.metadata import append_properties
-from worker.quantization.quality import Quality
-from worker.quantization.variants import ORIGINAL, SOURCE, Variant, find_variants, within
+from worker.quantization.variants import ORIGINAL, SOURCE, find_variants
 
 
 def names(variants):
@@ -72,19 +71,3 @@ def test_a_model_that_is_none_is_an_error(made):
     made.model.write_bytes(b"\xff" * 99)
     with pytest.raises(ValueError, match="no ONNX file"):
         find_variants(made.model)
-
-
-def test_the_bound_is_kept(tmp_path):
-    def variant(name, distance):
-        quality = None if distance is None else Quality(1.0, 1.0, distance, 1.0, 1.0, 0.0)
-        return Variant(tmp_path, name, quality)
-
-    variants = [variant(ORIGINAL, None), variant("far", 1.0), variant("near", 0.2), variant("unknown", None)]
-    assert [v.name for v in within(variants, 0.5)] == [ORIGINAL, "near"]
-    assert [v.name for v in within(variants, 1.0)] == [ORIGINAL, "far", "near"]
-    assert [v.name for v in within(variants, 0)] == [ORIGINAL]
-
-
-def test_the_bound_is_for_what_has_the_models_durations(tmp_path):
-    variants = [Variant(tmp_path, str(share), Quality(1.0, 1.0, 0.1, 1.0, share, 0.0)) for share in (0.9, 0.96)]
-    assert [v.name for v in within(variants, 1.0)] == ["0.96"]
