@@ -1,4 +1,4 @@
-"""Which variants of a model are there, and which of them are good enough."""
+"""Which variants of a model are there, and what was measured of them."""
 
 from __future__ import annotations
 
