@@ -145,7 +145,9 @@ class SpeechHandler:
         delivery = Delivery(request, response, answer.encoding, listening, self._settings.chunk_ms, framing)
         try:
             with answer.turn.interruptible():
-                if primed := self._settings.prime_silence:
+                primed = self._settings.prime_silence
+                # Silence has the status 200: a request that is refused gets its own status, and no silence.
+                if primed and await stream.accepted():
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await delivery.prime(primed)
                 pieces = Pieces(stream)

@@ -81,6 +81,9 @@ class FakeStream:
     async def all_cached(self) -> bool:
         return self.cached
 
+    async def accepted(self) -> bool:
+        return not (self._steps and isinstance(self._steps[0], Exception))
+
     def close(self) -> None:
         self.closed.set()
 
