@@ -19,7 +19,7 @@ from aiohttp import hdrs, web
 
 from frontend.audio.encoding import Encoders, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
-from frontend.contract.errors import ApiError, SpeechError, Unavailable
+from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker, SpeechStream
 from frontend.contract.stages import STAGES
@@ -163,7 +163,8 @@ class SpeechHandler:
             if not response.prepared:
                 raise
             log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))
-            self._metrics.count(Event.CUT)
+            if not isinstance(error, Interrupted):  # its own session wanted that
+                self._metrics.count(Event.CUT)
             self._metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
             try:
                 await delivery.fail(late_error_body(error))

@@ -38,6 +38,7 @@ async def test_a_text_that_is_being_read_is_interrupted_by_the_next(named: str) 
             await first.read()
         first.close()
         await speaker.streams[0].closed.wait()
+        assert server.metrics.totals()["kokoro_live_streams_cut_total"] == 0, "the session wished it"
 
 
 async def test_one_that_nothing_was_heard_of_yet_is_answered_with_409_and_one_in_events_is_told() -> None:
@@ -152,3 +153,13 @@ async def test_a_refused_request_gets_its_status_and_no_primed_silence(refusal: 
     ):
         assert response.status == status
         assert "X-Primed-Silence" not in response.headers
+
+
+async def test_a_stream_that_its_client_leaves_does_not_count_as_cut() -> None:
+    speaker = FakeSpeaker(PIECE, asyncio.Event())
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        response = await client.post("/v1/audio/speech", json=asking("x"))
+        await response.content.readexactly(PIECE.nbytes)
+        response.close()
+        await speaker.streams[0].closed.wait()
+        assert server.metrics.totals()["kokoro_live_streams_cut_total"] == 0
