@@ -97,7 +97,6 @@ class Front:
         self._metrics = Metrics(files, Drift(state_folder() / "real_time_factors.json"))
         self._settings = settings
         espeak.start(self._metrics.g2p_restarted)
-        espeak.start(self._metrics.g2p_restarted)
         self._g2p = G2P(pronounced=self._metrics.pronounced)
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
@@ -111,6 +110,8 @@ class Front:
         self._in_flight = InFlight(self._tell)
         self._end = asyncio.Event()
         self._answered = False
+        self._loading: asyncio.Future[None] | None = None
+        """English loads once an engine has come that wants phonemes."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish what streams."""
@@ -179,6 +180,9 @@ class Front:
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
+        if self._loading is None and message.engine and message.engine.speaks == "phonemes":
+            # misaki's lexicon takes some tenths of a second, which the first listener would wait for.
+            self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:
         try:

@@ -55,6 +55,15 @@ class G2P:
             tagger = f"spacy-{importlib.metadata.version('spacy')}"
         return f"{_RULES}/misaki-{importlib.metadata.version('misaki')}/espeak-ng-{espeak_version}/{tagger}"
 
+    def load(self, language: str) -> None:
+        """Load a language's data now, so that its first sentence doesn't wait for that.
+
+        Raises:
+            ValueError: no such language.
+        """
+        with self._lock:
+            self._language(language)
+
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
         """One word for each of `sentence.split()`, in order.
 
