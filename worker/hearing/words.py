@@ -33,7 +33,8 @@ _FIRST_YEAR, _LAST_YEAR = 1100, 2099
 def spoken_words(text: str) -> list[str]:
     """The words of an English text in lower case, without punctuation, numbers written out, spelled the American way.
 
-    Apostrophes aren't heard: "Saturday's" is "saturdays". "At 8 o'clock, the Harbour-master" and "at eight oclock the harbor master" are the same words.
+    Apostrophes aren't heard: "Saturday's" is "saturdays". "At 8 o'clock, the Harbour-master" and "at eight oclock the
+    harbor master" are the same words.
     """
     plain = unicodedata.normalize("NFKC", text).replace("’", "'").replace("'", "").lower()
     words: list[str] = []
