@@ -32,11 +32,11 @@ from worker.quantization.error import QuantizationError
 from worker.quantization.kinds import Kind
 from worker.quantization.make import make_variant, variant_path
 from worker.quantization.metadata import properties_of
-from worker.signed_products import reduce_range
 from worker.quantization.quality import Quality, compare
 from worker.quantization.speakers import judged
 from worker.quantization.variants import ORIGINAL, SOURCE, find_variants
 from worker.settings import WorkerSettings
+from worker.signed_products import reduce_range
 from worker.split.prepared import Unprepared
 from worker.voices import VoiceBank
 
