@@ -50,8 +50,8 @@ MUTATIONS = (
     Mutation(
         "blame-the-idle",
         GENERATIONS,
-        "to_blame and planned.touched is not None",
-        "to_blame",
+        "if self.touched is not None and loss is not Loss.INNOCENT:",
+        "if loss is not Loss.INNOCENT:",
         SUSPECTS_TESTS,
     ),
     Mutation("crc", "shm/ring.py", "if found != crc32:", "if False:", ("tests/shm/test_ring.py",)),
@@ -108,9 +108,7 @@ MUTATIONS = (
         "pass",
         DISPATCHER_TESTS,
     ),
-    Mutation(
-        "innocent-end", "frontend/streams/planned.py", "self.deaths += to_blame", "self.deaths += 1", SUSPECTS_TESTS
-    ),
+    Mutation("innocent-end", "frontend/streams/planned.py", " and loss is not Loss.INNOCENT:", ":", SUSPECTS_TESTS),
     Mutation(
         "suspects-alone",
         TURNS,
@@ -148,8 +146,8 @@ MUTATIONS = (
     ),
     Mutation(
         "ring-wait",
-        WORKBENCH,
-        "while segment.unwritten and stream.ring.room:",
+        "worker/stream_output.py",
+        "while segment.unwritten and self.ring.room:",
         "while segment.unwritten:",
         WORKBENCH_TESTS,
     ),
@@ -221,8 +219,8 @@ MUTATIONS = (
     Mutation(
         "crash-loop",
         "supervisor/processes/restarts.py",
-        "if recent >= self._max_deaths:",
-        "if False:",
+        "if self._deaths >= self._max_deaths and",
+        "if False and",
         ("tests/supervisor/processes/test_restarts.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
 )

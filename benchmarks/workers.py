@@ -102,7 +102,7 @@ def memory(settings: WorkerSettings, count: int, standby: str) -> float:
             _wait(server, standby, 1)
         children = [each for each in _processes(server) if each["role"] in ("worker", "standby")]
         sizes = [psutil.Process(each["pid"]).memory_full_info() for each in children]
-        return (sum(each.uss for each in sizes) + max(each.rss - each.uss for each in sizes)) / MEGABYTE
+        return float(sum(each.uss for each in sizes) + max(each.rss - each.uss for each in sizes)) / MEGABYTE
 
 
 @contextlib.contextmanager

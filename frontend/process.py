@@ -22,7 +22,7 @@ from frontend.monitoring.readings import cost_readings
 from frontend.monitoring.selfcheck import History, SelfCheck
 from frontend.monitoring.state_folder import state_folder
 from frontend.monitoring.status.handler import StatusHandler
-from frontend.monitoring.status.processes import memory_readings
+from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.scheduling.scheduler import Scheduler
@@ -30,6 +30,7 @@ from frontend.settings.front import FrontSettings
 from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.prewarm import prewarm
 from frontend.streams.cache.segments import SegmentCache
+from frontend.text import espeak
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.lexicon.lexicon import Lexicon
@@ -39,7 +40,7 @@ from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import Connect, ControlMessage, Disconnect, Drain, Situation, Started
+from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Situation, Started
 from shm.metric_files import MetricFiles
 
 log = logging.getLogger(__name__)
@@ -83,6 +84,8 @@ class Front:
         self._control = control
         self._metrics = Metrics(files, Drift(state_folder() / "real_time_factors.json"))
         self._settings = settings
+        espeak.start(self._metrics.g2p_restarted)
+        espeak.start(self._metrics.g2p_restarted)
         self._g2p = G2P(pronounced=self._metrics.pronounced)
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
@@ -94,6 +97,7 @@ class Front:
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
         self._end = asyncio.Event()
+        self._answered = False
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish what streams."""
@@ -101,6 +105,7 @@ class Front:
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
+        self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
         phonemizer = Phonemizer(
             self._scheduler, self._pipeline, self._settings.max_input_characters, self._text.max_pause_seconds
         )
@@ -108,6 +113,7 @@ class Front:
             self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
         )
         app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status)
+        app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
             handler_cancellation=True,
@@ -141,6 +147,11 @@ class Front:
         check = SelfCheck(self._scheduler, self._settings.selfcheck_hours, history)
         self._metrics.readings.add(check.readings)
         return check
+
+    async def _progressed(self, _request: web.Request, _response: web.StreamResponse) -> None:
+        if not self._answered:
+            self._answered = True
+            self._tell(Progress())
 
     def _connect(self, message: Connect, fds: list[int]) -> None:
         try:

@@ -73,7 +73,7 @@ OrderMessage = SegmentOrder | Release | Forget
 
 
 class Began(msgspec.Struct, frozen=True, tag="began"):
-    """A lane has taken up the segment's next block: the work loop's heartbeat, by which a hang is told from a queue."""
+    """An inference thread has taken up the segment's next block: the heartbeat that tells a hang from a long queue."""
 
     generation: int
     stream: int
@@ -201,6 +201,11 @@ class Loading(msgspec.Struct, frozen=True, tag="loading"):
     """Worker -> supervisor: from now on I am busy loading for that execution provider, until `Ready`."""
 
     provider: str
+
+
+class Progress(msgspec.Struct, frozen=True, tag="progress"):
+    """Child -> supervisor, once: I have done some of my work. A worker has sealed a block, a front has begun an answer.
+    Its death from now on is no part of a crash loop."""
 
 
 class Placed(msgspec.Struct, frozen=True, tag="placed"):
@@ -334,6 +339,7 @@ ControlMessage = (
     | Loading
     | Ready
     | Placed
+    | Progress
     | ProviderFailure
     | Recycle
     | BootFailure

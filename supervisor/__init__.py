@@ -1,1 +1,1 @@
-"""Process lifecycle, settings and the command line. Touches no request; imports nothing heavy at start."""
+"""The supervisor process and the command line. `cli.py` is the entry of `kokoro-live`; nothing of ours enters."""

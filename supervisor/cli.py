@@ -14,7 +14,7 @@ _COMMANDS = {
     "models": "List, fetch and verify model files.",
     "quantize": "Make a smaller or faster variant of a model.",
     "bench": "Measure how soon and how well this machine speaks.",
-    "tune": "Find out which settings suit this machine.",
+    "tune": "Measure how many threads suit this machine.",
     "status": "Show what the running server does.",
     "doctor": "Explain what is wrong and how to mend it.",
     "install-service": "Have the server start at login.",

@@ -36,6 +36,7 @@ FLOORS = {
         "http",
         "process",
     ],
+    "supervisor": ["settings", "processes", "startup", "client", "tuning", "commands", "cli", "__main__"],
 }
 """Each folder's rooms and root files, from the bottom up: a room imports only rooms that stand before it."""
 

@@ -14,7 +14,7 @@ import msgspec
 
 from shm.frames import HEADER_BYTES, BrokenChannel, FrameReader, FrameWriter
 from shm.killpoint import killpoint
-from shm.messages import MAX_COMMIT_BYTES, CommitMessage, Connect, Forget, Quit, decode_order, encode
+from shm.messages import MAX_COMMIT_BYTES, Commit, CommitMessage, Connect, Forget, Quit, decode_order, encode
 from shm.ring import Arena
 from worker.engine import Engine, ProviderUnavailable
 from worker.workbench import Workbench
@@ -29,11 +29,15 @@ class ChannelHost(Protocol):
         """Nothing can be made any more: end this process."""
         ...
 
-    def enter_lane(self) -> None:
+    def enter_inference(self) -> None:
         """Called once by each thread that will infer."""
         ...
 
     def stream_ended(self) -> None: ...
+
+    def sealed(self) -> None:
+        """A block was committed."""
+        ...
 
 
 class Channel:
@@ -54,12 +58,12 @@ class Channel:
         os.close(memory)  # the mapping stays
         self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
         self._start(self._read_orders, "orders")
-        for lane in range(engine.concurrency):
-            self._start(partial(self._infer, self._bench.run_lane), f"lane-{lane}")
+        for thread in range(engine.concurrency):
+            self._start(partial(self._infer, self._bench.run_inference), f"inference-{thread}")
         self._start(partial(self._infer, self._bench.run_studies), "study")
 
     def _infer(self, work: Callable[[], None]) -> None:
-        self._host.enter_lane()
+        self._host.enter_inference()
         work()
 
     def stop_studies(self) -> None:
@@ -80,6 +84,8 @@ class Channel:
         # When the front is gone, so is the orders pipe's other end, and its reader closes the bench.
         with contextlib.suppress(BrokenChannel):
             self._commits.send(payload)
+            if isinstance(message, Commit):
+                self._host.sealed()
 
     def _read_orders(self) -> None:
         try:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator
 
+import msgspec
 import numpy as np
 import soxr
 
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
+from shm.expendable import Expendable, HelperDied, HelperError
 from shm.messages import Mark, Voice
 from worker.cancellation import Cancellation
-from worker.engine import Block, EngineError, Utterance
-from worker.espeak_library import LIBRARY_RATE, EspeakLibrary
+from worker.engine import Block, Cancelled, EngineError, Utterance
+from worker.espeak_library import LIBRARY_RATE, SEEDS, EspeakLibrary
 from worker.espeak_marks import marks_of
-from worker.espeak_text import pieces
+from worker.espeak_synthesis import Speech, Spoken, decode_spoken, encode
+from worker.espeak_text import TextPiece, pieces
 from worker.kokoro_voices import KOKORO_VOICES
 from worker.pcm import to_pcm
 
@@ -51,6 +54,9 @@ _PAUSING = tuple(".,;:!?…。，；：！？、।")
 """Marks after which a pause belongs to the segment. After a word there is none: the sentence goes on in the next."""
 
 
+_LONGEST_SPEAKING = 30.0
+"""Seconds; the longest segment at the slowest speed takes less than one."""
+
 _SILENCE = SAMPLE_RATE // 10
 """Samples. What an utterance lasts for which espeak-ng has no sound ("★ ✓"): the text around it is to be heard."""
 
@@ -58,7 +64,8 @@ _SILENCE = SAMPLE_RATE // 10
 class EspeakEngine:
     """Whole segments, in a few milliseconds each. Bit-exact: the same utterance gives the same samples in any process.
 
-    A blend is spoken by its heaviest voice: there is nothing to mix.
+    A blend is spoken by its heaviest voice: there is nothing to mix. The library runs in a helper process: a text that
+    crashes it costs the words that do, and neither this process nor another segment.
     """
 
     concurrency = 1
@@ -71,6 +78,8 @@ class EspeakEngine:
         """
         with EspeakLibrary() as library:
             version = library.version
+        self._helper = Expendable("worker.espeak_synthesis:answering", "kokoro-live: espeak-ng", _LONGEST_SPEAKING)
+        self._helper.start()
         self.info = EngineInfo(
             name="espeak-ng",
             provider="native",
@@ -90,19 +99,23 @@ class EspeakEngine:
         voice, pitch = _voice(utterance.voice, utterance.language)
         texts = pieces(utterance.script)
         own_speed = max(utterance.speed, _SLOWEST_OWN_SPEED)
-        with EspeakLibrary() as library:
-            spoken = library.speak(
-                [piece.text for piece in texts],
-                voice=voice,
-                words_per_minute=round(_NORMAL_RATE * own_speed),
-                pitch=pitch,
-                end_pause=texts[-1].text.rstrip().endswith(_PAUSING),
-                seed=utterance.seed,
-                cancellation=utterance.cancellation,
-            )
-            own_length = len(spoken)
-            if utterance.speed < own_speed:
-                spoken = library.stretch(spoken, utterance.speed / own_speed)
+        speech = Speech(
+            [piece.text for piece in texts],
+            voice,
+            round(_NORMAL_RATE * own_speed),
+            pitch,
+            end_pause=texts[-1].text.rstrip().endswith(_PAUSING),
+            seed=utterance.seed % SEEDS,
+            stretched_speed=utterance.speed / own_speed,
+        )
+        said = self._spoken(speech, utterance.cancellation)
+        if said is None:
+            texts = [part for piece in texts for part in self._harmless(piece, speech, utterance.cancellation)]
+            speech.texts = [piece.text for piece in texts]
+            said = self._spoken(speech, utterance.cancellation)
+            if said is None:
+                raise EngineError("espeak-ng crashes on this text")
+        spoken = np.frombuffer(said.samples, np.int16)
         if spoken.any():
             samples = to_pcm(soxr.resample(spoken.astype(np.float32) * (_GAIN / 32_768), LIBRARY_RATE, SAMPLE_RATE))
         else:
@@ -110,16 +123,52 @@ class EspeakEngine:
             samples = np.zeros(_SILENCE, np.int16)
         marks: tuple[Mark, ...] = ()
         if utterance.marks:
-            scale = len(samples) / max(own_length, 1)
+            scale = len(samples) / max(said.own_length, 1)
             begun = [
-                (texts[word.text].places[word.place], round(word.sample * scale))
-                for word in library.words
-                if 0 <= word.place < len(texts[word.text].places)
+                (texts[text].places[place], round(sample * scale))
+                for text, place, sample in said.words
+                if 0 <= place < len(texts[text].places)
             ]
             marks = marks_of(utterance.script, begun, samples)
         samples = samples[utterance.from_sample :]
         if len(samples):
             yield Block(utterance.from_sample, samples, last=True, marks=marks)
+
+    def _spoken(self, speech: Speech, cancellation: Cancellation) -> Spoken | None:
+        """None if the library crashes on the texts.
+
+        Raises:
+            Cancelled: as asked.
+            EngineError: the library failed otherwise.
+        """
+        if cancellation.is_set:
+            raise Cancelled
+        try:
+            with cancellation.stopping(self._helper.interrupt):
+                answer = self._helper.ask(encode(speech))
+        except HelperError as error:
+            raise EngineError(str(error)) from error
+        except HelperDied as death:
+            if not cancellation.is_set:
+                _log.warning("espeak-ng: %s, on %d characters", death, sum(map(len, speech.texts)))
+                return None
+        if cancellation.is_set:
+            raise Cancelled
+        return decode_spoken(answer)
+
+    def _harmless(self, piece: TextPiece, speech: Speech, cancellation: Cancellation) -> list[TextPiece]:
+        """The piece's longest parts on which the library doesn't crash, without the words on which it does."""
+        if not piece.text.strip():
+            return []
+        if self._spoken(msgspec.structs.replace(speech, texts=[piece.text]), cancellation):
+            return [piece]
+        text = piece.text
+        spaces = [place for place in range(1, len(text)) if text[place] == " " and text[:place].strip()]
+        if not spaces:
+            return []
+        cut = min(spaces, key=lambda place: abs(place - len(text) // 2))
+        halves = TextPiece(text[:cut], piece.places[:cut]), TextPiece(text[cut:], piece.places[cut:])
+        return [part for half in halves for part in self._harmless(half, speech, cancellation)]
 
     def study(self, cancellation: Cancellation) -> bool:
         """There is nothing to be learned."""

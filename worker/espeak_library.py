@@ -28,8 +28,7 @@ import espeakng_loader
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.cancellation import Cancellation
-from worker.engine import Cancelled, EngineError, EngineUnavailable
+from worker.engine import EngineError, EngineUnavailable
 
 LIBRARY_RATE = 22_050
 """Samples per second that espeak-ng 1.52 makes."""
@@ -40,8 +39,10 @@ _RATE, _PITCH = 1, 3
 _FROM_CHARACTER = 1
 _UTF8 = 1
 _END_PAUSE = 0x1000
-_SEEDS = 2**31 - 2
-_GO_ON, _ABORT = 0, 1
+SEEDS = 2**31 - 2
+"""Seeds of its noise that differ; another one stands for one of these."""
+
+_GO_ON = 0
 
 
 class _Event(ctypes.Structure):
@@ -104,7 +105,6 @@ class EspeakLibrary:
         self._text = 0
         self._text_start = 0
         """Samples before the present text."""
-        self._cancellation = Cancellation()
         self._callback = _Callback(self._take)
         rate = self._library.espeak_Initialize(
             _SYNCHRONOUS, 0, os.fsencode(espeakng_loader.get_data_path()), _DONT_EXIT
@@ -143,7 +143,6 @@ class EspeakLibrary:
         pitch: int,
         end_pause: bool,
         seed: int,
-        cancellation: Cancellation | None = None,
     ) -> NDArray[np.int16]:
         """Plain text: neither SSML nor phonemes in brackets mean anything.
 
@@ -155,30 +154,25 @@ class EspeakLibrary:
             pitch: 0 to 99; 50 is the voice's own.
             end_pause: end the last with the pause that the last punctuation mark calls for.
             seed: of the noise.
-            cancellation: ends it within 60 ms of audio, which it makes in a fraction of a millisecond.
 
         Returns:
             Samples at `LIBRARY_RATE`, shape [n]; `words` says where in them each word begins.
 
         Raises:
             EngineError: there is no such voice, or the library failed.
-            Cancelled: as asked.
         """
-        self._cancellation = cancellation or self._cancellation
         library = self._library
         if library.espeak_SetVoiceByName(voice.encode()):
             raise EngineError(f"espeak-ng has no voice {voice}")
         library.espeak_SetParameter(_RATE, words_per_minute, 0)
         library.espeak_SetParameter(_PITCH, pitch, 0)
-        library.espeak_ng_SetRandSeed(ctypes.c_long(1 + seed % _SEEDS))  # 0 would mean the clock
+        library.espeak_ng_SetRandSeed(ctypes.c_long(1 + seed % SEEDS))  # 0 would mean the clock
         for self._text, text in enumerate(texts):
             data = text.encode()
             flags = _UTF8 | (_END_PAUSE if end_pause and self._text == len(texts) - 1 else 0)
             size = ctypes.c_size_t(len(data) + 1)
             self._text_start = self._taken
             status = library.espeak_Synth(data, size, 0, _FROM_CHARACTER, 0, flags, None, None)
-            if self._cancellation.is_set:
-                raise Cancelled
             if status:
                 raise EngineError(f"espeak-ng failed with status {status}")
         return np.frombuffer(b"".join(self._chunks), dtype=np.int16)
@@ -194,8 +188,6 @@ class EspeakLibrary:
         return buffer[:length]
 
     def _take(self, samples: ctypes._Pointer[ctypes.c_short], count: int, events: ctypes._Pointer[_Event]) -> int:
-        if self._cancellation.is_set:
-            return _ABORT
         number = 0
         while events and (event := events[number]).type != _LIST_TERMINATED:
             if event.type == _WORD:

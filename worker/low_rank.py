@@ -35,8 +35,8 @@ class LowRankTable:
         Computed in float64 and rounded: the order in which a machine's library adds then changes no digit of it.
         """
         left, right = self._left[row].astype(np.float64), self._right.astype(np.float64)
-        row: NDArray[np.float32] = (left @ right).astype(np.float32)
-        return row[np.newaxis]
+        style: NDArray[np.float32] = (left @ right).astype(np.float32)
+        return style[np.newaxis]
 
     def tobytes(self) -> bytes:
         """The numbers that the voice is made of, for its checksum."""

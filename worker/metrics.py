@@ -13,7 +13,7 @@ from worker.engine import Block, Cancelled, Engine, Utterance
 
 
 class WorkerMetrics:
-    """One per worker; its lanes share it."""
+    """One per worker; its inference threads share it."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -24,6 +24,7 @@ from shm.messages import (
     Load,
     Loading,
     Placed,
+    Progress,
     ProviderFailure,
     Ready,
     Recycle,
@@ -81,6 +82,7 @@ class Worker:
         self._channels: list[Channel] = []
         self._ended_streams = 0
         self._asked_for_successor = False
+        self._progressed = False
         self._failing = threading.Lock()
 
     def serve(self) -> NoReturn:
@@ -134,16 +136,22 @@ class Worker:
             self._control.send(Ready(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
-        """See `ChannelHost`. Several lanes may see it at once: the first one ends the process."""
+        """See `ChannelHost`. Several inference threads may see it at once: the first one ends the process."""
         with self._failing:
             for channel in self._channels:
                 channel.quit()
             self._control.send(ProviderFailure(error.provider, clipped(str(error))))
             _end(1)
 
-    def enter_lane(self) -> None:
+    def enter_inference(self) -> None:
         """See `ChannelHost`."""
         place_thread(self._settings)
+
+    def sealed(self) -> None:
+        """Tell the supervisor, the first time."""
+        if not self._progressed:
+            self._progressed = True
+            self._control.send(Progress())
 
     def stream_ended(self) -> None:
         """Ask for a successor when it is time for one; streams go on here until it is there."""

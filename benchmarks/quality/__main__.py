@@ -22,6 +22,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+import onnx
+
 from benchmarks.machine import machine
 from benchmarks.quality import corpus, ways
 from benchmarks.quality.findings import Finding, cut_findings, finding
@@ -29,16 +31,23 @@ from benchmarks.quality.page import example, page
 from benchmarks.quality.pictures import draw
 from benchmarks.quality.renderings import Rendering, Renderings
 from benchmarks.quality.ways import WHOLE, Way
+from worker.checksum_cache import cached_sha256_of
 from worker.engine import EngineError, EngineUnavailable
 from worker.hearing.opinion import OpinionScorer
 from worker.hearing.recognizer import Recognizer
+from worker.quantization.dequantize import dequantize, is_dynamic_int8
+from worker.split.graph import load_graph
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True, help="as it is served, such as the published int8 file")
     parser.add_argument("--voices", type=Path, required=True)
-    parser.add_argument("--reference", type=Path, help="the same in full precision; else the model itself, run whole")
+    parser.add_argument(
+        "--reference",
+        type=Path,
+        help="the same in full precision; else made of the model if that is in dynamic int8, else the model",
+    )
     parser.add_argument("--variant", type=Path, action="append", default=[], help="may be given several times")
     parser.add_argument("--only", action="append", help="a way by its name in the report; may be given several times")
     parser.add_argument(
@@ -67,8 +76,12 @@ class Comparison:
         self._arguments = arguments
         self._out: Path = arguments.out
         self._renderings = Renderings(arguments.out, arguments.voices, arguments.threads, arguments.cache_dir)
-        reference = [("float", arguments.reference)] if arguments.reference and not arguments.quick else []
-        named = [*reference, ("model", arguments.model), *((file.stem, file) for file in arguments.variant)]
+        float_model = None if arguments.quick else arguments.reference or float_of(arguments.model, arguments.out)
+        named = [
+            *([("float", float_model)] if float_model else []),
+            ("model", arguments.model),
+            *((file.stem, file) for file in arguments.variant),
+        ]
         self._texts = self._chosen(ways.of_texts(named, arguments.quick))
         self._passages = [] if arguments.quick else self._chosen(ways.of_passages("model", arguments.model))
 
@@ -87,7 +100,7 @@ class Comparison:
         self._out.mkdir(parents=True, exist_ok=True)
         pictures = [self._drawn(name, spoken) for name, spoken in (("texts", texts), ("plans", passages)) if spoken]
         command = " ".join(["python -m benchmarks.quality", *map(shlex.quote, sys.argv[1:])])
-        shown = page(command, *found, cuts, [picture for picture in pictures if picture])
+        shown = page(command, found[0], found[1], cuts, [picture for picture in pictures if picture])
         (self._out / "quality.md").write_text(shown)
         raw = {"machine": machine(), "command": command, "texts": found[0], "passages": found[1], "cuts": cuts}
         (self._out / "quality.json").write_text(json.dumps(raw, default=asdict))
@@ -106,6 +119,20 @@ class Comparison:
         named = [(way.name, renderings[place]) for way, renderings in spoken.items()]
         picture = draw(self._out / f"{name}.png", named)
         return picture and picture.relative_to(self._out)
+
+
+def float_of(model: Path, out: Path) -> Path | None:
+    """The model in floats, written into the folder unless it is there; None if it isn't in dynamic int8."""
+    made = out / f"{model.stem}.float-{cached_sha256_of(model)[:16]}.onnx"
+    if not made.exists():
+        graph = load_graph(model)
+        if not is_dynamic_int8(graph):
+            return None
+        out.mkdir(parents=True, exist_ok=True)
+        unfinished = made.with_suffix(".unfinished")
+        onnx.save(dequantize(graph).model, unfinished)
+        unfinished.replace(made)
+    return made
 
 
 def _findings(spoken: dict[Way, list[Rendering]]) -> list[Finding]:

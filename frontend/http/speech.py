@@ -29,7 +29,7 @@ from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, timing
 from frontend.http.answers.speakable import HEADER, Pieces
 from frontend.http.errors import late_error_body
-from frontend.http.requests.schema import SpeechCall, parse_speech
+from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, read_query, speech_call
 from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.sessions import Sessions, Turn
 from frontend.monitoring.metrics import Event, Metrics
@@ -86,7 +86,15 @@ class SpeechHandler:
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
         """
-        return await self._answer(request, captioned=False)
+        return await self._answer(request, read_body(await request.read()))
+
+    async def get(self, request: web.Request) -> web.StreamResponse:
+        """The same for a player that takes an address: the fields are the query's.
+
+        Raises:
+            ApiError, SpeechError: nothing of the response has left yet.
+        """
+        return await self._answer(request, read_query(request.query))
 
     async def captioned(self, request: web.Request) -> web.StreamResponse:
         """POST /dev/captioned_speech: the same with the times of its words, in the form of Kokoro-FastAPI.
@@ -94,11 +102,11 @@ class SpeechHandler:
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
         """
-        return await self._answer(request, captioned=True)
+        return await self._answer(request, read_body(await request.read()), captioned=True)
 
-    async def _answer(self, request: web.Request, *, captioned: bool) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
         started = time.monotonic()
-        call = parse_speech(await request.read(), self._settings.max_input_characters, captioned=captioned)
+        call = speech_call(fields, self._settings.max_input_characters, captioned=captioned)
         killpoint("parsed")
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)

@@ -44,6 +44,7 @@ COUNTERS = (
         "Words that no lexicon had, by what pronounced them: espeak (its rules) or letters (spelled out).",
         ("source",),
     ),
+    Row("process_restarts_total", "Processes started again after a death, by role.", ("process",)),
     Row(
         "requests_refused_total",
         "Requests that were answered with 429 because there was no room to speak them in time.",

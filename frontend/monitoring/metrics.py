@@ -57,6 +57,7 @@ class Metrics:
         )
         for source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source)
+        self._counters["process_restarts_total"].labels("g2p")
         self._shown = CollectorRegistry()
         self._shown.register(files or self.registry)
         self._shown.register(self.readings)
@@ -74,6 +75,10 @@ class Metrics:
         """A word's phonemes came from there (`frontend.text.word.Source`). Called by the thread that reads texts."""
         if source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source).inc()
+
+    def g2p_restarted(self) -> None:
+        """espeak-ng's helper process died of a text, or was killed, and there is another one."""
+        self._counters["process_restarts_total"].labels("g2p").inc()
 
     def cache_asked(self, found: bool) -> None:
         """The cache had a segment, or hadn't."""

@@ -15,17 +15,18 @@ CUT_PRICES: Mapping[Cut, float] = {
     Cut.PARAGRAPH: 0.0,
     Cut.SENTENCE: 0.0,
     Cut.CLAUSE: 0.15,
-    Cut.PHRASE: 0.57,
-    Cut.WORD: 0.62,
-    Cut.INSIDE: 5.0,
+    Cut.PHRASE: 4.0,
+    Cut.WORD: 5.0,
+    Cut.INSIDE: 12.0,
 }
 """Seconds of waiting for the first sound that a cut there may save and no more.
 
-A word costs so much more than a clause that a clause's end 15 tokens further on is preferred at 27 ms per token, and so
-little that 160 tokens without one still begin with about 35.
+Kokoro speaks a segment's end like a sentence's end: where words of one clause are cut apart the pitch falls as at a
+full stop. No wait for a first sound is worth that, since the longest segment begins within 3 s; only a limit or a
+predicted gap has such a cut made.
 """
 
-_IN_NUMBER_PRICE = 2.0
+_IN_NUMBER_PRICE = 7.0
 """Of a cut between words that are said for one written word: "$250" isn't spoken in two breaths."""
 
 EVENNESS_PRICE = 0.02
@@ -35,8 +36,8 @@ taken, and nothing goes on behind a sentence's end without a reason."""
 SHORT_PRICE = 100.0
 """Of a segment under the minimum: any other way is better."""
 
-SILENCE_PRICE = 10.0
-"""Of a second in which a listener who has begun to listen hears nothing."""
+SILENCE_PRICE = 50.0
+"""Of a second in which a listener who has begun to listen hears nothing: 0.1 s of it is worth a cut between words."""
 
 _PLACES = 64
 

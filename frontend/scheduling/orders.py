@@ -9,6 +9,7 @@ from frontend.monitoring.metrics import Event
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.watch import Watch
 from frontend.streams.link import Lease, Link
+from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.ring_room import take_out
 from frontend.streams.stream import Stream
@@ -64,7 +65,7 @@ class Orders:
         unread = link.has_free_ring or not take_out(stream.segments, link.leases[stream.number])
         lease = link.renew(stream.number, self._number(), unread)
         for later in list(stream.segments.at(link)) if lease else ():
-            later.orphaned(to_blame=False)
+            later.orphaned(Loss.INNOCENT)
             link.in_worker -= 1
             self._shared.metrics.count(Event.RESUBMITTED)
         return lease

@@ -1,4 +1,4 @@
-"""Segments that killed two workers, kept from killing more, for a while."""
+"""Segments that killed several workers, kept from killing more, for a while."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from frontend.planning.ledger import Ledger
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.link import Link
+from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.sealed_block import SealedBlock
 from frontend.streams.stream import Stream
@@ -50,7 +51,7 @@ class Records:
             link.lose(f"a record of generation {message.generation} from generation {link.generation}")
             return
         if isinstance(message, Quit):
-            link.lose("it ends on its own account", to_blame=False)
+            link.lose("it ends on its own account", Loss.INNOCENT)
             return
         number = link.stream_of(message.stream)
         stream = None if number is None else self._streams.get(number)

@@ -56,7 +56,7 @@ class Scheduler:
         ledger = Ledger(settings.adapt_plans, stored_profiles(settings.cost_profiles))
         self._shared = Shared(settings, ledger, Quarantine(settings.quarantine_seconds), cache, metrics, tell)
         self._standing = Standing(self._shared)
-        watch = Watch(self._shared)
+        watch = Watch(self._shared, self._standing.pid_of)
         self._dispatcher = Dispatcher(self._shared, self._standing, watch, partial(next, self._numbers))
         self._generations = Generations(self._shared, watch, self._dispatcher)
         self._admission = Admission(self._shared.streams, ledger, self._speakers)

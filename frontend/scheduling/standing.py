@@ -47,6 +47,11 @@ class Standing:
         workers = (process for process in self.situation.processes if process.role == "worker")
         return [process.slot or 0 for process in workers if process.state == FATAL]
 
+    def pid_of(self, generation: int) -> int | None:
+        """The worker's process, as the supervisor said; None if it hasn't."""
+        workers = (process for process in self.situation.processes if process.role == "worker")
+        return next((process.pid for process in workers if process.generation == generation), None)
+
     def look(self) -> None:
         """Set or clear `idle`. To be called when a stream or a link came or went."""
         if self._shared.links.current and self.engine and not self._shared.streams:

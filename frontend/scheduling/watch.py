@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import psutil
 
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.watchdog import Watchdog
@@ -13,14 +16,18 @@ from frontend.streams.planned import PlannedSegment
 class Watch:
     """One watchdog for each link, from `begin` to `end`."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, pid_of: Callable[[int], int | None]) -> None:
+        """`pid_of`: the process of a generation; None while that isn't known."""
         self._shared = shared
+        self._pid_of = pid_of
         self._watchdogs: dict[int, Watchdog] = {}
         """By generation."""
 
     def begin(self, link: Link) -> None:
         """Watch a new generation."""
-        self._watchdogs[link.generation] = Watchdog(link, self._shared.settings.hang_patience, self._heads)
+        patience = self._shared.settings.hang_patience
+        computed = partial(self._computed, link.generation)
+        self._watchdogs[link.generation] = Watchdog(link, patience, self._heads, computed)
 
     def sign_of_life(self, link: Link) -> None:
         """The generation said something, was given a segment, or got room in a ring."""
@@ -30,6 +37,17 @@ class Watch:
     def end(self, link: Link) -> None:
         """The generation is gone."""
         self._watchdogs.pop(link.generation).stop()
+
+    def _computed(self, generation: int) -> float | None:
+        """Processor seconds that the generation's process has used; None if nobody knows."""
+        pid = self._pid_of(generation)
+        if pid is None:
+            return None
+        try:
+            times = psutil.Process(pid).cpu_times()
+        except psutil.Error:
+            return None
+        return float(times.user + times.system)
 
     def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
         """For each stream the segment whose blocks the worker writes next, with the seconds that it should take."""

@@ -1,20 +1,57 @@
 """Tells a worker that hangs (stopped, in an endless loop, in a driver that never returns) from one that has much to do.
 
-A worker says when a lane takes up a block (`Began`), when a block is sealed, and when a segment has ended. What is due
-next from it is expected within the time that the work should take, many times over, and a patience besides. A worker
-that can't write because its listener's ring is full is not late, nor is one that has made a block ahead of its turn.
+A worker says when an inference thread takes up a block (`Began`), when a block is sealed, and when a segment has ended.
+The next record is expected within the time that the work should take, many times over, and a patience besides. A
+worker that can't write because its listener's ring is full is not late, nor is one that has made a block ahead of its
+turn.
+
+A worker that is late may still be healthy on a machine that is busy with other things: at load 20 one was killed that
+had got a tenth of a core. So a late worker is lost only if its process used no processor time since, or as much as the
+work may take: an endless loop.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from frontend.streams.link import Link
+from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 
 FACTOR = 10.0
 """A block may take so many times as long as its whole segment should."""
+
+STILL = 0.002
+"""The share of one processor up to which a process counts as not running: a tick of 10 ms in 5 s."""
+
+STARVED = 30.0
+"""A worker that computes all the time, and has sealed nothing after so many times its limit, is lost all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the worker is expected to say next of one segment."""
+
+    segment: PlannedSegment
+    since: float
+    """Its last sign, on the event loop's clock."""
+    limit: float
+    """Seconds that it may take; the same of processor time."""
+
+    @property
+    def due(self) -> float:
+        return self.since + self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The worker's processor time at one moment."""
+
+    work: _Work
+    at: float
+    computed: float | None
 
 
 class Watchdog:
@@ -25,46 +62,76 @@ class Watchdog:
         link: Link,
         patience: float,
         heads: Callable[[Link], Iterable[tuple[PlannedSegment, float]]],
+        computed: Callable[[], float | None],
     ) -> None:
-        """`heads` gives each segment with the seconds that its making should take."""
+        """`heads` gives each segment with the seconds that its making should take, `computed` the processor seconds
+        that the worker has used so far; None if nobody knows."""
         self._link = link
         self._patience = patience
         self._heads = heads
+        self._computed = computed
         self._loop = asyncio.get_running_loop()
         self._last_sign = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
+        self._sample: _Sample | None = None
 
     def sign_of_life(self) -> None:
         """The worker said something, or was given its first segment after having none."""
         self._last_sign = self._loop.time()
-        self._arm()
+        self._arm(self._next_look())
 
-    def _arm(self) -> None:
-        """Look when the worker is late. A timer that is too early for that looks again; one too late is replaced."""
-        due = self._due()
-        if due is not None and (self._timer is None or due < self._timer.when()):
+    def _arm(self, at: float | None) -> None:
+        """Look then. A timer that is too early looks again; one that is too late is replaced."""
+        if at is not None and (self._timer is None or at < self._timer.when()):
             self.stop()
-            self._timer = self._loop.call_at(due, self._look)
+            self._timer = self._loop.call_at(at, self._look)
+
+    def _next_look(self) -> float | None:
+        """When a sample of the processor time is to be taken, or, if there is one, when the work is due."""
+        work = self._most_urgent()
+        if work is None:
+            return None
+        sampled = self._sample is not None and self._sample.work == work
+        return work.due if sampled else work.due - self._patience
 
     def _look(self) -> None:
         self._timer = None
         self._link.read()  # what has come while this process was busy
-        due = self._due()
-        if due is not None and due <= self._loop.time():
-            self._link.lose("it hangs")
+        work, now = self._most_urgent(), self._loop.time()
+        if work is None:
+            return
+        if self._sample is None or self._sample.work != work:
+            if now < work.due - self._patience:
+                self._arm(self._next_look())
+                return
+            self._sample = _Sample(work, now, self._computed())
+            # Where this process was too busy to look in time, the worker still gets its time to be seen computing.
+            self._arm(max(work.due, now + self._patience))
+        elif now < work.due:
+            self._arm(work.due)
+        elif self._hangs(self._sample, now):
+            self._link.lose("it hangs", Loss.HANG)
         else:
-            self._arm()
+            self._arm(now + self._patience)
 
-    def _due(self) -> float | None:
-        """When the worker is late; None while nothing is expected of it."""
-        late = []
+    def _hangs(self, sample: _Sample, now: float) -> bool:
+        computed = self._computed()
+        if computed is None or sample.computed is None:
+            return True
+        used = computed - sample.computed
+        still = used < STILL * (now - sample.at)
+        return still or used >= sample.work.limit or now >= sample.work.since + STARVED * sample.work.limit
+
+    def _most_urgent(self) -> _Work | None:
+        """The work that is due first; None while nothing is expected of the worker."""
+        expected = []
         for segment, seconds in self._heads(self._link):
             lease = segment.lease
             if lease is None or lease.sealed - lease.released >= lease.capacity:
                 continue
             since = self._last_sign if segment.touched is None else segment.touched
-            late.append(since + self._patience + FACTOR * seconds)
-        return min(late, default=None)
+            expected.append(_Work(segment, since, self._patience + FACTOR * seconds))
+        return min(expected, key=lambda work: work.due, default=None)
 
     def stop(self) -> None:
         if self._timer is not None:

@@ -146,11 +146,11 @@ class FrontSettings:
     )
     hang_patience: float = field(
         default=5.0,
-        metadata={"help": "Seconds beyond ten times the expected work after which a silent worker is replaced."},
+        metadata={"help": "Seconds beyond ten times the expected work after which a silent, idle worker is replaced."},
     )
     quarantine_seconds: float = field(
         default=600.0,
-        metadata={"help": "Seconds for which a piece of text that killed two workers isn't tried again."},
+        metadata={"help": "Seconds for which a piece of text that killed three workers isn't tried again."},
     )
     drain_timeout: float = field(
         default=30.0,

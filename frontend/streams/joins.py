@@ -1,8 +1,8 @@
 """Joins that can't be heard: a stream's segments one after another, with the silence between them that the text wants.
 
 An engine begins and ends every segment with silence of its own length, as if a text began and ended there. Between two
-segments stays as much of it as the pause of the punctuation has room for; what is missing is filled up, what is too much
-is cut off. Every segment's first and last 5 ms rise from and fall to 0: they are silence, unless the engine's sound
+segments stays as much of it as the pause of the punctuation has room for; missing silence is filled up, the rest is
+cut off. Every segment's first and last 5 ms rise from and fall to 0: they are silence, unless the engine's sound
 begins or ends at once, where they keep the join from clicking.
 """
 
@@ -23,7 +23,7 @@ LONGEST_LEAD = SAMPLE_RATE * 50 // 1000
 """The same after a pause that has room for it: an f or h begins below the audible for up to 50 ms."""
 
 TRAIL = SAMPLE_RATE * 40 // 1000
-"""Samples of silence that stay after the last audible one, even where the pause is shorter: a vowel dies away slowly."""
+"""Samples of silence that stay after the last audible one, even in a shorter pause: a vowel dies away slowly."""
 
 FADE = SAMPLE_RATE * 5 // 1000
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from frontend.streams.loss import Loss
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.messages import CommitMessage, Connect, Forget, OrderMessage, Release, SegmentOrder, decode_commit, encode
@@ -63,7 +64,7 @@ class Link:
         connect: Connect,
         fds: list[int],
         on_record: Callable[[Link, CommitMessage], None],
-        on_lost: Callable[[Link, str, bool], None],
+        on_lost: Callable[[Link, str, Loss], None],
     ) -> None:
         """Take over the descriptors: orders pipe's write end, commits pipe's read end, arena.
 
@@ -187,14 +188,14 @@ class Link:
         except msgspec.MsgspecError as error:
             self.lose(f"a record that makes no sense: {error}")
 
-    def lose(self, reason: str, to_blame: bool = True) -> None:
+    def lose(self, reason: str, loss: Loss = Loss.CRASH) -> None:
         """Close, and say so, and whether a segment that the worker had may be to blame.
 
         Blocks that were sealed stay readable as long as somebody holds them.
         """
         if self._open:
             self.close()
-            self._on_lost(self, reason, to_blame)
+            self._on_lost(self, reason, loss)
 
     def close(self) -> None:
         """Give the descriptors back. Idempotent."""

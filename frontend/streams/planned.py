@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.link import Lease, Link
+from frontend.streams.loss import Loss
 from frontend.streams.sealed_block import SealedBlock
 from frontend.text.segment import Segment
 from shm.audio import Pcm
@@ -55,7 +56,9 @@ class PlannedSegment:
     marks_of: Link | None = None
     """The generation that sent `marks`; a generation that resumes the segment sends all of them again."""
     deaths: int = 0
-    """Generations that died while they worked at it."""
+    """Generations that were lost while they worked at it."""
+    hangs: int = 0
+    """Of `deaths`, those that the watchdog decided."""
     touched: float | None = None
     """When an inference thread took up its present block, on the event loop's clock; None between blocks."""
     side_by_side: list[int] = field(default_factory=list)
@@ -125,14 +128,19 @@ class PlannedSegment:
         self.state = state
         self._unreserve(self.reserved)
 
-    def orphaned(self, to_blame: bool) -> None:
-        """The generation that had it is gone: sealed samples stay, the rest is to be dispatched again."""
+    def orphaned(self, loss: Loss) -> None:
+        """The generation that had it is gone: sealed samples stay, the rest is to be dispatched again.
+
+        Only a segment that an inference thread was at can have ended the worker.
+        """
+        if self.touched is not None and loss is not Loss.INNOCENT:
+            self.deaths += 1
+            self.hangs += loss is Loss.HANG
         self.state = SegmentState.PLANNED
         self.link = self.lease = self.marks_of = None
         self.reserved = 0
         self.touched = None
         self.resumed = True
-        self.deaths += to_blame
 
     def _unreserve(self, samples: int) -> None:
         assert self.lease is not None

@@ -1,22 +1,22 @@
-"""espeak-ng's text-to-phoneme half, called in this process: text in, IPA out.
+"""espeak-ng's text-to-phoneme half: text in, IPA out, by a helper process that may die of a text.
 
-phonemizer, which misaki would use, copies the library into a temporary folder for each of its instances; after
-SIGKILL that folder stays. Here the library is loaded from where it was installed and nothing is written anywhere.
-It keeps its state (the voice) in static variables, so one lock guards it. The C interface: espeak-ng's `speak_lib.h`.
+Version 1.52 segfaults on some words (in its voice `hi` a letter that it can't name, a Latin letter and another such
+letter). Such a word ends the helper, has no phonemes, and is remembered; `shm.expendable` starts another helper.
 """
 
 from __future__ import annotations
 
-import ctypes
 import logging
-import os
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
 
 from frontend.text.punctuation import kind
+from shm.expendable import Expendable, HelperDied, HelperError
 
 _log = logging.getLogger(__name__)
 
@@ -39,11 +39,6 @@ VOICES = {
 TIE = "^"
 """Joins the characters of one phoneme, as misaki's tables expect it."""
 
-_SYNCHRONOUS = 2
-_DONT_EXIT = 0x8000
-_UTF8 = 1
-_IPA_WITH_TIES = 0x02 | 1 << 7 | 0x361 << 8
-
 # "(fr)" and the like, where espeak-ng changed its voice within a text; the phonemes themselves have no parentheses.
 _LANGUAGE_FLAG = re.compile(r"\([^()]*\)")
 # Rows of hyphens, and hyphens at a word's edge, crash version 1.52 (measured: "-----" before Devanagari); the brackets
@@ -54,65 +49,39 @@ _REPEATED = re.compile(r"([^\w\s])\1+")
 _MAX_CALL = 100
 """Characters at once: its buffers for a clause overflow on some texts of 160 and more (found by random texts)."""
 
+_MAX_WORDS_CALL = 500
+"""Bytes at once of words of letters alone: at most a phoneme a byte. It takes 800 bytes and 1,000 phonemes."""
+
+_ONLY_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*'?")
+
+_REMEMBERED = 4096
+"""Words whose phonemes are kept; a request to the helper takes 60 µs, a look-up one."""
+
+_helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
+_memory: OrderedDict[tuple[str, str], str] = OrderedDict()
 _lock = threading.Lock()
+_unavailable: list[str] = []
+"""Voices ("" is the library) for which one line in the log has said why there is no pronunciation."""
 
 
 class EspeakUnavailable(Exception):
-    """The library can't be loaded, or doesn't find its data."""
+    """The library can't be loaded, or has no such voice."""
 
 
-class _Library:
-    def __init__(self) -> None:
-        import espeakng_loader
+def start(restarted: Callable[[], None] | None = None) -> None:
+    """Start the helper without waiting for it; otherwise the first text does.
 
-        path, data = espeakng_loader.get_library_path(), espeakng_loader.get_data_path()
-        try:
-            self._c: Any = ctypes.CDLL(path)
-        except OSError as error:
-            raise EspeakUnavailable(f"{path} can't be loaded: {error}. Reinstall espeakng-loader") from error
-        if self._c.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data), _DONT_EXIT) <= 0:
-            raise EspeakUnavailable(
-                f"espeak-ng doesn't find its data in {data}: reinstall espeakng-loader (in a shorter path, "
-                "if that has over 150 characters)"
-            )
-        self._c.espeak_Info.restype = ctypes.c_char_p
-        self._c.espeak_TextToPhonemes.restype = ctypes.c_char_p
-        self._c.espeak_TextToPhonemes.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_int]
-        self._voice = ""
-
-    @property
-    def version(self) -> str:
-        version: bytes = self._c.espeak_Info(None)
-        return version.decode()
-
-    def clauses(self, text: str, voice: str) -> list[str]:
-        if voice != self._voice:
-            if self._c.espeak_SetVoiceByName(voice.encode()):
-                raise EspeakUnavailable(f"espeak-ng's data has no voice {voice}: reinstall espeakng-loader")
-            self._voice = voice
-        rest = ctypes.pointer(ctypes.c_char_p(text.encode()))
-        found: list[str] = []
-        while rest.contents.value is not None:
-            if phonemes := self._c.espeak_TextToPhonemes(rest, _UTF8, _IPA_WITH_TIES):
-                found.append(phonemes.decode())
-        return found
+    Args:
+        restarted: called after each death of the helper.
+    """
+    if restarted is not None:
+        _helper.restarted = restarted
+    _helper.start()
 
 
-_loaded: _Library | EspeakUnavailable | None = None
-
-
-def _library() -> _Library:
-    """Loads on first use; what failed once is not tried again."""
-    global _loaded
-    if _loaded is None:
-        try:
-            _loaded = _Library()
-        except EspeakUnavailable as error:
-            _log.error("no pronunciation by espeak-ng: %s", error)
-            _loaded = error
-    if isinstance(_loaded, EspeakUnavailable):
-        raise _loaded
-    return _loaded
+def helper_pids() -> tuple[int, ...]:
+    """The helper's processes now."""
+    return _helper.pids
 
 
 def version() -> str:
@@ -121,14 +90,13 @@ def version() -> str:
     Raises:
         EspeakUnavailable: it can't be loaded.
     """
-    with _lock:
-        return _library().version
+    return _asked("", [])[0]
 
 
 def phonemes(text: str, voice: str) -> str:
     """Words of IPA with spaces between them, stress marked, characters of one phoneme tied with `TIE`.
 
-    Empty if espeak-ng has no sound for the text. Punctuation ends clauses and is gone.
+    Empty if espeak-ng has no sound for the text, or dies of it. Punctuation ends clauses and is gone.
 
     Args:
         text: any; words over `MAX_WORD` may lose their ends.
@@ -137,9 +105,70 @@ def phonemes(text: str, voice: str) -> str:
     Raises:
         EspeakUnavailable: it can't be loaded, or has no such voice.
     """
+    return phonemes_of([text], voice)[0]
+
+
+def phonemes_of(texts: Sequence[str], voice: str) -> list[str]:
+    """`phonemes` of each text, in one request to the helper.
+
+    Raises:
+        EspeakUnavailable: as `phonemes`.
+    """
+    pieces = [list(_pieces(_sendable(text))) for text in texts]
+    unknown = [piece for of_text in pieces for piece in of_text if (voice, piece) not in _memory]
+    found: dict[str, str] = {}
+    if unknown:
+        try:
+            found = dict(zip(unknown, _asked(voice, unknown), strict=True))
+        except HelperDied as death:
+            found = _apart(unknown, voice, death)
+    return [_plain(" ".join(_remembered(voice, piece, found) for piece in of_text)) for of_text in pieces]
+
+
+def _remembered(voice: str, piece: str, found: dict[str, str]) -> str:
     with _lock:
-        clauses = [clause for piece in _pieces(_sendable(text)) for clause in _library().clauses(piece, voice)]
-    joined = _LANGUAGE_FLAG.sub("", " ".join(clauses).replace("\u0361", TIE))
+        if piece in found:
+            _memory[voice, piece] = found[piece]
+            while len(_memory) > _REMEMBERED:
+                _memory.popitem(last=False)
+            return found[piece]
+        if (known := _memory.get((voice, piece))) is not None:
+            _memory.move_to_end((voice, piece))
+            return known
+    # Forgotten in between by another thread.
+    return phonemes(piece, voice)
+
+
+def _apart(pieces: Sequence[str], voice: str, death: HelperDied) -> dict[str, str]:
+    """Texts of which the helper died together: each alone, then by words; without the words that it dies of."""
+    if len(pieces) == 1 and " " not in pieces[0]:
+        _log.warning("espeak-ng can't pronounce a word of %d characters: %s", len(pieces[0]), death)
+        return {pieces[0]: ""}
+    alone = pieces if len(pieces) > 1 else pieces[0].split()
+    found: dict[str, str] = {}
+    for text in alone:
+        try:
+            found[text] = _memory[voice, text] if (voice, text) in _memory else _asked(voice, [text])[0]
+        except HelperDied as its_own:
+            found |= _apart([text], voice, its_own)
+            _memory[voice, text] = found[text]
+    return found if len(pieces) > 1 else {pieces[0]: " ".join(filter(None, map(found.__getitem__, alone)))}
+
+
+def _asked(voice: str, texts: list[str]) -> list[str]:
+    try:
+        answer = _helper.ask(msgspec.json.encode({"voice": voice, "texts": texts}))
+    except HelperError as error:
+        if voice not in _unavailable:
+            _unavailable.append(voice)
+            _log.error("no pronunciation by espeak-ng: %s", error)
+        raise EspeakUnavailable(str(error)) from error
+    found: list[str] = msgspec.json.decode(answer)
+    return found
+
+
+def _plain(ipa: str) -> str:
+    joined = _LANGUAGE_FLAG.sub("", ipa.replace("\u0361", TIE))
     return " ".join(joined.replace("_", "").split())
 
 
@@ -153,10 +182,17 @@ def _sendable(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces of at most `_MAX_CALL` characters, without words over `MAX_WORD`."""
+    """The text in pieces of at most `_MAX_CALL` characters, without words over `MAX_WORD`; of words, longer ones."""
+    words = text.split()
+    if len(text.encode()) <= _MAX_WORDS_CALL and all(
+        len(word) <= MAX_WORD and _ONLY_WORDS.fullmatch(word) for word in words
+    ):
+        if words:
+            yield " ".join(words)
+        return
     piece: list[str] = []
     length = 0
-    for word in text.split():
+    for word in words:
         for start in range(0, len(word), MAX_WORD):
             part = word[start : start + MAX_WORD]
             if length + len(part) + 1 > _MAX_CALL:
@@ -176,4 +212,4 @@ class Backend:
         self._voice = VOICES[language]
 
     def phonemize(self, texts: list[str]) -> list[str]:
-        return [phonemes(text, self._voice) for text in texts]
+        return phonemes_of(texts, self._voice)

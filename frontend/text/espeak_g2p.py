@@ -1,4 +1,9 @@
-"""Languages that espeak-ng pronounces, by misaki's map of its alphabet."""
+"""Languages that espeak-ng pronounces, by misaki's map of its alphabet: each clause as a whole.
+
+A clause is asked for at once, because espeak-ng stresses and links words by their neighbours ("les amis" is lez amˈi).
+Where it makes more or fewer words of a clause than were written (numbers; French "parce que" is one), its words are
+given to the written ones by the words' own pronunciations, and none is changed.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from frontend.text import espeak
-from frontend.text.misaki_import import misaki_espeak
+from frontend.text.ipa import misakis_alphabet
 from frontend.text.punctuation import MARKS, kinds
+from frontend.text.speakable import is_phone
 from frontend.text.word import Source, Word
+from frontend.text.word_alignment import groups
 
-_MAX_CLAUSE = 30
-"""Words that are pronounced together; espeak-ng takes some 800 bytes at a time and would cut a longer text itself."""
+_MAX_CLAUSE = 60
+"""Words that are pronounced together: finding whose are whose takes the square. Nobody writes longer clauses."""
 
 # On a string of kinds. Stops, colons, hyphens and slashes inside a word or number are espeak-ng's to read.
 _PIECE = re.compile(r"(?P<core>[a0$s'_x/-]+(?:[.,:][a0$s'_/-]+)*)|(?P<mark>.)", re.DOTALL)
@@ -32,6 +38,8 @@ class _Part:
     text: str
     sounds: bool
     phonemes: str = ""
+    joins: bool = False
+    """espeak-ng made one word of it and the one before."""
 
 
 class EspeakG2P:
@@ -41,44 +49,54 @@ class EspeakG2P:
         """Args:
         language: one of `espeak.VOICES`.
         """
-        self._misaki: Any = misaki_espeak().EspeakG2P(language)
+        self._language = language
         self._alone = language in _NO_SPACES
         self._map = _MAPS.get(language, {})
 
     def words(self, sentence: str) -> tuple[Word, ...]:
         texts = sentence.split()
         parts = [part for place, text in enumerate(texts) for part in _parts(place, text)]
+        clauses: list[list[_Part]] = []
         for sounds, run in groupby(parts, key=lambda part: part.sounds):
             if sounds:
                 together = list(run)
-                for start in range(0, len(together), _MAX_CLAUSE):
-                    self._pronounce(together[start : start + _MAX_CLAUSE])
+                most = 1 if self._alone else _MAX_CLAUSE
+                clauses += (together[start : start + most] for start in range(0, len(together), most))
+        said = self._phonemes([" ".join(part.text for part in clause) for clause in clauses])
+        for clause, phonemes in zip(clauses, said, strict=True):
+            self._give(clause, phonemes)
         spoken: list[list[_Part]] = [[] for _ in texts]
         for part in parts:
             spoken[part.word].append(part)
         return tuple(_word(text, of_word) for text, of_word in zip(texts, spoken, strict=True))
 
-    def _pronounce(self, parts: Sequence[_Part]) -> None:
-        """Together, for the sake of liaison; in halves, where espeak-ng makes more or fewer words of them."""
-        found = self._phonemes(" ".join(part.text for part in parts))
-        if len(parts) == 1:
-            parts[0].phonemes = found
-            return
-        each = found.split()
-        if len(each) == len(parts) and not self._alone:
-            for part, phonemes in zip(parts, each, strict=True):
-                part.phonemes = phonemes
+    def _give(self, parts: Sequence[_Part], phonemes: str) -> None:
+        """Each part its share of the clause's phonemes; letters' names to one that has none."""
+        each = phonemes.split()
+        if parts[0].word == parts[-1].word:
+            parts[0].phonemes = phonemes
+        elif len(each) == len(parts):
+            for part, own in zip(parts, each, strict=True):
+                part.phonemes = own
         else:
-            half = len(parts) // 2
-            self._pronounce(parts[:half])
-            self._pronounce(parts[half:])
+            alone = self._phonemes([part.text for part in parts])
+            for group, own in groups(alone, each):
+                parts[group.start].phonemes = own[0]
+                for place, more in zip(group[1:], own[1:], strict=True):
+                    parts[place].phonemes, parts[place].joins = more, True
+        sound = {part.word for part in parts if any(map(is_phone, part.phonemes))}
+        for part in parts:
+            if part.word not in sound and any(map(str.isalnum, part.text)):
+                part.phonemes = " ".join(filter(None, self._phonemes(list(part.text))))
 
-    def _phonemes(self, text: str) -> str:
+    def _phonemes(self, texts: Sequence[str]) -> list[str]:
         try:
-            found: str = self._misaki(text)[0]
+            found = espeak.phonemes_of(texts, espeak.VOICES[self._language])
         except espeak.EspeakUnavailable:
-            return ""
-        return " ".join(found.translate(self._map).split())
+            return [""] * len(texts)
+        return [
+            " ".join(misakis_alphabet(ipa, self._language).translate(self._map).split()) if ipa else "" for ipa in found
+        ]
 
 
 def _parts(place: int, text: str) -> Iterator[_Part]:
@@ -98,7 +116,8 @@ def _parts(place: int, text: str) -> Iterator[_Part]:
 def _word(text: str, parts: Sequence[_Part]) -> Word:
     phonemes = ""
     for part in parts:
-        apart = part.sounds and phonemes and phonemes[-1] not in "“("
+        apart = part.sounds and not part.joins and phonemes and phonemes[-1] not in "“("
         phonemes += " " + part.phonemes if apart and part.phonemes else part.phonemes
     sounds = any(part.sounds and any(map(str.isalpha, part.phonemes)) for part in parts)
-    return Word(text, phonemes, Source.ESPEAK if sounds else Source.NONE)
+    joins = bool(parts) and parts[0].joins
+    return Word(text, phonemes, Source.ESPEAK if sounds else Source.NONE, joins)

@@ -63,7 +63,7 @@ def from_ipa(ipa: str, language: str) -> str:
     for joined in _JOINED:
         text = text.replace(joined[0] + _TIE + joined[1], joined).replace(joined, f"{joined[0]}^{joined[1]}")
     text = text.replace(_TIE, "^")
-    phonemes = _to_english(text, language) if language in _ENGLISH else _to_misaki(text, language)
+    phonemes = _to_english(text, language) if language in _ENGLISH else misakis_alphabet(text, language)
     alphabet = _alphabet(language)
     nearest = NEAREST.get(language, {})
     known: list[str] = []
@@ -91,8 +91,9 @@ def _to_english(text: str, language: str) -> str:
     return found
 
 
-def _to_misaki(text: str, language: str) -> str:
-    found: str = _misaki(language)(text)[0]
+def misakis_alphabet(ipa: str, language: str) -> str:
+    """Phonemes of espeak-ng's alphabet (ties are `espeak.TIE`) in misaki's, by misaki's own map for the language."""
+    found: str = _misaki(language)(ipa)[0]
     return found
 
 

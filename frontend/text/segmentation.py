@@ -166,7 +166,7 @@ def _drafts(
                 neighbour.paused |= bool(pauses)
                 neighbour.ends_clause |= clause
                 continue
-            lead = space if not place or word.phonemes[0] == " " else ""
+            lead = "" if whole.joins or (place and word.phonemes[0] != " ") else space
             if len(script) > limit:
                 first = leading if not units else _Draft([], "", False, "", [])
                 units += _pieces(word, script, source, lead, clause, notation, first)
@@ -179,10 +179,10 @@ def _drafts(
                 leading.ends_clause = clause
                 leading.paused = False
                 units.append(leading)
-            elif (not source or clings("".join(units[-1].texts[-1:]), language)) and units[-1].has_room(
+            elif (not source or whole.joins or clings("".join(units[-1].texts[-1:]), language)) and units[-1].has_room(
                 len(space) + len(script), min(TOGETHER, limit)
             ):
-                units[-1].add(word.text, script, space, source)
+                units[-1].add(word.text, script, lead, source)
                 units[-1].ends_clause = clause
                 units[-1].paused = False
             else:

@@ -26,3 +26,5 @@ class Word:
     phonemes: str
     """Punctuation that the model knows stands where it stood in the text."""
     source: Source
+    joins: bool = False
+    """The phonemes go on with those of the word before, without a space: they are one spoken word."""

@@ -103,7 +103,8 @@ def _serve(
     watchdog = None
     if notifications.watchdog_seconds is not None:
         probe = Probe(loop, listener)
-        watchdog = WatchdogFeed(notifications.watchdog_seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
+        seconds = notifications.watchdog_seconds
+        watchdog = WatchdogFeed(seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
     manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
     outside = Program(spawner, tuning, listener, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))

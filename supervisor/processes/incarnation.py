@@ -20,6 +20,8 @@ class Incarnation(Protocol):
     """What a worker said when its engine was loaded."""
     loading: str
     """The execution provider for which a worker said last that it loads; empty before."""
+    progressed: bool
+    """It has said `Progress`."""
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         """False if the child can't be told: it is dead, or hasn't listened for long."""

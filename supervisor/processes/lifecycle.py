@@ -19,6 +19,7 @@ from shm.messages import (
     Idle,
     Loading,
     Placed,
+    Progress,
     ProviderFailure,
     Ready,
     Recycle,
@@ -83,6 +84,8 @@ class Lifecycle:
                 sender.loading = provider
             case Ready():
                 self._workers.ready(sender, message)
+            case Progress():
+                sender.progressed = True
             case Placed(priority):
                 placed(sender, priority)
             case BootFailure(_, reason):

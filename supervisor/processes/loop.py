@@ -75,7 +75,9 @@ class Loop:
     def _turn(self, lifecycle: Lifecycle) -> None:
         wakeups = [wakeup for wakeup in (lifecycle.next_wakeup(), self.timers.next) if wakeup is not None]
         timeout = max(min(wakeups) - time.monotonic(), 0) if wakeups else None
-        for key, _ in self._selector.select(timeout):
+        ready = self._selector.select(timeout)
+        # A front that saw a worker's death may be read together with what that worker said before: the worker first.
+        for key, _ in sorted(ready, key=lambda event: getattr(event[0].data, "role", "") == "front"):
             if key.data is None:
                 for number in os.read(self._signals_read, 64):
                     lifecycle.signal(number)

@@ -19,7 +19,7 @@ class SupervisorMetrics:
         self.registry = CollectorRegistry()
         self._restarts = Counter(
             "kokoro_live_process_restarts_total",
-            "Processes started again by the supervisor after a death, by role.",
+            "Processes started again after a death, by role.",
             ("process",),
             registry=self.registry,
         )

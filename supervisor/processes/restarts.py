@@ -1,30 +1,41 @@
-"""When a process that died is started again, and when not: a window on the monotonic clock."""
+"""When a process that died is started again, and when not: deaths in a row without progress, on the monotonic clock."""
 
 from __future__ import annotations
-
-from collections import deque
 
 FIRST_BACKOFF = 0.1
 MAX_BACKOFF = 5.0
 
 
-class RestartWindow:
-    """The deaths of one service: as many as `max_deaths` within `window` seconds are a crash loop."""
+class Restarts:
+    """The deaths of one role since a process of it last made progress.
+
+    A crash loop is `max_deaths` of them. Once the role has served, they must also last `window` seconds: processes
+    that somebody kills within a few seconds, before they can do anything, are no crash loop.
+    """
 
     def __init__(self, max_deaths: int, window: float) -> None:
         self._max_deaths = max_deaths
         self._window = window
-        self._deaths: deque[float] = deque()
+        self._deaths = 0
+        self._first = 0.0
 
-    def after_death(self, now: float) -> float | None:
-        """Seconds to wait before the next start; None if that would be a crash loop.
+    def after_death(self, now: float, progressed: bool, proven: bool) -> float | None:
+        """Seconds to wait before the next start; None if this is a crash loop.
 
-        The first death in a window costs no wait, because somebody is listening; each further one doubles it.
+        The next one is started at once after progress, and after the first death without it, because somebody is
+        listening; each further death in a row doubles the wait.
+
+        Args:
+            progressed: the process did some of its work (a worker sealed a block, a front answered), or served for
+                as long as the window.
+            proven: a process of this role has served before.
         """
-        while self._deaths and self._deaths[0] <= now - self._window:
-            self._deaths.popleft()
-        self._deaths.append(now)
-        recent = len(self._deaths)
-        if recent >= self._max_deaths:
+        if progressed:
+            self._deaths = 0
+            return 0.0
+        if self._deaths == 0:
+            self._first = now
+        self._deaths += 1
+        if self._deaths >= self._max_deaths and (not proven or now - self._first >= self._window):
             return None
-        return 0.0 if recent == 1 else min(FIRST_BACKOFF * 2 ** (recent - 2), MAX_BACKOFF)
+        return 0.0 if self._deaths == 1 else min(FIRST_BACKOFF * 2 ** (self._deaths - 2), MAX_BACKOFF)

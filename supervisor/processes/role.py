@@ -11,7 +11,7 @@ from enum import StrEnum
 from shm.messages import Ready
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
-from supervisor.processes.restarts import RestartWindow
+from supervisor.processes.restarts import Restarts
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
@@ -71,7 +71,10 @@ class Role:
         """Monotonic seconds."""
         self._nursery = nursery
         self._timers = timers
-        self._window = RestartWindow(settings.max_deaths, settings.death_window)
+        self._restarts = Restarts(settings.max_deaths, settings.death_window)
+        self._death_window = settings.death_window
+        self._serving_since = 0.0
+        """Monotonic seconds."""
 
     def become(self, state: RoleState, reason: str = "") -> None:
         """Change state; `reason` is what `/ready` shows while nothing can speak."""
@@ -114,6 +117,7 @@ class Role:
             if self.state not in _ALIVE:  # the predecessor has died meanwhile
                 self.become(RoleState.STARTING)
         if child is self.process and self.state in _ALIVE:
+            self._serving_since = self._timers.clock()
             self.ready = child.ready
             if self.state is RoleState.STARTING:
                 self.become(RoleState.RUNNING)
@@ -142,7 +146,7 @@ class Role:
         self.let_go(child)
         self.draining.pop(child.generation, None)
         if child is self.process:
-            self._lost(reason)
+            self._lost(reason, child)
 
     def let_go(self, child: Incarnation) -> None:
         """Kill the child soon. A successor that says until then that it serves takes nobody's place."""
@@ -160,15 +164,17 @@ class Role:
         elif self.draining.pop(child.generation, None):
             log.info("%s[%d] has finished", self.name, child.generation)
         elif child is self.process:
-            self._lost(how)
+            self._lost(how, child)
 
-    def _lost(self, how: str) -> None:
+    def _lost(self, how: str, child: Incarnation) -> None:
         self.process = None
         if self.state is RoleState.STOPPING:
             self.become(RoleState.STOPPED)
         if self.state not in _ALIVE:
             return
-        delay = self._window.after_death(self._timers.clock())
+        now = self._timers.clock()
+        lasted = self.state is RoleState.RUNNING and now - self._serving_since >= self._death_window
+        delay = self._restarts.after_death(now, child.progressed or lasted, self.ever_ran)
         if delay is None:
             self.become(RoleState.FATAL, f"the {self.name} keeps dying (last: {how}); see the log")
             log.critical("%s", self.reason)

@@ -28,6 +28,7 @@ class ChildProcess:
         self.generation = generation
         self.ready: Ready | None = None
         self.loading = ""
+        self.progressed = False
         self.control = control
         self._process = process
         self._lifeline = lifeline

@@ -42,9 +42,12 @@ class SupervisorSettings:
         },
     )
     max_deaths: int = field(
-        default=5, metadata={"help": "So many deaths of a process within --death-window: it is not started again."}
+        default=5,
+        metadata={"help": "Deaths of a process in a row, without progress, after which it is not started again."},
     )
-    death_window: float = field(default=30.0, metadata={"help": "Seconds in which deaths are counted."})
+    death_window: float = field(
+        default=30.0, metadata={"help": "Seconds that such deaths must last, unless the process has never served."}
+    )
     load_timeout: float = field(
         default=300.0,
         metadata={

@@ -1,1 +1,1 @@
-"""Having the server started at login: what launchd and systemd are given for that."""
+"""Start of a server: its socket, service managers, and installed services. Only `supervisor.commands` enters."""

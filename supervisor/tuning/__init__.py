@@ -1,1 +1,4 @@
-"""`kokoro-live tune` and its profile. Only `supervisor.commands` enters; it imports `supervisor.settings` alone."""
+"""Threads and inferences side by side measured on this machine, and the profile that `serve` applies.
+
+Commands enter.
+"""

@@ -130,7 +130,7 @@ class ScriptedWorker:
                 await self._news.wait()
 
     def begin(self, order: SegmentOrder) -> None:
-        """Say that a lane takes it up."""
+        """Say that an inference thread takes it up."""
         self.send(Began(self.generation, order.stream, order.segment))
 
     def seal(self, order: SegmentOrder, start: int, end: int) -> None:

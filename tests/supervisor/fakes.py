@@ -16,6 +16,7 @@ from shm.messages import (
     Distrust,
     Idle,
     Load,
+    Progress,
     ProviderFailure,
     Ready,
     Recycle,
@@ -52,6 +53,7 @@ class FakeChild:
     subject: str = ""
     ready: Ready | None = None
     loading: str = ""
+    progressed: bool = False
     heard: list[ControlMessage] = field(default_factory=list)
     said: set[type] = field(default_factory=set)
     deaf: bool = False
@@ -157,7 +159,12 @@ class House(Outside):
             wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations))]
             message: ControlMessage = chance.choice([*wrong, Started()] if Started not in child.said else wrong)
         elif child.role == "worker" and child.heard_of(Load):
-            said = [Recycle("x"), ProviderFailure("p", "x"), BootFailure("engine", "x"), Ready(ESPEAK, 0.1)]
+            said = [
+                chance.choice([Recycle("x"), Progress()]),
+                ProviderFailure("p", "x"),
+                BootFailure("engine", "x"),
+                Ready(ESPEAK, 0.1),
+            ]
             message = chance.choice([*said[:1], *(said[1:] if Ready not in child.said else [])])
         else:
             return

@@ -25,7 +25,7 @@ _PADS = 2
 
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One lane, and a model that takes its time for every token."""
+    """One inference thread, and a model that takes its time for every token."""
     arguments = miniature_arguments(tmp_path_factory.mktemp("model"), cost=60)
     with server(*arguments, "--concurrency", "1", "--cache-bytes", "0") as started:
         yield started
@@ -42,7 +42,7 @@ def counted(of: Server, name: str) -> float:
 
 
 def processor_seconds(of: Server) -> float:
-    """What the worker has used of its lane's time: of a machine that others use as well, the part that it was given."""
+    """The worker's processor time: on a machine that others use as well, the share that it was given."""
     times = of.child("worker[").cpu_times()
     return times.user + times.system
 
@@ -56,7 +56,7 @@ def seconds_per_token(slow: Server) -> float:
 
 @pytest.mark.parametrize("leaves", ["while another waits", "before another comes"])
 def test_what_a_listener_left_is_cancelled_inside_its_run(slow: Server, seconds_per_token: float, leaves: str) -> None:
-    """The lane is at the long text's second segment; without an end, that alone would take twice the time allowed."""
+    """The worker is at the long text's second segment; without an end, that alone would take twice the time allowed."""
     _, second, *_ = tokens_of_segments(LONG)
     assert second >= 5 * tokens_of_segments(SHORT)[0]
 
@@ -66,7 +66,7 @@ def test_what_a_listener_left_is_cancelled_inside_its_run(slow: Server, seconds_
     blocks, cancelled, used = counted(slow, "blocks"), counted(slow, "cancelled_runs"), processor_seconds(slow)
     give_up = time.monotonic() + DEADLINE
     while processor_seconds(slow) < used + second * seconds_per_token / 20 and time.monotonic() < give_up:
-        time.sleep(0.01)  # the lane is at it when it uses its processor, which nothing else tells
+        time.sleep(0.01)  # the inference thread is at it when it uses its processor, which nothing else tells
     if leaves == "before another comes":
         leaver.close()
     with contextlib.closing(slow.connect()) as waiting:

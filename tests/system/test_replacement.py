@@ -118,7 +118,7 @@ def test_a_poisonous_text_fails_alone_and_is_not_tried_again(tmp_path: Path) -> 
         assert "ends the engine's process" in refused.read().decode()
         assert listener.heard_all()
         died = restarts(started)
-        assert died == 2
+        assert died == 3
         again = started.speak(input=poison, response_format="pcm")
         again.read()
         assert again.status == 500 and restarts(started) == died, "no worker had to die for it"

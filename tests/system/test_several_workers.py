@@ -140,7 +140,7 @@ def test_a_reload_replaces_both_and_no_listener_notices(tmp_path: Path) -> None:
         assert exact(started.hear(input="As before.", response_format="pcm"), "As before.")
 
 
-def test_a_poisonous_text_takes_two_workers_and_fails_alone(tmp_path: Path) -> None:
+def test_a_poisonous_text_takes_three_workers_and_fails_alone(tmp_path: Path) -> None:
     poison = "Swallow this and perish."
     arguments = (*miniature_arguments(tmp_path, cost=1), *TWO)
     with server(*arguments, environment=poisoned_by(tmp_path, poison)) as started:
@@ -150,7 +150,7 @@ def test_a_poisonous_text_takes_two_workers_and_fails_alone(tmp_path: Path) -> N
         assert refused.status == 500, refused.read()
         refused.read()
         assert all(listener.heard_all() for listener in listeners)
-        assert started.get("/status")[1]["restarts"]["worker"] == 2
+        assert started.get("/status")[1]["restarts"]["worker"] == 3
 
 
 def test_a_drain_finishes_what_both_have_and_leaves_nothing(tmp_path: Path) -> None:

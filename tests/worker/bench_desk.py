@@ -1,4 +1,4 @@
-"""A workbench for tests: a scripted engine, lanes that are stepped by hand, and what the front would receive."""
+"""A workbench for tests: a scripted engine, inference threads stepped by hand, and the records that were sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from shm.messages import Began, Commit, CommitMessage, SegmentOrder
 from shm.ring import Arena, RingReader
 from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
-from worker.workbench import Workbench, _Segment
+from worker.segment_work import SegmentWork
+from worker.workbench import Workbench
 
 RING = 1000
 """Samples."""
@@ -89,7 +90,7 @@ def an_order(
 
 
 class Desk:
-    """A bench whose one lane takes a step when it is told to, and what the front received."""
+    """A bench whose one inference thread takes a step when it is told to, and what the front received."""
 
     def __init__(self, rings: int = 3, first_block: float = 0.0) -> None:
         """`first_block`: of an engine that vocodes in windows."""
@@ -99,9 +100,9 @@ class Desk:
         self.arena = Arena(reserve(rings * RING * SAMPLE_BYTES), rings, RING)
         self.begun: list[tuple[int, int]] = []
         self.broken: list[ProviderUnavailable] = []
-        self.bench = Workbench(self.engine, 1, self.arena, self._receive, self.broken.append)
+        self.bench = Workbench(self.engine, 1, self.arena, lambda message: self.receive(message), self.broken.append)
 
-    def _receive(self, message: CommitMessage) -> None:
+    def receive(self, message: CommitMessage) -> None:
         if isinstance(message, Began):
             self.begun.append((message.stream, message.segment))
         else:
@@ -113,17 +114,17 @@ class Desk:
         self.bench.handle(an_order(stream, segment, script, deadline, from_sample, marks))
 
     def step(self) -> None:
-        """One lane's one block; there must be one to make."""
+        """One inference thread's one block; there must be one to make."""
         self.finish(self.take_up())
 
-    def take_up(self) -> _Segment:
-        """One lane begins a block; there must be one to make."""
+    def take_up(self) -> SegmentWork:
+        """One inference thread begins a block; there must be one to make."""
         segment = self.bench._next()
         assert segment is not None
         return segment
 
-    def finish(self, segment: _Segment) -> None:
-        """The lane that took it up has made the block."""
+    def finish(self, segment: SegmentWork) -> None:
+        """The inference thread that took it up has made the block."""
         block, failure = self.bench._advance(segment)
         with self.bench._changed:
             self.bench._take_in(segment, block, failure)

@@ -1,4 +1,4 @@
-"""A listener leaves while a lane is at his segment: when that is cancelled, and for whom."""
+"""A listener leaves while an inference thread is at the segment: when that is cancelled, and for whom."""
 
 from __future__ import annotations
 
@@ -46,20 +46,21 @@ class StuckEngine(ScriptedEngine):
 
 
 class Office:
-    """A desk with real lanes."""
+    """A desk with real inference threads."""
 
     def __init__(self, concurrency: int) -> None:
         self.desk = Desk(rings=4)
         self.engine = StuckEngine(concurrency)
         self.desk.bench._engine = self.engine
-        self.desk.bench._send = self._receive
+        self._record = self.desk.receive
+        self.desk.receive = self._receive
         self._done: SimpleQueue[int] = SimpleQueue()
-        self._lanes = [threading.Thread(target=self.desk.bench.run_lane) for _ in range(concurrency)]
-        for lane in self._lanes:
-            lane.start()
+        self._threads = [threading.Thread(target=self.desk.bench.run_inference) for _ in range(concurrency)]
+        for thread in self._threads:
+            thread.start()
 
     def _receive(self, message: CommitMessage) -> None:
-        self.desk._receive(message)
+        self._record(message)
         if isinstance(message, Done):
             self._done.put(message.stream)
 
@@ -68,7 +69,7 @@ class Office:
         return self._done.get(timeout=60)
 
     def stuck(self, stream: int) -> None:
-        """A stream comes, and a lane is at it."""
+        """A stream comes, and an inference thread is at it."""
         self.desk.order(stream, 0, f"stuck {stream}")
         assert self.engine.entered.acquire(timeout=60)
 
@@ -79,11 +80,11 @@ class Office:
         self.desk.bench.handle(Forget(stream))
 
     def close(self) -> None:
-        """All lanes come to their end without anybody's help."""
+        """All threads come to their end without anybody's help."""
         self.desk.bench.close()
-        for lane in self._lanes:
-            lane.join(timeout=60)
-            assert not lane.is_alive()
+        for thread in self._threads:
+            thread.join(timeout=60)
+            assert not thread.is_alive()
 
 
 @contextmanager
@@ -138,8 +139,8 @@ def test_a_segment_that_somebody_wants_is_never_cancelled_for_another() -> None:
         assert [at.made_next(), at.made_next()] == [0, 2]
 
 
-def test_no_more_is_cancelled_than_lanes_are_wanted() -> None:
-    """Of two lanes at what nobody wants, one is enough for one newcomer; a second newcomer gets the other."""
+def test_no_more_is_cancelled_than_threads_are_wanted() -> None:
+    """Of two threads at unwanted segments, one is enough for one newcomer; a second newcomer gets the other."""
     with office(concurrency=2) as at:
         at.stuck(0)
         at.stuck(1)
@@ -152,18 +153,18 @@ def test_no_more_is_cancelled_than_lanes_are_wanted() -> None:
         assert at.is_cancelled(0) and at.is_cancelled(1) and not at.is_cancelled(2)
 
 
-def test_a_lane_that_is_about_to_come_free_is_wanted_by_one_only() -> None:
+def test_a_thread_that_is_about_to_come_free_is_wanted_by_one_only() -> None:
     """A cancelled run takes a moment to end; whatever else happens meanwhile must not cost the other run its life."""
     desk = Desk(rings=4)
     desk.engine.concurrency = 2
     desk.order(0, 0, "1x100")
     desk.order(1, 0, "1x100")
-    in_lanes = [desk.bench._next(), desk.bench._next()]
+    in_making = [desk.bench._next(), desk.bench._next()]
     desk.bench.handle(Forget(0))
     desk.bench.handle(Forget(1))
 
     def cancelled() -> int:
-        return sum(segment is not None and segment.cancellation.is_set for segment in in_lanes)
+        return sum(segment is not None and segment.cancellation.is_set for segment in in_making)
 
     assert cancelled() == 0
     desk.order(2, 0, "1x100")
@@ -174,7 +175,7 @@ def test_a_lane_that_is_about_to_come_free_is_wanted_by_one_only() -> None:
     assert cancelled() == 2
 
 
-def test_a_lane_that_is_free_spares_what_was_left() -> None:
+def test_a_thread_that_is_free_spares_what_was_left() -> None:
     with office(concurrency=2) as at:
         at.stuck(0)
         at.leaves(0)
@@ -197,7 +198,7 @@ def test_room_that_makes_a_segment_workable_makes_somebody_who_waits() -> None:
         assert at.engine.cancelled == ["stuck 0"]
 
 
-def test_a_bench_that_closes_cancels_what_its_lanes_are_at() -> None:
+def test_a_bench_that_closes_cancels_what_its_threads_are_at() -> None:
     with office() as at:
         at.stuck(0)
         at.close()

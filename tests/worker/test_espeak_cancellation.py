@@ -1,11 +1,14 @@
 """Utterances of espeak-ng that end early."""
 
+import threading
+from contextlib import contextmanager
+
 import pytest
 
 from tests.worker.espeak_speech import FOX, one, spoken
+from worker.cancellation import Cancellation
 from worker.engine import Cancelled, Utterance
 from worker.espeak import EspeakEngine
-from worker.espeak_library import EspeakLibrary
 
 
 @pytest.fixture(scope="module")
@@ -21,22 +24,22 @@ def test_an_utterance_that_was_cancelled_before_it_began(engine):
     assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
 
 
-def test_an_utterance_is_cancelled_while_it_is_spoken(engine, monkeypatch):
-    """As from another thread, when the library has given 3 of its buffers."""
-    utterance = Utterance("wonderful " * 100, "en-us", one("af_heart"), 1.0)
-    taken = []
-    original = EspeakLibrary._take
+def test_an_utterance_is_cancelled_while_it_is_spoken(engine):
+    """As from another thread, as soon as the library is at it."""
 
-    def take(self, samples, count, events):
-        taken.append(count)
-        if len(taken) == 3:
-            utterance.cancellation.set()
-        return original(self, samples, count, events)
+    class SetWhenStoppable(Cancellation):
+        @contextmanager
+        def stopping(self, stop):
+            with super().stopping(stop):
+                listener_leaves = threading.Thread(target=self.set)
+                listener_leaves.start()
+                yield
+                listener_leaves.join()
 
-    monkeypatch.setattr(EspeakLibrary, "_take", take)
+    cancellation = SetWhenStoppable()
     with pytest.raises(Cancelled):
-        next(engine.begin(utterance))
-    assert len(taken) < 6
+        next(engine.begin(Utterance("wonderful " * 100, "en-us", one("af_heart"), 1.0, cancellation=cancellation)))
+    assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
 
 
 def test_closing_early(engine):

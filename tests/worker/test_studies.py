@@ -46,7 +46,7 @@ def begun(desk: Desk) -> Cancellation:
 def leisure(desk: Desk) -> bool:
     """Whether it would begin now."""
     with desk.bench._changed:
-        return desk.bench._to_study and not desk.bench._in_lanes and not any(True for _ in desk.bench._workable())
+        return desk.bench._to_study and not desk.bench._in_inference and not any(True for _ in desk.bench._workable())
 
 
 def test_it_learns_after_what_was_made_until_there_is_no_more() -> None:
@@ -65,7 +65,7 @@ def test_it_learns_after_what_was_made_until_there_is_no_more() -> None:
     assert desk.engine.studies.empty(), "and nothing more was asked for than that"
 
 
-def test_it_does_not_while_a_lane_is_at_work_or_could_be() -> None:
+def test_it_does_not_while_a_thread_is_at_work_or_could_be() -> None:
     desk = Desk()
     desk.order(0, 0, "1x100")
     desk.steps()
@@ -146,7 +146,7 @@ def test_what_was_given_up_is_begun_again() -> None:
 
 
 @pytest.mark.parametrize("error", [ProviderUnavailable("CUDAExecutionProvider", "lost"), RuntimeError("a bug")])
-def test_a_failure_is_told_and_ends_no_lane(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_is_told_and_ends_no_thread(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk()
     failed = threading.Event()
 

@@ -133,12 +133,12 @@ def test_a_forgotten_job_is_neither_made_nor_written_any_more() -> None:
     desk = Desk()
     desk.order(0, 0, "5x100")
     desk.step()
-    in_lane = desk.bench._next()
-    assert in_lane is not None
-    block = desk.bench._advance(in_lane)
+    in_making = desk.bench._next()
+    assert in_making is not None
+    block = desk.bench._advance(in_making)
     desk.bench.handle(Forget(0))
-    desk.bench._take_in(in_lane, *block)
-    assert len(desk.commits()) == 1, "what was in the lane is dropped"
+    desk.bench._take_in(in_making, *block)
+    assert len(desk.commits()) == 1, "what was in the making is dropped"
     assert desk.engine.closed == ["5x100"]
     assert not any(True for _ in desk.bench._workable())
     desk.order(0, 0, "1x50")  # the ring's next owner starts at its beginning
@@ -221,7 +221,7 @@ def test_the_time_that_prosody_took_is_summed() -> None:
     assert [m.prosody_seconds for m in desk.sent if isinstance(m, Done)] == [0 + 1 + 2 + 3]
 
 
-def test_a_lane_says_what_it_takes_up() -> None:
+def test_an_inference_thread_says_what_it_takes_up() -> None:
     desk = Desk()
     desk.order(0, 0, "2x100")
     desk.order(1, 0, "1x100", deadline=1.0)
@@ -236,20 +236,21 @@ def test_an_order_of_another_generation_is_dropped() -> None:
     assert not any(True for _ in desk.bench._workable())
 
 
-def test_real_lanes_make_all_and_end_when_the_bench_closes() -> None:
+def test_real_threads_make_all_and_end_when_the_bench_closes() -> None:
     desk = Desk()
     done = threading.Semaphore(0)
-    desk.bench._send = lambda message: (desk._receive(message), isinstance(message, Done) and done.release())
-    lanes = [threading.Thread(target=desk.bench.run_lane) for _ in range(2)]
-    for lane in lanes:
-        lane.start()
+    receive = desk.receive
+    desk.receive = lambda message: (receive(message), isinstance(message, Done) and done.release())
+    threads = [threading.Thread(target=desk.bench.run_inference) for _ in range(2)]
+    for thread in threads:
+        thread.start()
     for stream in range(3):
         desk.order(stream, 0, f"9x100-{stream}", deadline=stream)
     for _ in range(3):
         assert done.acquire(timeout=60)
     desk.bench.close()
-    for lane in lanes:
-        lane.join(timeout=60)
-        assert not lane.is_alive()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
     for stream in range(3):
         assert np.array_equal(desk.heard(stream, 0), samples_of(f"9x100-{stream}", 900))

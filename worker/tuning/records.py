@@ -48,7 +48,8 @@ def decode_record(line: bytes) -> Record:
     Raises:
         msgspec.DecodeError: the line holds something else.
     """
-    return _record(line)
+    record: Record = _record(line)
+    return record
 
 
 def _text_of_path(value: Any) -> str:

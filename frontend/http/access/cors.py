@@ -9,7 +9,7 @@ from aiohttp import hdrs, web
 from frontend.contract.errors import ApiError
 from frontend.settings.origins import Origins
 
-EXPOSED = "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Primed-Silence, Retry-After, retry-after-ms"
+EXPOSED = "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Speakable, X-Primed-Silence, Retry-After, retry-after-ms"
 """Our headers that a page may read; those that every page may are not among them."""
 
 USUAL = "Authorization, Content-Type, X-Session, X-Request-Id, Cache-Control"
@@ -26,18 +26,26 @@ class Cors:
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
 
-    def refuse_strangers(self, request: web.Request) -> None:
-        """A page may send a POST without asking first, as plain text say, and the JSON in it would be read.
+    def refuse_strangers(self, request: web.Request, *, works: bool = False) -> None:
+        """Refuse a request that a web page of another site has its browser send.
 
-        Its `GET` of a list harms nobody: it can't read the answer. A WebSocket's begins with one, and can.
+        A page may send a POST without asking first, as plain text say, and the JSON in it would be read. Its `GET` of a
+        list harms nobody: it can't read the answer. A WebSocket's begins with one, and can.
+
+        Args:
+            works: the route makes work on a GET. A page can send such a GET without an `Origin`, by the address of an
+                image or a sound; its browser then says so in `Sec-Fetch-Site`.
 
         Raises:
             ApiError: 403, the request comes from a page that is not trusted.
         """
         origin = request.headers.get(hdrs.ORIGIN)
+        if works and origin is None and request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+            message = "Pages of other sites may not use this server: --cors-origins says which may."
+            raise ApiError(403, message, code="origin_not_allowed")
         if origin is None or self._origins.trusts(origin, request.headers.get(hdrs.HOST)):
             return
-        if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) and hdrs.UPGRADE not in request.headers:
+        if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) and hdrs.UPGRADE not in request.headers and not works:
             return
         raise ApiError(
             403,

@@ -63,13 +63,15 @@ class Gate:
         """
         self._check_host(request)
         preflight = self._cors.preflight(request)
-        self._cors.refuse_strangers(request)
+        resource = request.match_info.route.resource
+        access = self._access_of(request.method, resource.canonical if resource else "")
+        self._cors.refuse_strangers(request, works=access is Access.LOCAL)
         if preflight is not None:
             return preflight
-        key = self._check_key(request)
+        key = self._check_key(request, access)
         if key is not None:
             request[API_KEY] = key.hex()
-        self._count(request, key)
+        self._count(request, key, access)
         await self._bodies.read(request)
         return await handler(request)
 
@@ -79,26 +81,28 @@ class Gate:
             message = "This server is not asked for under that Host: use localhost, or name it with --allowed-hosts."
             raise ApiError(403, message, code="host_not_allowed")
 
-    def _check_key(self, request: web.Request) -> bytes | None:
+    def _check_key(self, request: web.Request, access: Access) -> bytes | None:
         """The digest of the key that the request has; None where it has none and needs none."""
         if not self._keys.demanded:
+            if access is Access.LOCAL and not from_here(request):
+                message = "From other machines this GET needs an API key: start the server with --api-key-file."
+                raise ApiError(403, message, code="api_key_not_configured")
             return None
         authorization = request.headers.get(hdrs.AUTHORIZATION, "")
         offered = authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else ""
         key = self._keys.match(offered) if offered else None
         if key is not None:
             return key
-        resource = request.match_info.route.resource
-        demanded = self._access_of(request.method, resource.canonical if resource else "")
-        if demanded is Access.OPEN or (demanded is Access.NEAR and from_here(request)):
+        if access is Access.OPEN or (access is Access.NEAR and from_here(request)):
             return None
         if offered:
             raise _unauthorized("That API key is none of this server's.", "invalid_api_key", ', error="invalid_token"')
         raise _unauthorized("An API key is needed: send it as Authorization: Bearer KEY.", "missing_api_key", "")
 
-    def _count(self, request: web.Request, key: bytes | None) -> None:
+    def _count(self, request: web.Request, key: bytes | None, access: Access) -> None:
         """Requests that only look cost next to nothing, and probes must always be answered."""
-        if self._limit is None or request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS):
+        looks = request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS) and access is not Access.LOCAL
+        if self._limit is None or looks:
             return
         wait = self._limit.take(key if key is not None else network(request.remote))
         if wait:

@@ -1,4 +1,4 @@
-"""The three degrees of access that a route can demand where API keys are configured."""
+"""The degrees of access that a route can demand where API keys are configured."""
 
 from __future__ import annotations
 
@@ -14,3 +14,6 @@ class Access(Enum):
     """Clients on this machine, and others with a key. Open WebUI asks for models and voices without its key."""
     KEY = "key"
     """Clients with a key."""
+    LOCAL = "local"
+    """Clients on this machine where no key is configured, else clients with a key. For a GET that makes work: a link
+    or a player can follow it, so it is also refused to pages of other sites."""

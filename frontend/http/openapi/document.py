@@ -56,6 +56,9 @@ _REQUEST_HEADERS = {
 
 _SCHEMAS = "#/components/schemas/"
 
+_KEYED: dict[str, list[str]] = {"key": []}
+_SECURITY = {Access.OPEN: [], Access.NEAR: [{}, _KEYED], Access.LOCAL: [{}, _KEYED], Access.KEY: [_KEYED]}
+
 
 def build(routes: Sequence[Route]) -> dict[str, Any]:
     """The document of the routes that have documentation, as JSON's types."""
@@ -64,8 +67,11 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
     refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
     schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
+    _explain(schemas)
     for route, operation in documented:
-        paths.setdefault(route.path, {})[route.method] = _operation(route, operation, schema)
+        described = _operation(route, operation, schema)
+        described["parameters"] = [*_parameters(route, operation), *_query(operation, schemas)]
+        paths.setdefault(route.path, {})[route.method] = described
     return {
         "openapi": "3.1.0",
         "info": {
@@ -77,7 +83,7 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {
-            "schemas": _explained(schemas),
+            "schemas": schemas,
             "headers": {name: {"description": says, "schema": of} for name, (says, of) in _HEADERS.items()},
             "responses": {str(status): _error(status) for status in _ERRORS},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
@@ -99,7 +105,12 @@ def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str
         "operationId": re.sub(r"\W+", "_", f"{route.method} {route.path.removeprefix('/v1')}").strip("_"),
         "tags": [operation.tag],
         "summary": operation.summary,
-        "security": {Access.OPEN: [], Access.NEAR: [{}, {"key": []}], Access.KEY: [{"key": []}]}[route.access],
+        "security": {
+            Access.OPEN: [],
+            Access.NEAR: [{}, {"key": []}],
+            Access.LOCAL: [{}, {"key": []}],
+            Access.KEY: [{"key": []}],
+        }[route.access],
         "responses": {
             **{str(status): _answer(answer, schema) for status, answer in operation.answers.items()},
             **{str(status): {"$ref": f"#/components/responses/{status}"} for status in errors},
@@ -107,8 +118,6 @@ def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str
     }
     if operation.description:
         described["description"] = operation.description
-    if parameters := _parameters(route, operation):
-        described["parameters"] = parameters
     if operation.body is not None:
         content = {"schema": schema[id(operation.body)], "example": operation.example}
         described["requestBody"] = {"required": True, "content": {JSON: content}}
@@ -148,10 +157,20 @@ def _header_refs(*names: str) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _explained(schemas: dict[str, Any]) -> dict[str, Any]:
-    """The schemas with what `FIELDS` says of their fields; what a type says itself stays."""
+def _query(operation: Operation, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A parameter for each field of the query's type."""
+    if operation.query is None:
+        return []
+    found = []
+    for name, field in schemas[operation.query.__name__]["properties"].items():
+        schema = {key: value for key, value in field.items() if key not in ("description", "default")}
+        found.append({"name": name, "in": "query", "description": field.get("description", ""), "schema": schema})
+    return found
+
+
+def _explain(schemas: dict[str, Any]) -> None:
+    """Add the descriptions of `FIELDS` to the schemas' fields; a description that a type has itself stays."""
     for name, fields in FIELDS.items():
         for field, says in fields.items():
             properties = schemas[name]["properties"]
             properties[field] = says | properties[field]
-    return schemas

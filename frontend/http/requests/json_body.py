@@ -27,13 +27,14 @@ def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
     except UnicodeDecodeError as error:
         raise ApiError(400, f"The body is not UTF-8 (byte {error.start}).", code="invalid_json") from error
     except msgspec.ValidationError as error:
-        raise _of_validation(error) from error
+        raise of_validation(error) from error
     except (msgspec.DecodeError, RecursionError) as error:
         message = f'The body is not JSON that can be read: {error}. Send an object such as {{"input": "Hello."}}.'
         raise ApiError(400, message, code="invalid_json") from error
 
 
-def _of_validation(error: msgspec.ValidationError) -> ApiError:
+def of_validation(error: msgspec.ValidationError) -> ApiError:
+    """The 400 for a value that doesn't fit its field, naming the field."""
     match = _PATH.fullmatch(str(error))
     assert match is not None
     what, param = match["what"].replace(" | null", ""), match["param"] or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ import msgspec
 from frontend.audio.formats import FORMATS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, AudioFormat
 from frontend.contract.errors import ApiError
 from frontend.contract.request import MarkupKind
-from frontend.http.requests.json_body import read_json
+from frontend.http.requests.json_body import of_validation, read_json
 from frontend.http.sessions import OnBusy
 from shm.audio import SAMPLE_RATE
 
@@ -84,16 +84,36 @@ class SpeechBody(msgspec.Struct):
 _decode = msgspec.json.Decoder(SpeechBody).decode
 
 
-def parse_speech(body: bytes, max_input_characters: int, *, captioned: bool = False) -> SpeechCall:
-    """Read the body, whatever its Content-Type said.
-
-    Args:
-        captioned: it is for captioned speech, which has timestamps in any form.
+def read_body(body: bytes) -> SpeechBody:
+    """The fields of a JSON body, whatever its Content-Type said.
 
     Raises:
         ApiError: 400, naming the field that is wrong.
     """
-    fields = read_json(_decode, body)
+    return read_json(_decode, body)
+
+
+def read_query(query: Mapping[str, str]) -> SpeechBody:
+    """The fields of a URL's query; numbers and booleans are read from their text.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    try:
+        return msgspec.convert(dict(query), SpeechBody, strict=False)
+    except msgspec.ValidationError as error:
+        raise of_validation(error) from error
+
+
+def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: bool = False) -> SpeechCall:
+    """Check the fields against each other and against the formats.
+
+    Args:
+        captioned: the request is for captioned speech, which has timestamps in any form.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
     text = fields.text if fields.input is None else fields.input
     if text is not None and fields.phonemes is not None:
         message = "`input` and `phonemes` exclude each other: give one of them."

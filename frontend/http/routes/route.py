@@ -57,6 +57,8 @@ class Operation:
     example: dict[str, Any] = field(default_factory=dict)
     """A body that works."""
     request_headers: tuple[str, ...] = ()
+    query: Any = None
+    """A type whose fields are the query's parameters."""
 
 
 @dataclass(frozen=True, slots=True)

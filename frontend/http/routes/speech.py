@@ -44,6 +44,22 @@ SPEECH: tuple[Route, ...] = (
         ),
     ),
     Route(
+        "get",
+        "/v1/audio/speech",
+        Access.LOCAL,
+        lambda handlers: handlers.speech.get,
+        Operation(
+            "Speech",
+            "Speak a text that stands in the address",
+            {200: Answer("The audio, as from the POST.", dict.fromkeys(FILES), SPEECH_HEADERS)},
+            "For players that take an address. Without configured keys it answers clients on the server's own machine "
+            "only, and no page of another site.",
+            (400, 403, 409, 429, 500, 503),
+            request_headers=("X-Session", "X-Request-Id", "Cache-Control"),
+            query=SpeechBody,
+        ),
+    ),
+    Route(
         "post",
         "/dev/captioned_speech",
         Access.KEY,

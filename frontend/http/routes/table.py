@@ -22,9 +22,12 @@ def mount(app: web.Application, handlers: Handlers) -> None:
     for route in ROUTES:
         if handle := route.handler(handlers):
             for path in route.paths:
-                add = web.get if route.method == "get" else web.post
-                # A model's name may contain slashes.
-                app.router.add_routes([add(path.replace("{id}", "{id:.+}"), handle)])
+                # A model's name may contain slashes. HEAD of a GET that makes work would make it for nothing.
+                address = path.replace("{id}", "{id:.+}")
+                if route.method == "get":
+                    app.router.add_get(address, handle, allow_head=route.access is not Access.LOCAL)
+                else:
+                    app.router.add_post(address, handle)
 
 
 @functools.cache

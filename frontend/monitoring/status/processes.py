@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import psutil
 from msgspec import UNSET, UnsetType
@@ -55,6 +55,12 @@ def memory_readings(situation: Situation, supervisor: int) -> Iterator[Reading]:
         if process.resident_memory_bytes is not UNSET:
             by_role["worker" if process.role == "standby" else process.role] += process.resident_memory_bytes
     yield from (("process_resident_memory_bytes", (role,), size) for role, size in by_role.items())
+
+
+def g2p_memory_readings(pids: Sequence[int]) -> Iterator[Reading]:
+    """For `/metrics`: espeak-ng's helper processes, which the front starts itself."""
+    if size := sum(_resident(pid) or 0 for pid in pids):
+        yield "process_resident_memory_bytes", ("g2p",), size
 
 
 def _resident(pid: int) -> int | None:

@@ -1,1 +1,1 @@
-"""What `kokoro-live doctor` looks at, one function a check."""
+"""The checks of `kokoro-live doctor`. Only that command enters."""

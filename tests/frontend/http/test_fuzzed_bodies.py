@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from frontend.audio.formats import FORMATS
 from frontend.contract.errors import ApiError
-from frontend.http.requests.schema import SpeechBody, SpeechCall, parse_speech
+from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, speech_call
 
 LONGEST = 200
 
@@ -48,7 +48,7 @@ BODIES = st.fixed_dictionaries(
 
 def check(body: bytes) -> SpeechCall | ApiError:
     try:
-        call = parse_speech(body, LONGEST)
+        call = speech_call(read_body(body), LONGEST)
     except ApiError as error:
         assert error.status == 400 and error.code
         assert 0 < len(error.message) < 700

@@ -22,7 +22,7 @@ def stream(dry_in: float = 0.5, seconds: float = 60.0, work: float = 0.635, bloc
 def served_in_time(demands: list[Demand], threads: int) -> bool:
     """Make everything in blocks, nearest deadline first, on so many inference threads, and look whether one came late.
 
-    A block that is begun is finished, so each may be late by what a lane was at when it became due.
+    A block that is begun is finished, so each may be late by the block that a thread was at when it became due.
     """
     free = [NOW] * threads
     heapq.heapify(free)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Broken
+from frontend.streams.loss import Loss
 from shm.messages import Disconnect, Quit
 from tests.frontend.scheduling.test_dispatcher import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
@@ -37,17 +38,43 @@ async def after_the_death_of(office: Desk, worker: ScriptedWorker) -> ScriptedWo
     return office.worker(worker.generation + 1)
 
 
-async def test_a_segment_is_tried_twice_and_not_a_third_time(office: Desk) -> None:
-    first = office.worker(1)
+async def test_a_segment_is_tried_three_times_and_not_a_fourth(office: Desk) -> None:
+    worker = office.worker(1)
     listener = listen(office.open("poison"))
-    second = await after_the_death_of(office, first)
-    third = await after_the_death_of(office, second)
-    with pytest.raises(Broken):
+    for _ in range(3):
+        worker = await after_the_death_of(office, worker)
+    with pytest.raises(Broken, match="not tried again"):
         await heard(listener)
-    assert not third.orders
+    assert not worker.orders
 
 
-async def test_a_segment_that_no_lane_was_at_is_not_to_blame(office: Desk) -> None:
+async def test_two_kills_that_hit_the_same_segment_fail_no_stream(office: Desk) -> None:
+    worker = office.worker(1)
+    listener = listen(office.open("innocent"))
+    for _ in range(2):
+        worker = await after_the_death_of(office, worker)
+    worker.speak(await worker.has(1))
+    assert np.array_equal(await heard(listener), spoken("innocent"))
+
+
+async def test_a_segment_at_which_the_watchdog_lost_a_worker_is_not_quarantined(office: Desk) -> None:
+    worker = office.worker(1)
+    listener = listen(office.open("slow"))
+    for _ in range(2):
+        worker = await after_the_death_of(office, worker)
+    worker.begin(await worker.has(1))
+    await quiet()
+    (link,) = office.scheduler._shared.links.all
+    link.lose("it hangs", Loss.HANG)
+    with pytest.raises(Broken, match="hangs"):
+        await heard(listener)
+    worker = office.worker(worker.generation + 1)
+    again = listen(office.open("slow"))
+    worker.speak(await worker.has(1))
+    assert np.array_equal(await heard(again), spoken("slow"))
+
+
+async def test_a_segment_that_no_thread_was_at_is_not_to_blame(office: Desk) -> None:
     worker = office.worker(1)
     listener = listen(office.open("innocent"))
     for generation in (1, 2, 3):

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from frontend.scheduling.watchdog import FACTOR, Watchdog
+from frontend.scheduling.watchdog import FACTOR, STARVED, Watchdog
+from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 from frontend.text.segment import Cut, Segment
 
@@ -63,7 +64,8 @@ class FakeLink:
     def read(self) -> None:
         self.on_read()
 
-    def lose(self, reason: str) -> None:
+    def lose(self, reason: str, loss: Loss) -> None:
+        assert loss is Loss.HANG
         self.lost = reason
 
 
@@ -74,7 +76,12 @@ class Desk:
         self.link = FakeLink()
         self.work: list[tuple[PlannedSegment, float]] = []
         link: Any = self.link
-        self.watchdog = Watchdog(link, PATIENCE, lambda _: self.work)
+        self.share: float | None = None
+        """The part of one processor that the worker's process gets; None: nobody can say."""
+        self.watchdog = Watchdog(link, PATIENCE, lambda _: self.work, self.computed)
+
+    def computed(self) -> float | None:
+        return None if self.share is None else self.share * (self.loop.now - 100.0)
 
     def dispatch(self, seconds: float) -> PlannedSegment:
         segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), 1.0, 100)
@@ -105,7 +112,7 @@ def test_an_idle_worker_is_not_watched(desk: Desk) -> None:
     assert not desk.link.lost
 
 
-def test_a_lane_that_hangs_is_found_while_another_goes_on(desk: Desk) -> None:
+def test_a_thread_that_hangs_is_found_while_another_goes_on(desk: Desk) -> None:
     desk.dispatch(seconds=0.0).touched = desk.loop.now
     healthy = desk.dispatch(seconds=0.0)
     for _ in range(20):
@@ -147,4 +154,53 @@ def test_a_stopped_watchdog_says_nothing(desk: Desk) -> None:
     desk.dispatch(seconds=0.0)
     desk.watchdog.stop()
     desk.loop.advance(1e4)
+    assert not desk.link.lost
+
+
+def test_a_worker_that_computes_slowly_on_a_busy_machine_does_not_hang(desk: Desk) -> None:
+    desk.share = 0.05
+    segment = desk.dispatch(seconds=0.5)
+    limit = PATIENCE + FACTOR * 0.5
+    desk.loop.advance(limit / desk.share * 0.9)
+    assert not desk.link.lost
+    segment.touched = desk.loop.now  # its next block
+    desk.watchdog.sign_of_life()
+    desk.loop.advance(limit / desk.share * 0.9)
+    assert not desk.link.lost
+
+
+def test_a_worker_that_is_stopped_is_lost_as_soon_as_it_is_late(desk: Desk) -> None:
+    desk.share = 0.0
+    desk.dispatch(seconds=0.2)
+    desk.loop.advance(PATIENCE + FACTOR * 0.2 - 0.01)
+    assert not desk.link.lost
+    desk.loop.advance(0.02)
+    assert desk.link.lost
+
+
+def test_a_worker_in_an_endless_loop_is_lost_when_it_has_computed_as_much_as_the_work_may_take(desk: Desk) -> None:
+    desk.share = 0.5
+    desk.dispatch(seconds=0.2)
+    limit = PATIENCE + FACTOR * 0.2
+    desk.loop.advance(limit / 0.5 - 0.01)
+    assert not desk.link.lost
+    desk.loop.advance(2 * PATIENCE)
+    assert desk.link.lost
+
+
+def test_a_worker_that_gets_hardly_any_processor_time_is_not_waited_for_without_end(desk: Desk) -> None:
+    desk.share = 0.005
+    desk.dispatch(seconds=0.0)
+    desk.loop.advance(STARVED * PATIENCE + PATIENCE)
+    assert desk.link.lost
+
+
+def test_a_worker_that_was_not_looked_at_in_time_is_looked_at_twice(desk: Desk) -> None:
+    """This process was kept from the processor itself: what it knows of the worker is from before that."""
+    desk.share = 0.05
+    desk.dispatch(seconds=0.0)
+    late, desk.loop.now = desk.loop.timers.pop(), desk.loop.now + 10 * PATIENCE
+    late.action()
+    assert not desk.link.lost
+    desk.loop.advance(PATIENCE)
     assert not desk.link.lost

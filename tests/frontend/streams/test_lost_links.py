@@ -149,16 +149,14 @@ async def test_a_suspect_is_tried_by_one_worker_alone_and_the_others_go_on(desk:
         assert np.array_equal(await heard(listener), spoken(text))
 
 
-async def test_poison_takes_two_workers_and_no_third(desk: Desk) -> None:
-    one, two = pair(desk)
-    three = desk.worker(3, slot=2)
+async def test_poison_takes_three_workers_and_no_fourth(desk: Desk) -> None:
+    workers = [*pair(desk), desk.worker(3, slot=2)]
+    four = desk.worker(4, slot=3)
     listener = listen(desk.open("poison"))
-    one.begin(await one.has(1))
-    await quiet()
-    kill(desk, one)
-    two.begin(await two.has(1))
-    await quiet()
-    kill(desk, two)
+    for worker in workers:
+        worker.begin(await worker.has(1))
+        await quiet()
+        kill(desk, worker)
     with pytest.raises(Broken):
         await heard(listener)
-    assert not three.orders
+    assert not four.orders

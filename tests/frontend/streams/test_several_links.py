@@ -26,7 +26,7 @@ async def desk() -> AsyncIterator[Desk]:
     made.close()
 
 
-def test_a_segment_waits_for_the_lane_that_is_free_first() -> None:
+def test_a_segment_waits_for_the_thread_that_is_free_first() -> None:
     assert finish([], 2.0, 1) == 2.0
     assert finish([3.0, 1.0], 2.0, 1) == 6.0
     assert finish([3.0, 1.0, 1.0], 2.0, 2) == 4.0
@@ -54,10 +54,10 @@ async def test_one_text_is_made_by_both_and_heard_in_order(desk: Desk) -> None:
 
 
 async def sharing(
-    desk: Desk, lanes: int
+    desk: Desk, threads: int
 ) -> tuple[ScriptedWorker, ScriptedWorker, SegmentOrder, list[asyncio.Task[Pcm]]]:
     """One worker is at a segment whose first samples are heard; the other has both segments of another stream."""
-    one, two = pair(desk, engine=msgspec.structs.replace(ENGINE, concurrency=lanes))
+    one, two = pair(desk, engine=msgspec.structs.replace(ENGINE, concurrency=threads))
     listeners = [listen(desk.open("keeps it busy"))]
     order = await one.has(1)
     one.seal(order, 0, 5000)
@@ -69,7 +69,7 @@ async def sharing(
 
 
 async def test_a_stream_stays_where_it_is_unless_the_other_is_clearly_sooner(desk: Desk) -> None:
-    one, two, order, listeners = await sharing(desk, lanes=2)
+    one, two, order, listeners = await sharing(desk, threads=2)
     assert [each.script for each in two.orders] == ["here", "stay"] and len(one.orders) == 1
     one.seal(order, 5000, 13 * PER_TOKEN)
     one.end(order)
@@ -81,7 +81,7 @@ async def test_a_stream_stays_where_it_is_unless_the_other_is_clearly_sooner(des
 
 
 async def test_what_was_lost_does_not_wait_until_the_living_worker_has_less_to_do(desk: Desk) -> None:
-    one, two, _, listeners = await sharing(desk, lanes=1)
+    one, two, _, listeners = await sharing(desk, threads=1)
     kill(desk, one)
     resumed = await two.has(3)
     assert (resumed.script, resumed.from_sample) == ("keeps it busy", 5000)

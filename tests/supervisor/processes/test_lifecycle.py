@@ -16,6 +16,8 @@ from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 
 MAX_DEATHS = SupervisorSettings().max_deaths
+APART = SupervisorSettings().death_window / (MAX_DEATHS - 1)
+"""Seconds between deaths that last for the whole window."""
 
 
 @pytest.mark.parametrize("order", ["front first", "worker first"])
@@ -51,7 +53,7 @@ def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> No
     front, _ = house.up()
     for _ in range(MAX_DEATHS):
         house.dies(house.newest("worker"))
-        house.passes(5.0)
+        house.passes(APART)
     started = house.count("worker")
     assert started == MAX_DEATHS
     assert front.heard_of(Situation)[-1].worker_state == "fatal"
@@ -79,7 +81,7 @@ def test_a_front_that_keeps_dying_ends_the_server_with_its_own_status() -> None:
     house.up()
     for _ in range(MAX_DEATHS):
         house.dies(house.newest("front"))
-        house.passes(5.0)
+        house.passes(APART)
     worker = house.newest("worker")
     assert worker.heard_of(Drain)
     house.dies(worker, 0)

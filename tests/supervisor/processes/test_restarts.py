@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from supervisor.processes.restarts import MAX_BACKOFF, RestartWindow
+from supervisor.processes.restarts import MAX_BACKOFF, Restarts
 
 MAX_DEATHS, WINDOW = 5, 30.0
 
 
 def test_the_first_death_costs_no_wait_and_each_further_one_waits_longer() -> None:
-    window = RestartWindow(MAX_DEATHS, WINDOW)
-    delays = [window.after_death(now) for now in (0.0, 1.0, 2.0, 3.0)]
+    restarts = Restarts(MAX_DEATHS, WINDOW)
+    delays = [restarts.after_death(now, progressed=False, proven=True) for now in (0.0, 1.0, 2.0, 3.0)]
     assert delays[0] == 0.0
-    assert None not in delays
     assert delays == sorted(delays) and len(set(delays)) == len(delays)
-    assert max(delays) <= MAX_BACKOFF
+    later = [restarts.after_death(4.0, progressed=False, proven=True) for _ in range(50)]
+    assert max(later) == MAX_BACKOFF
 
 
-def test_too_many_deaths_in_the_window_are_a_crash_loop() -> None:
-    window = RestartWindow(MAX_DEATHS, WINDOW)
-    for death in range(MAX_DEATHS - 1):
-        assert window.after_death(death * 0.1) is not None
-    assert window.after_death(MAX_DEATHS * 0.1) is None
+def test_deaths_without_progress_for_the_whole_window_are_a_crash_loop() -> None:
+    restarts = Restarts(MAX_DEATHS, WINDOW)
+    for death in range(MAX_DEATHS * 4):
+        assert restarts.after_death(death * 0.1, progressed=False, proven=True) is not None
+    assert restarts.after_death(WINDOW, progressed=False, proven=True) is None
 
 
-def test_deaths_that_are_far_apart_are_forgotten() -> None:
-    window = RestartWindow(MAX_DEATHS, WINDOW)
-    assert [window.after_death(n * WINDOW) for n in range(20)] == [0.0] * 20
+def test_a_process_that_has_never_served_is_given_up_after_so_many_deaths_however_fast() -> None:
+    restarts = Restarts(MAX_DEATHS, WINDOW)
+    for _ in range(MAX_DEATHS - 1):
+        assert restarts.after_death(0.0, progressed=False, proven=False) is not None
+    assert restarts.after_death(0.0, progressed=False, proven=False) is None
+
+
+def test_deaths_after_progress_are_no_crash_loop_and_cost_no_wait() -> None:
+    restarts = Restarts(MAX_DEATHS, WINDOW)
+    for now in range(1000):
+        assert restarts.after_death(now, progressed=True, proven=True) == 0.0
+
+
+def test_progress_begins_the_count_anew() -> None:
+    restarts = Restarts(MAX_DEATHS, WINDOW)
+    for now in range(0, 300, 10):
+        assert restarts.after_death(now, progressed=now % 40 == 0, proven=True) is not None

@@ -31,6 +31,8 @@ from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
 MAX_DEATHS = SupervisorSettings().max_deaths
+APART = SupervisorSettings().death_window / (MAX_DEATHS - 1)
+"""Seconds between deaths that last for the whole window."""
 CUDA = msgspec.structs.replace(KOKORO, provider="CUDAExecutionProvider")
 
 
@@ -116,7 +118,7 @@ def test_a_crash_loop_of_one_is_reported_and_the_other_goes_on() -> None:
     dying = second
     for _ in range(MAX_DEATHS):
         house.dies(dying)
-        house.passes(5.1)
+        house.passes(APART)
         latest = [child for child in house.all("worker") if Load(slot=1, slots=2) in child.heard]
         dying = latest[-1]
     assert [report.state for report in workers(front)] == ["running", "fatal"]
@@ -134,7 +136,7 @@ def test_a_crash_loop_of_both_leaves_the_front_with_the_reason() -> None:
     for _ in range(MAX_DEATHS):
         for child in [child for child in house.all("worker") if not child.reaped]:
             house.dies(child)
-        house.passes(5.0)
+        house.passes(APART)
     assert situation(front).worker_state == "fatal" and "keeps dying" in situation(front).reason
     assert house.lifecycle.exit_code is None
 

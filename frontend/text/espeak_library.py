@@ -1,0 +1,85 @@
+"""espeak-ng's C library, text to phonemes. It runs in a helper process only: some texts are segmentation faults.
+
+It is loaded from where it was installed, and nothing is written anywhere (phonemizer copies it into a temporary folder,
+which stays after SIGKILL). It keeps its state, the voice, in static variables. The C interface: `speak_lib.h`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from typing import Any
+
+import espeakng_loader
+import msgspec
+
+_SYNCHRONOUS = 2
+_DONT_EXIT = 0x8000
+_UTF8 = 1
+_IPA_WITH_TIES = 0x02 | 1 << 7 | 0x361 << 8
+
+
+class EspeakUnavailable(Exception):
+    """The library can't be loaded, or doesn't find its data."""
+
+
+class Request(msgspec.Struct):
+    """Texts to pronounce, or without any a question for the version."""
+
+    voice: str
+    texts: list[str]
+
+
+def answering() -> Callable[[bytes], bytes]:
+    """What the helper answers: for a `Request` in JSON the phonemes of each text, or the version, in JSON too.
+
+    Raises:
+        EspeakUnavailable: the library can't be loaded.
+    """
+    library = _Library()
+    decode = msgspec.json.Decoder(Request).decode
+
+    def answer(request: bytes) -> bytes:
+        asked = decode(request)
+        if not asked.texts:
+            return msgspec.json.encode([library.version])
+        return msgspec.json.encode([library.phonemes(text, asked.voice) for text in asked.texts])
+
+    return answer
+
+
+class _Library:
+    def __init__(self) -> None:
+        path, data = espeakng_loader.get_library_path(), espeakng_loader.get_data_path()
+        try:
+            self._c: Any = ctypes.CDLL(path)
+        except OSError as error:
+            raise EspeakUnavailable(f"{path} can't be loaded: {error}. Reinstall espeakng-loader") from error
+        if self._c.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data), _DONT_EXIT) <= 0:
+            raise EspeakUnavailable(
+                f"espeak-ng doesn't find its data in {data}: reinstall espeakng-loader (in a shorter path, "
+                "if that has over 150 characters)"
+            )
+        self._c.espeak_Info.restype = ctypes.c_char_p
+        self._c.espeak_TextToPhonemes.restype = ctypes.c_char_p
+        self._c.espeak_TextToPhonemes.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_int]
+        self._voice = ""
+
+    @property
+    def version(self) -> str:
+        version: bytes = self._c.espeak_Info(None)
+        return version.decode()
+
+    def phonemes(self, text: str, voice: str) -> str:
+        """IPA, its clauses with spaces between them."""
+        if voice != self._voice:
+            if self._c.espeak_SetVoiceByName(voice.encode()):
+                raise EspeakUnavailable(f"espeak-ng's data has no voice {voice}: reinstall espeakng-loader")
+            self._voice = voice
+        rest = ctypes.pointer(ctypes.c_char_p(text.encode()))
+        found: list[str] = []
+        while rest.contents.value is not None:
+            if phonemes := self._c.espeak_TextToPhonemes(rest, _UTF8, _IPA_WITH_TIES):
+                found.append(phonemes.decode())
+        return " ".join(found)

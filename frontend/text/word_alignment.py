@@ -1,0 +1,73 @@
+"""Whose phonemes are whose, where a clause has more or fewer spoken words than written ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+_MOST_SPOKEN = 12
+"""Spoken words of one written word: a year has five, a large number more."""
+
+_MOST_WRITTEN = 3
+"""Written words that are one spoken word."""
+
+_EDGE = 2
+"""Cost of another first or last sound, in sounds more or fewer."""
+
+_STRESS = str.maketrans("", "", "ˈˌː")
+
+
+def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, list[str]]]:
+    """For each group of written words, by place, what each of them is given of the spoken words.
+
+    A group is one written word with any number of spoken words, or some written words with one that is divided among
+    them. Together the groups have each written word once, and all spoken words in order, unchanged. Takes time in the
+    product of both numbers.
+
+    Args:
+        alone: phonemes of each written word by itself, with spaces where it is several spoken words.
+        spoken: the clause's words.
+    """
+    bare = [word.translate(_STRESS).replace(" ", "") for word in alone]
+    heard = [word.translate(_STRESS) for word in spoken]
+    written_ends = [0, *accumulate(map(len, bare))]
+    heard_ends = [0, *accumulate(map(len, heard))]
+    best: list[dict[int, tuple[float, int, int]]] = [{0: (0.0, 0, 0)}]
+    for i in range(1, len(alone) + 1):
+        row: dict[int, tuple[float, int, int]] = {}
+        for taken in range(1, min(_MOST_WRITTEN, i) + 1):
+            for j, (before, _, _) in best[i - taken].items():
+                most = min(len(spoken) - j, _MOST_SPOKEN) if taken == 1 else min(len(spoken) - j, 1)
+                for count in range(0 if taken == 1 else 1, most + 1):
+                    cost = before + abs(
+                        written_ends[i] - written_ends[i - taken] - heard_ends[j + count] + heard_ends[j]
+                    )
+                    if count:
+                        first, last = bare[i - taken], bare[i - 1]
+                        cost += _EDGE * (first[:1] != heard[j][:1]) + _EDGE * (last[-1:] != heard[j + count - 1][-1:])
+                    if j + count not in row or cost < row[j + count][0]:
+                        row[j + count] = (cost, taken, count)
+        best.append(row)
+    if len(spoken) not in best[-1]:
+        # More spoken words than any division allows: the last written word has the rest.
+        return [*((range(place, place + 1), [""]) for place in range(len(alone) - 1)), _rest(len(alone) - 1, spoken)]
+    found: list[tuple[range, list[str]]] = []
+    i, j = len(alone), len(spoken)
+    while i:
+        _, taken, count = best[i][j]
+        own = " ".join(spoken[j - count : j])
+        found.append((range(i - taken, i), [own] if taken == 1 else _divided(own, [*map(len, alone[i - taken : i])])))
+        i, j = i - taken, j - count
+    return found[::-1]
+
+
+def _rest(place: int, spoken: Sequence[str]) -> tuple[range, list[str]]:
+    return range(place, place + 1), [" ".join(spoken)]
+
+
+def _divided(word: str, lengths: Sequence[int]) -> list[str]:
+    """One spoken word in as many parts as there are lengths, about so long; stress stays with its vowel."""
+    total = sum(lengths) or 1
+    ends = [round(len(word) * end / total) for end in accumulate(lengths)]
+    ends = [end - (0 < end < len(word) and word[end - 1] in "ˈˌ") for end in ends]
+    return [word[start:end] for start, end in zip([0, *ends[:-1]], [*ends[:-1], len(word)], strict=True)]

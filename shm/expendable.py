@@ -1,0 +1,318 @@
+"""A helper process that may die: a request in bytes, an answer in bytes, and a new helper after each death.
+
+C code that segfaults on some inputs runs there instead of in a process that others depend on. The helper is two
+processes (`shm.expendable_child`): a keeper that has loaded everything and forks, and the fork that answers. A death
+of the fork costs about 2 ms; starting an interpreter again would take 80.
+
+```
+caller ──requests──► fork (reads, answers, may die)
+       ◄──replies───┘  ▲ forks the next one, after writing the caller's token into `replies`
+       ──lifeline──► keeper
+```
+
+The token is 16 random bytes, with a byte after it for the fork's exit status or signal. It ends what a dead fork may
+have left half-written, so a reply is whole or none.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import select
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+log = logging.getLogger(__name__)
+
+HEADER = struct.Struct("!4sIBI")
+"""Mark, sequence number, kind and length of what follows; of requests and replies alike."""
+
+MARK = b"XPND"
+TOKEN_BYTES = 16
+ANSWER, ERROR, SERVING = 0, 1, 2
+"""Kinds of a reply: the target's answer, its exception (name, newline, message), a fork's process id at its start."""
+
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+_READ_BYTES = 1 << 16
+_FAILED_STARTS = 3
+_LONGEST_PAUSE = 5.0
+_LONGEST_START = 30.0
+"""Seconds; on an idle machine it takes 0.1."""
+
+_KEEPERS_TURN = 5.0
+"""Seconds in which a keeper that wasn't stopped has forked again."""
+
+
+class HelperDied(Exception):
+    """The request crashed the helper or took too long, or no helper can be started."""
+
+
+class HelperError(Exception):
+    """The target raised an exception; the helper is well."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+        """The exception's class."""
+
+
+class Expendable:
+    """The caller's side. Thread-safe: requests are answered one after the other."""
+
+    def __init__(self, target: str, title: str, timeout: float = 10.0) -> None:
+        """Costs nothing: the helper starts with `start` or the first `ask`.
+
+        Args:
+            target: "package.module:function", which returns a function from bytes to bytes. It runs in the helper.
+            title: the helper's process title.
+            timeout: seconds after which a helper that hasn't answered is killed, which counts as its death.
+        """
+        self._target = target
+        self._title = title
+        self._timeout = timeout
+        self.restarted: Callable[[], None] = lambda: None
+        """Called after each death of a helper, by the thread that noticed it."""
+        self._asking = threading.Lock()
+        self._state = threading.Condition()
+        self._link: _Link | None = None
+        self._retired: list[_Link] = []
+        """Those whose keeper has ended, while a request may still be reading from them."""
+        self._failed_starts = 0
+        self._keeper: threading.Thread | None = None
+        self._sequence = 0
+        self._interrupted = False
+        self._closed = False
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The helper's processes now; none before it starts."""
+        link = self._link
+        return tuple(filter(None, (link.process.pid, link.server))) if link else ()
+
+    def start(self) -> None:
+        """Start the helper without waiting for it. Idempotent."""
+        with self._state:
+            if self._keeper is None:
+                # PR_SET_PDEATHSIG follows the thread that started a process, so that thread has to live on.
+                self._keeper = threading.Thread(target=self._keep, name=self._title, daemon=True)
+                self._keeper.start()
+
+    def ask(self, request: bytes) -> bytes:
+        """The target's answer. A request whose helper is killed from outside is tried once more.
+
+        Raises:
+            HelperDied: the helper crashed, was killed both times or took too long, or can't be started.
+            HelperError: the target raised an exception.
+        """
+        self.start()
+        with self._asking:
+            self._interrupted = False
+            for _ in range(2):
+                link = self._started()
+                self._sequence = (self._sequence + 1) & 0xFFFF_FFFF
+                try:
+                    return link.ask(self._sequence, request, self._timeout)
+                except _Gone as end:
+                    self.restarted()
+                    if self._interrupted or end.signal in _CRASHES:
+                        reason = "interrupted" if self._interrupted or not end.signal else end.signal.name
+                        raise HelperDied(f"{self._title}: {reason}") from None
+                except TimeoutError as error:
+                    link.end_server()
+                    self.restarted()
+                    raise HelperDied(f"{self._title} took over {self._timeout:g} s for one request") from error
+        raise HelperDied(f"{self._title} ended twice during one request")
+
+    def interrupt(self) -> None:
+        """Kill the fork that is answering: `ask` then raises `HelperDied`, unless it has the answer already."""
+        self._interrupted = True
+        if link := self._link:
+            link.kill_server()
+
+    def close(self) -> None:
+        """End the helper. Nothing may be asked afterwards."""
+        with self._state:
+            self._closed = True
+            keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            with self._state:
+                self._state.wait_for(lambda: self._link or self._failed_starts)
+                if self._link:
+                    self._link.process.kill()
+            keeper.join()
+        with self._asking:
+            while self._retired:
+                self._retired.pop().close()
+
+    def _started(self) -> _Link:
+        while self._retired:
+            self._retired.pop().close()
+        with self._state:
+            self._state.wait_for(lambda: self._usable() or self._failed_starts >= _FAILED_STARTS, _LONGEST_START)
+            if self._link is None or not self._usable():
+                raise HelperDied(f"{self._title} can't be started")
+            return self._link
+
+    def _usable(self) -> bool:
+        return self._link is not None and not self._link.ended
+
+    def _keep(self) -> None:
+        while not self._closed:
+            link = _Link(self._target, self._title)
+            with self._state:
+                self._link = link
+                self._state.notify_all()
+            status = link.process.wait()
+            with self._state:
+                self._link = None
+                self._failed_starts = 0 if link.served else self._failed_starts + 1
+                self._state.notify_all()
+            self._retired.append(link)
+            if self._closed:
+                break
+            log.warning("%s ended with status %d and is started again", self._title, status)
+            if not link.served:
+                time.sleep(min(0.1 * 2**self._failed_starts, _LONGEST_PAUSE))
+
+
+class _Gone(Exception):
+    """The fork that had the request ended."""
+
+    def __init__(self, number: int = 0) -> None:
+        super().__init__(number)
+        self.signal = signal.Signals(number) if number in set(signal.Signals) else None
+
+
+class _Link:
+    """One keeper process and the pipes to it."""
+
+    def __init__(self, target: str, title: str) -> None:
+        self.served = False
+        """It answered something."""
+        self.ended = False
+        """Both processes are gone."""
+        self.server = 0
+        """The fork's process id, once it has told it."""
+        self._token = secrets.token_bytes(TOKEN_BYTES)
+        self._buffer = bytearray()
+        self._searched = 0
+        """Characters of the buffer that have no token in them."""
+        requests, self._requests = os.pipe()
+        self._replies, replies = os.pipe()
+        lifeline, self._lifeline = os.pipe()
+        theirs = (requests, replies, lifeline)
+        try:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "shm.expendable_child",
+                    *map(str, theirs),
+                    self._token.hex(),
+                    target,
+                    title,
+                ],
+                pass_fds=theirs,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            )
+        finally:
+            for fd in theirs:
+                os.close(fd)
+
+    def ask(self, sequence: int, request: bytes, timeout: float) -> bytes:
+        """The answer within so many seconds, of which the helper's start takes none.
+
+        Raises `_Gone`, `HelperError` or `TimeoutError`.
+        """
+        try:
+            if not self.server:
+                self.server = int(self._frame(time.monotonic() + _LONGEST_START)[2])
+            deadline = time.monotonic() + timeout
+            self._send(HEADER.pack(MARK, sequence, ANSWER, len(request)) + request, deadline)
+            while True:
+                found, kind, body = self._frame(deadline)
+                if kind == SERVING:
+                    self.server = int(body)
+                elif found == sequence:
+                    self.served = True
+                    if kind == ERROR:
+                        name, _, message = body.decode(errors="replace").partition("\n")
+                        raise HelperError(name, message)
+                    return body
+        except TimeoutError:
+            raise
+        except OSError:
+            self.ended = True
+            raise _Gone from None
+
+    def end_server(self) -> None:
+        """Kill a fork that hangs, and read all that it left; the keeper too, if that doesn't fork another."""
+        self.kill_server()
+        try:
+            while True:
+                self._frame(time.monotonic() + _KEEPERS_TURN)
+        except _Gone:
+            pass
+        except OSError:
+            self.ended = True
+            self.process.kill()
+
+    def kill_server(self) -> None:
+        """The fork, or both processes if it isn't known yet."""
+        with suppress(ProcessLookupError):
+            os.kill(self.server or self.process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        for fd in (self._requests, self._replies, self._lifeline):
+            os.close(fd)
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        rest = memoryview(data)
+        while rest:
+            _, writable, _ = select.select([], [self._requests], [], max(0.0, deadline - time.monotonic()))
+            if not writable:
+                raise TimeoutError
+            rest = rest[os.write(self._requests, rest[: select.PIPE_BUF]) :]
+
+    def _frame(self, deadline: float) -> tuple[int, int, bytes]:
+        while True:
+            need = HEADER.size
+            if len(self._buffer) >= need:
+                mark, sequence, kind, length = HEADER.unpack_from(self._buffer)
+                need += length if mark == MARK else 0
+                if mark == MARK and len(self._buffer) >= need and self._died_at(need) < 0:
+                    body = bytes(self._buffer[HEADER.size : need])
+                    del self._buffer[:need]
+                    self._searched = 0
+                    return sequence, kind, body
+            if (died := self._died_at(len(self._buffer))) >= 0:
+                ending = died + TOKEN_BYTES
+                if len(self._buffer) > ending:
+                    number = self._buffer[ending]
+                    del self._buffer[: ending + 1]
+                    self._searched = 0
+                    raise _Gone(number)
+                self._searched = died
+            readable, _, _ = select.select([self._replies], [], [], max(0.0, deadline - time.monotonic()))
+            if not readable:
+                raise TimeoutError
+            more = os.read(self._replies, _READ_BYTES)
+            if not more:
+                self.ended = True
+                raise _Gone
+            self._buffer += more
+
+    def _died_at(self, end: int) -> int:
+        """Where the token begins within the buffer's first `end` characters, or -1."""
+        place = self._buffer.find(self._token, max(0, self._searched - TOKEN_BYTES), end)
+        self._searched = end if place < 0 else 0
+        return place

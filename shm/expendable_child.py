@@ -1,0 +1,110 @@
+"""The processes behind `shm.expendable`: a keeper that loads the target and forks, and the fork that answers.
+
+The keeper has one thread and never runs the target's code after it was loaded, so forking it is safe. Both end when
+the caller does, however that ends: the fork reads the end of the lifeline, and PR_SET_PDEATHSIG reaches both.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+
+from setproctitle import setproctitle
+
+from shm.expendable import ANSWER, ERROR, HEADER, MARK, SERVING
+from shm.lifeline import ORPHANED, die_with_supervisor, leave_ending_to_supervisor
+
+Target = Callable[[bytes], bytes]
+
+_PR_SET_PDEATHSIG = 1
+_CALLER_GONE = 0
+_GARBLED = 3
+"""A fork's exit status: a request began in the middle of another, whose reader was killed. All pipes are given up."""
+
+
+def main(requests: int, replies: int, lifeline: int, token: bytes, target: str, title: str) -> None:
+    """Be the keeper. Returns when the caller is gone.
+
+    Args:
+        requests: a pipe's read end.
+        replies: a pipe's write end.
+        lifeline: a pipe's read end, whose other end only the caller has.
+    """
+    setproctitle(title)
+    leave_ending_to_supervisor()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    # Writing a core file would take longer than all else that a death costs.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    answer = _loaded(target)
+    while True:
+        child = os.fork()
+        if child == 0:
+            die_with_supervisor(lifeline)
+            os._exit(_serve(requests, replies, answer))
+        _, status = os.waitpid(child, 0)
+        ended = os.waitstatus_to_exitcode(status)
+        if ended in (_CALLER_GONE, _GARBLED, ORPHANED):
+            return
+        try:
+            os.write(replies, token + bytes([abs(ended)]))
+        except BrokenPipeError:
+            return
+
+
+def _loaded(target: str) -> Target:
+    """The target's function; one that raises the same again, if it can't be loaded."""
+    module, _, name = target.partition(":")
+    try:
+        made: Target = getattr(importlib.import_module(module), name)()
+    except Exception as error:
+        failure = error
+
+        def fail(_: bytes) -> bytes:
+            raise failure
+
+        return fail
+    return made
+
+
+def _serve(requests: int, replies: int, answer: Target) -> int:
+    _reply(replies, 0, SERVING, str(os.getpid()).encode())
+    while header := _read(requests, HEADER.size):
+        mark, sequence, _, length = HEADER.unpack(header)
+        if mark != MARK:
+            return _GARBLED
+        request = _read(requests, length) if length else b""
+        try:
+            _reply(replies, sequence, ANSWER, answer(request))
+        except BrokenPipeError:
+            break
+        except Exception as error:
+            _reply(replies, sequence, ERROR, f"{type(error).__name__}\n{error}".encode(errors="replace"))
+    return _CALLER_GONE
+
+
+def _read(fd: int, length: int) -> bytes:
+    """So many bytes; none if the writer is gone."""
+    data = b""
+    while len(data) < length:
+        more = os.read(fd, length - len(data))
+        if not more:
+            return b""
+        data += more
+    return data
+
+
+def _reply(fd: int, sequence: int, kind: int, body: bytes) -> None:
+    rest = memoryview(HEADER.pack(MARK, sequence, kind, len(body)) + body)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+if __name__ == "__main__":
+    _requests, _replies, _lifeline, _token, _target, _title = sys.argv[1:]
+    main(int(_requests), int(_replies), int(_lifeline), bytes.fromhex(_token), _target, _title)

@@ -1,0 +1,177 @@
+"""The comparison of sounds: every way is spoken, heard and shown, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from benchmarks.quality import __main__ as command
+from benchmarks.quality import corpus, speaking
+from benchmarks.quality.corpus import ENGLISH, Item
+from benchmarks.quality.findings import cut_findings, finding, pause_around
+from benchmarks.quality.pitch import pitch_before, pitches
+from benchmarks.quality.renderings import Rendering, Renderings, write_wav
+from benchmarks.quality.ways import Way, of_passages, of_texts, statistics
+from frontend.text.segment import Cut
+from tests.split_model import make_split_model, make_split_voices
+from worker.hearing.ears import Ears, Heard
+from worker.hearing.opinion import Opinion
+from worker.hearing.words import spoken_words
+
+SECOND = 24_000
+TEXTS = [Item("en-00", "Yes.", "af_heart"), Item("en-01", "What time is it, then?", "am_adam")]
+PASSAGES = [Item("plan-0", "Yes, it is late. " * 4 + "And so we go home, slowly, by the old road.", "af_heart")]
+
+
+def tone(hertz: float, seconds: float = 1.0) -> np.ndarray:
+    return (8000 * np.sin(np.arange(int(seconds * SECOND)) * 2 * np.pi * hertz / SECOND)).astype(np.int16)
+
+
+class FakeEars(Ears):
+    """Understands everything, and likes what is loud."""
+
+    listened: ClassVar[list[str]] = []
+
+    def __init__(self, threads: int = 0) -> None: ...
+
+    def heard(self, text: str, samples: np.ndarray, *, english: bool = True) -> Heard:
+        self.listened.append(text)
+        return Heard(len(spoken_words(text)), 70.0, 0 if english else None, Opinion(4.0, 3.0, 3.0))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    make_split_model(tmp_path / "small.onnx")
+    make_split_voices(tmp_path / "voices.bin")
+    monkeypatch.setattr("benchmarks.quality.renderings.Ears", FakeEars)
+    monkeypatch.setattr(FakeEars, "listened", [])
+    monkeypatch.setattr(corpus, "texts", lambda quick=False: TEXTS[:1] if quick else TEXTS)
+    monkeypatch.setattr(corpus, "passages", lambda quick=False: PASSAGES)
+    return tmp_path
+
+
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch, *more: object) -> int:
+    named = ["--model", folder / "small.onnx", "--voices", folder / "voices.bin", "--cache-dir", folder / "cache"]
+    arguments = ["quality", *named, "--out", folder / "out", "--threads", 1, *more]
+    monkeypatch.setattr(sys, "argv", list(map(str, arguments)))
+    return command.main()
+
+
+def test_every_way_has_a_row_sound_and_a_place_in_the_picture(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(folder, monkeypatch)
+    shown = capsys.readouterr().out
+    names = ["model, whole", *(f"model, windows, {kind}" for kind in statistics())]
+    plans = [way.name for way in of_passages("model", folder)]
+    for name in (*names, *plans):
+        assert f"| {name} |" in shown
+    assert shown.count("the reference") == 2
+    assert (folder / "out" / "quality.md").read_text() == shown
+    assert {each["way"] for each in json.loads((folder / "out" / "quality.json").read_text())["texts"]} == set(names)
+    assert (folder / "out" / "model-whole" / "en-01.wav").stat().st_size > SECOND // 4
+    assert "| clause |" in shown or "| sentence |" in shown, "the passage was cut"
+
+
+def test_what_is_there_is_not_spoken_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(folder, monkeypatch, "--quick")
+    assert FakeEars.listened == ["Yes."] * 2
+    run(folder, monkeypatch, "--quick")
+    assert FakeEars.listened == ["Yes."] * 2
+    make_split_model(folder / "small.onnx", tokens_name="input_ids")
+    run(folder, monkeypatch, "--quick")
+    assert FakeEars.listened == ["Yes."] * 4, "another model's sound is another's"
+
+
+def test_the_samples_are_those_of_the_served_engine_and_plan(folder: Path) -> None:
+    way = Way("planned", folder / "small.onnx", "windowed", plan="windowed engine's plan")
+    made = Renderings(folder / "out", folder / "voices.bin", 1, folder / "cache").of(way, PASSAGES)
+    again = speaking.Speaker(way, folder / "voices.bin", 1, folder / "cache").speak(PASSAGES[0])
+    assert np.array_equal(made[0].samples, again.samples)
+    assert made[0].cuts == tuple(again.cuts)
+    assert all(0 < ended <= began < len(again.samples) for _, ended, began in again.cuts)
+
+
+def test_one_segment_is_one(folder: Path) -> None:
+    way = Way("one", folder / "small.onnx")
+    assert speaking.Speaker(way, folder / "voices.bin", 1, folder / "cache").speak(PASSAGES[0]).cuts == []
+
+
+def test_a_way_that_fails_is_the_exit_status(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
+    assert run(folder, monkeypatch, "--quick") == 0
+    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", -1.0)
+    assert run(folder, monkeypatch, "--quick") == 1
+    assert "windows, segment: its log-mel distance is" in capsys.readouterr().out
+
+
+def rendering(folder: Path, name: str, samples: np.ndarray, *cuts: tuple[Cut, int, int], errors: int = 0) -> Rendering:
+    folder.mkdir(exist_ok=True)
+    write_wav(folder / f"{name}.wav", samples)
+    return Rendering(Item(name, "a b", "x"), folder / f"{name}.wav", cuts, (), Heard(500, 70.0, errors))
+
+
+def test_figures_are_of_all_texts(tmp_path: Path) -> None:
+    ours = [rendering(tmp_path / "a", str(n), tone(200)) for n in range(2)]
+    theirs = [rendering(tmp_path / "b", str(n), tone(200), errors=n) for n in range(2)]
+    found = finding("b", ours, theirs)
+    assert found.word_error_rate == pytest.approx(0.1) and found.seconds == 2.0 and found.log_mel == 0.0
+    assert found.p808 is None and found.judgement.log_mel_distance is None
+    assert finding("b", ours, theirs, whole=ours).judgement.log_mel_distance == 0.0
+
+
+def test_a_cut_has_the_pause_and_the_pitch_before_it(tmp_path: Path) -> None:
+    samples = np.concatenate((tone(200), np.zeros(SECOND * 4 // 10, np.int16), tone(150)))
+    [cut] = cut_findings([rendering(tmp_path, "c", samples, (Cut.CLAUSE, SECOND, SECOND + 9600))])
+    assert (cut.kind, cut.count) == (Cut.CLAUSE, 1)
+    assert cut.pause_ms == pytest.approx(400, abs=20)
+    assert cut.pitch == pytest.approx(200, rel=0.02) and cut.end_pitch == pytest.approx(150, rel=0.02)
+    assert pause_around(tone(200), 12_000)[1] - pause_around(tone(200), 12_000)[0] <= SECOND // 50
+
+
+@pytest.mark.parametrize("hertz", [80, 110, 200, 330])
+def test_pitch_is_found_and_silence_has_none(hertz: int) -> None:
+    voice = sum(tone(hertz * harmonic) // (2 * harmonic) for harmonic in range(1, 8)).astype(np.int16)
+    assert pitch_before(voice, len(voice)) == pytest.approx(hertz, rel=0.03)
+    assert np.isnan(pitches(np.zeros(SECOND, np.int16))).all()
+    assert pitch_before(np.zeros(SECOND, np.int16), SECOND) is None
+    noise = np.random.default_rng(0).normal(0, 3000, SECOND).astype(np.int16)
+    assert np.isnan(pitches(noise)).mean() > 0.95
+
+
+def test_texts_are_enough_words_of_all_lengths_and_voices_of_three_languages_more() -> None:
+    texts = corpus.texts()
+    english = [item for item in texts if item.is_english]
+    assert sum(len(spoken_words(item.text)) for item in english) >= 500
+    assert {item.voice for item in english} == set(ENGLISH)
+    assert len({item.voice for item in texts}) >= 6 and len({item.voice[0] for item in texts}) >= 5
+    assert len({item.name for item in texts}) == len(texts)
+    quick = [len(item.text.split()) for item in corpus.texts(quick=True)]
+    assert quick == sorted(quick) and quick[0] == 1 and sum(quick) < 100
+
+
+def test_the_first_way_is_the_reference_and_quick_means_two(tmp_path: Path) -> None:
+    models = [("float", tmp_path / "f"), ("model", tmp_path / "m")]
+    ways = of_texts(models)
+    assert [way.name for way in ways[:2]] == ["float, whole", "model, whole"]
+    assert len(ways) == 2 + 2 * len(statistics())
+    assert [way.vocoder for way in of_texts(models[1:], quick=True)] == ["whole", "windowed"]
+    assert len({way.slug for way in (*ways, *of_passages("model", tmp_path))}) == len(ways) + 3
+
+
+@pytest.mark.parametrize("missing", ["faster_whisper", "speechmos"])
+def test_without_the_extra_it_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], missing: str
+) -> None:
+    judge = command.Recognizer if missing == "faster_whisper" else command.OpinionScorer
+    monkeypatch.setattr(judge, "is_installed", lambda: False)
+    with pytest.raises(SystemExit, match="2"):
+        run(folder, monkeypatch)
+    assert "install the extra `quality`" in capsys.readouterr().err

@@ -1,0 +1,100 @@
+"""GET /v1/audio/speech: a player that takes an address hears the text that stands in it."""
+
+from __future__ import annotations
+
+import aiohttp
+import pytest
+
+from frontend.settings.front import FrontSettings
+from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+
+ADDRESS = "/v1/audio/speech"
+
+
+async def test_the_query_has_the_fields_of_the_body() -> None:
+    speaker = FakeSpeaker(speech(2400))
+    query = {"input": "Hello & goodbye.", "voice": "bf_emma", "speed": "1.5", "stream": "false"}
+    async with (
+        serving(speaker) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params=query | {"response_format": "pcm"}) as response,
+    ):
+        assert (response.status, response.content_type) == (200, "audio/pcm")
+        assert await response.read() == speech(2400).tobytes()
+        assert response.headers["Content-Length"] == "4800"
+    (asked,) = speaker.opened
+    assert (asked.text, asked.voice, asked.speed) == ("Hello & goodbye.", (("bf_emma", 1.0),), 1.5)
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ({}, "input"),
+        ({"input": " "}, "input"),
+        ({"input": "Hello.", "speed": "fast"}, "speed"),
+        ({"input": "Hello.", "speed": "9"}, "speed"),
+        ({"input": "Hello.", "response_format": "midi"}, "response_format"),
+    ],
+)
+async def test_a_wrong_query_is_a_400_that_names_the_field(query: dict[str, str], param: str) -> None:
+    async with (
+        serving(FakeSpeaker(speech(10))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params=query) as response,
+    ):
+        assert response.status == 400
+        assert (await response.json())["error"]["param"] == param
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_no_page_of_another_site_has_the_server_speak(site: str) -> None:
+    """A sound's address in a page makes the browser ask without an Origin."""
+    speaker = FakeSpeaker(speech(10))
+    async with (
+        serving(speaker) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params={"input": "Hello."}, headers={"Sec-Fetch-Site": site}) as response,
+    ):
+        assert response.status == 403
+    assert speaker.opened == []
+
+
+async def test_a_page_with_a_strange_origin_is_refused_too() -> None:
+    async with (
+        serving(FakeSpeaker(speech(10))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params={"input": "Hello."}, headers={"Origin": "https://example.com"}) as response,
+    ):
+        assert response.status == 403
+
+
+@pytest.mark.parametrize(("headers", "status"), [({}, 401), ({"Authorization": "Bearer secret"}, 200)])
+async def test_with_keys_it_needs_one(headers: dict[str, str], status: int) -> None:
+    async with (
+        serving(FakeSpeaker(speech(10)), FrontSettings(api_keys=("secret",))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params={"input": "Hello."}, headers=headers) as response,
+    ):
+        assert response.status == status
+
+
+async def test_a_head_makes_no_speech() -> None:
+    speaker = FakeSpeaker(speech(10))
+    async with (
+        serving(speaker) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.head(ADDRESS, params={"input": "Hello."}) as response,
+    ):
+        assert response.status == 405
+    assert speaker.opened == []
+
+
+async def test_without_keys_a_client_of_another_machine_is_refused() -> None:
+    """A proxy's header stands for another machine: the client's own address is hidden behind it."""
+    async with (
+        serving(FakeSpeaker(speech(10))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params={"input": "Hello."}, headers={"X-Forwarded-For": "192.0.2.7"}) as response,
+    ):
+        assert response.status == 403
+        assert (await response.json())["error"]["code"] == "api_key_not_configured"

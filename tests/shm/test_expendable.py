@@ -1,0 +1,202 @@
+"""A helper process that may die: each death costs one request, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from shm.expendable import Expendable, HelperDied, HelperError
+
+DEADLINE = 60.0
+
+
+def parrot() -> Callable[[bytes], bytes]:
+    """What the helper runs in these tests."""
+
+    def answer(request: bytes) -> bytes:
+        word, _, rest = request.partition(b" ")
+        match word:
+            case b"signal":
+                os.kill(os.getpid(), int(rest))
+            case b"once":
+                marker = Path(rest.decode())
+                if not marker.exists():
+                    marker.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+            case b"raise":
+                raise LookupError("no such thing")
+            case b"hang":
+                time.sleep(3600)
+            case b"large":
+                return b"x" * int(rest)
+        return request
+
+    return answer
+
+
+def unloadable() -> Callable[[bytes], bytes]:
+    raise FileNotFoundError("no library")
+
+
+@pytest.fixture
+def helper() -> Iterator[Expendable]:
+    expendable = Expendable(f"{__name__}:parrot", "kokoro-live: parrot")
+    yield expendable
+    expendable.close()
+
+
+def test_answers_and_errors_come_back(helper: Expendable) -> None:
+    assert helper.ask(b"hello") == b"hello"
+    assert helper.ask(b"") == b""
+    assert len(helper.ask(b"large 3000000")) == 3_000_000
+    assert helper.ask(b"y" * 300_000) == b"y" * 300_000
+    with pytest.raises(HelperError, match="no such thing") as caught:
+        helper.ask(b"raise")
+    assert caught.value.name == "LookupError"
+    assert helper.ask(b"well") == b"well"
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
+def test_a_death_costs_its_request_only(helper: Expendable, number: int) -> None:
+    deaths: list[int] = []
+    helper.restarted = lambda: deaths.append(1)
+    helper.ask(b"hello")
+    for _ in range(5):
+        with pytest.raises(HelperDied):
+            helper.ask(b"signal %d" % number)
+        assert helper.ask(b"next") == b"next"
+    assert len(deaths) == (10 if number == signal.SIGKILL else 5)
+
+
+def test_a_request_is_tried_again_where_the_helper_was_killed_from_outside(helper: Expendable, tmp_path: Path) -> None:
+    assert helper.ask(b"once %s" % str(tmp_path / "marker").encode()).startswith(b"once")
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_either_process_killed_while_idle_is_replaced(helper: Expendable, which: int) -> None:
+    helper.ask(b"hello")
+    psutil.Process(helper.pids[which]).kill()
+    assert helper.ask(b"next") == b"next"
+    assert helper.ask(b"large 200000") == b"x" * 200_000
+
+
+def test_kills_in_the_middle_of_long_answers_never_give_a_wrong_one(helper: Expendable) -> None:
+    """1. Long answers are asked for. 2. Meanwhile the answering process is killed again and again. 3. Each answer is
+    the right one, or the helper's death."""
+    helper.ask(b"hello")
+    done = threading.Event()
+
+    def kill() -> None:
+        while not done.wait(0.003):
+            for pid in helper.pids[1:]:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    answered = 0
+    for size in range(400_000, 400_060):
+        try:
+            assert helper.ask(b"large %d" % size) == b"x" * size
+            answered += 1
+        except HelperDied:
+            pass
+    done.set()
+    killer.join()
+    assert helper.ask(b"next") == b"next"
+
+
+def test_a_request_that_hangs_ends_after_the_timeout_and_the_next_is_answered() -> None:
+    helper = Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)
+    with pytest.raises(HelperDied, match="1 s"):
+        helper.ask(b"hang")
+    assert helper.ask(b"next") == b"next"
+    helper.close()
+
+
+def test_a_request_is_interrupted_from_another_thread(helper: Expendable) -> None:
+    helper.ask(b"hello")
+    interrupting = threading.Timer(0.05, helper.interrupt)
+    interrupting.start()
+    with pytest.raises(HelperDied):
+        helper.ask(b"hang")
+    interrupting.join()
+    assert helper.ask(b"next") == b"next"
+
+
+def test_requests_of_several_threads_get_their_own_answers(helper: Expendable) -> None:
+    wrong: list[bytes] = []
+
+    def ask(name: int) -> None:
+        for count in range(50):
+            request = b"%d %d" % (name, count)
+            if helper.ask(request) != request:
+                wrong.append(request)
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_what_cannot_be_loaded_says_so_each_time() -> None:
+    helper = Expendable(f"{__name__}:unloadable", "kokoro-live: parrot")
+    for _ in range(2):
+        with pytest.raises(HelperError, match="no library") as caught:
+            helper.ask(b"hello")
+        assert caught.value.name == "FileNotFoundError"
+    helper.close()
+
+
+@pytest.mark.parametrize("state", ["idle", "hangs", "stopped"])
+def test_no_process_is_left_when_the_caller_is_killed(state: str) -> None:
+    """1. A process has a helper. 2. It is killed. 3. Both of the helper's processes end."""
+    code = (
+        "from shm.expendable import Expendable\n"
+        f"helper = Expendable('{__name__}:parrot', 'kokoro-live: parrot')\n"
+        "helper.ask(b'hello')\n"
+        "print(*helper.pids, flush=True)\n"
+        "helper.ask(b'hang')\n"
+        if state == "hangs"
+        else "from shm.expendable import Expendable\n"
+        f"helper = Expendable('{__name__}:parrot', 'kokoro-live: parrot')\n"
+        "helper.ask(b'hello')\n"
+        "print(*helper.pids, flush=True)\n"
+        "import time; time.sleep(3600)\n"
+    )
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path])}
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment) as caller:
+        assert caller.stdout
+        helpers = [psutil.Process(int(pid)) for pid in caller.stdout.readline().split()]
+        assert len(helpers) == 2
+        if state == "stopped" and sys.platform == "linux":
+            for process in helpers:
+                process.suspend()
+        caller.kill()
+    _, alive = psutil.wait_procs(helpers, DEADLINE)
+    for process in alive:
+        process.kill()
+    assert not alive
+
+
+def test_the_helper_lives_on_when_the_thread_that_first_asked_has_ended(helper: Expendable) -> None:
+    first = threading.Thread(target=helper.ask, args=(b"hello",))
+    first.start()
+    first.join()
+    pids = helper.pids
+    assert helper.ask(b"next") == b"next"
+    assert helper.pids == pids

@@ -1,0 +1,68 @@
+"""A stream's way out of the worker: samples into its ring, records into the commits pipe, both in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from shm.audio import SAMPLE_RATE
+from shm.killpoint import killpoint
+from shm.messages import MAX_MARKS, Commit, CommitMessage, Done, Failed, Mark, Marks, SegmentOrder, clipped, pack_marks
+from shm.ring import RingWriter
+from worker.segment_work import SegmentWork
+
+MAX_COMMIT_SAMPLES = SAMPLE_RATE
+"""A longer block is committed in parts, so that a listener frees its room in parts."""
+
+
+@dataclass(eq=False)
+class StreamOutput:
+    """One stream's ring, and its segments in the order in which they are written there. Used under the bench's lock."""
+
+    ring: RingWriter
+    send: Callable[[CommitMessage], None]
+    segments: deque[SegmentWork] = field(default_factory=deque)
+    """Segments that aren't written to their end."""
+    sounds: bool = False
+    """A block of the stream was made here, or a segment has ended without one."""
+
+    def write(self) -> None:
+        """Commit the blocks that the ring has room for, and report each segment that is through."""
+        while self.segments:
+            segment = self.segments[0]
+            while segment.unwritten and self.ring.room:
+                self._commit(segment)
+            if segment.unwritten or not segment.ended:
+                return
+            self._finish(segment)
+            self.segments.popleft()
+
+    def send_marks(self, order: SegmentOrder, marks: tuple[Mark, ...]) -> None:
+        """Send a block's marks. They go before the commit of their block, which may have to wait for room."""
+        for first in range(0, len(marks) if order.marks else 0, MAX_MARKS):
+            packed = pack_marks(marks[first : first + MAX_MARKS])
+            self.send(Marks(order.generation, order.stream, order.segment, packed))
+
+    def _commit(self, segment: SegmentWork) -> None:
+        samples = segment.unwritten[0]
+        part = samples[: min(self.ring.room, MAX_COMMIT_SAMPLES)]
+        position, crc32 = self.ring.write(part)
+        killpoint("written")
+        order = segment.order
+        self.send(Commit(order.generation, order.stream, order.segment, segment.sealed, position, len(part), crc32))
+        killpoint("committed")
+        segment.sealed += len(part)
+        if len(part) == len(samples):
+            segment.unwritten.popleft()
+        else:
+            segment.unwritten[0] = samples[len(part) :]
+
+    def _finish(self, segment: SegmentWork) -> None:
+        order = segment.order
+        ids = order.generation, order.stream, order.segment
+        killpoint("before-done")
+        if segment.failure:
+            self.send(Failed(*ids, clipped(segment.failure)))
+        else:
+            self.send(Done(*ids, segment.sealed, segment.seconds, segment.prosody_seconds))
