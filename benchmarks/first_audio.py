@@ -73,7 +73,7 @@ class Watch:
                 run.times += 1
                 run.frames = max(run.frames, *(array.shape[-1] for array in arrays[:1]))
 
-        Stage.run = timed  # type: ignore[method-assign]
+        Stage.run = timed  # type: ignore[assignment, method-assign]
         try:
             yield
         finally:
