@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: run test lint bench clean
 
@@ -23,11 +22,11 @@ lint: $(VENV)/.installed-dev
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "setting up $(VENV)" >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install -c constraints.txt -e .
+	@$(BIN)/python deploy/install.py '.[model]' .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt $(VENV)/.installed
-	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@$(BIN)/python deploy/install.py '.[dev]'
 	@touch $@
 
 clean:

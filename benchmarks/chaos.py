@@ -26,7 +26,7 @@ from typing import Any
 
 from tests.chaos.evidence import Kill, keep, tally
 from tests.chaos.listeners import Crowd, Heard
-from tests.chaos.loops import UNLIMITED, kill, kill_again_and_again, kill_both, kill_supervisor
+from tests.chaos.loops import kill, kill_again_and_again, kill_both, kill_supervisor
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
@@ -88,7 +88,7 @@ def run_kind(kind: Kind, kills: int, listeners: int, seed: int, model: tuple[str
     """A server, a crowd, and so many kills."""
     rng = random.Random(seed)
     done: list[Kill] = []
-    with server(*model, *UNLIMITED, *kind.flags) as target:
+    with server(*model, *kind.flags) as target:
         warm_up(target)
         before = settled(target)
         crowd = Crowd(target, listeners, seed)

@@ -1,6 +1,6 @@
 """A server that is used and killed for a while: does it grow, does it leak, does it become slower?
 
-    python -m benchmarks.soak --minutes 10 [--every 5] [--seed 1] [--json FILE]
+    python -m benchmarks.soak --minutes 60 [--every 5] [--seed 1] [--json FILE]
 
 Listeners speak without a pause; every so many seconds the worker, every third time the front, is killed. Reports the
 slopes of memory and descriptors of the supervisor (the one process that lives as long as the server), and time to first
@@ -25,7 +25,7 @@ import psutil
 
 from tests.chaos.evidence import Kill, keep, tally
 from tests.chaos.listeners import Crowd, Heard
-from tests.chaos.loops import UNLIMITED, kill, recovered
+from tests.chaos.loops import kill, recovered
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
@@ -34,6 +34,8 @@ MB_PER_MINUTE = 1.0
 DESCRIPTORS_PER_MINUTE = 1.0
 SLOWER = 2.0
 FRONT_EVERY = 3
+REQUESTS = 10_000
+"""Counts are also given per so many requests, so that runs of different lengths compare."""
 
 Reading = tuple[float, float, int]
 """Monotonic seconds, resident MB, descriptors."""
@@ -55,6 +57,15 @@ def first_audio(histories: list[Heard]) -> list[float]:
     return [heard.pieces[0][0] - heard.started for heard in histories if heard.pieces]
 
 
+def per_requests(counts: dict[str, int], **others: float) -> dict[str, float]:
+    """Each count, and each of `others`, per `REQUESTS` requests."""
+    share = REQUESTS / max(counts["streams"], 1)
+    rates = {name: count * share for name, count in counts.items() if name != "streams"}
+    return {f"{name}_per_{REQUESTS}": value for name, value in rates.items()} | {
+        f"{name}_per_{REQUESTS}": value * share for name, value in others.items()
+    }
+
+
 def soak(target: Server, minutes: float, every: float, rng: random.Random, crowd: Crowd) -> tuple[list[Reading], Any]:
     supervisor = psutil.Process(target.process.pid)
     end = time.monotonic() + minutes * 60
@@ -70,13 +81,13 @@ def soak(target: Server, minutes: float, every: float, rng: random.Random, crowd
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--minutes", type=float, default=2.0, help="60: the long form")
     parser.add_argument("--every", type=float, default=5.0, help="mean seconds between kills")
     parser.add_argument("--listeners", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="also write the figures there")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, server(*miniature_arguments(Path(folder), 1), *UNLIMITED) as target:
+    with tempfile.TemporaryDirectory() as folder, server(*miniature_arguments(Path(folder), 1)) as target:
         warm_up(target)
         before = settled(target)
         crowd = Crowd(target, arguments.listeners, arguments.seed)
@@ -92,6 +103,7 @@ def main() -> int:
         "minutes": arguments.minutes,
         "kills": len(kills),
         **tally(histories),
+        **per_requests(tally(histories), growth_mb=readings[-1][1] - readings[0][1], kills=len(kills)),
         "rss_mb_per_minute": slope(readings, 1),
         "descriptors_per_minute": slope(readings, 2),
         "first_audio_first_tenth_ms": statistics.median(waits[:tenth]) * 1e3,

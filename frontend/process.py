@@ -11,6 +11,7 @@ import sys
 from aiohttp import web
 from setproctitle import setproctitle
 
+from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
 from frontend.http.connections.acceptor import Acceptor
 from frontend.http.connections.connections import Connections
@@ -39,8 +40,19 @@ from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
+from shm.in_flight import Board
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Situation, Started
+from shm.messages import (
+    Connect,
+    ControlMessage,
+    Disconnect,
+    Drain,
+    Progress,
+    Situation,
+    Started,
+    Suspects,
+    TextBoard,
+)
 from shm.metric_files import MetricFiles
 
 log = logging.getLogger(__name__)
@@ -96,6 +108,7 @@ class Front:
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
         """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
+        self._in_flight = InFlight(self._tell)
         self._end = asyncio.Event()
         self._answered = False
 
@@ -107,12 +120,16 @@ class Front:
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
         self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
         phonemizer = Phonemizer(
-            self._scheduler, self._pipeline, self._settings.max_input_characters, self._text.max_pause_seconds
+            self._scheduler,
+            self._pipeline,
+            self._settings.max_input_characters,
+            self._text.max_pause_seconds,
+            self._in_flight,
         )
         status = StatusHandler(
             self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -185,6 +202,12 @@ class Front:
             case Situation():
                 self._scheduler.situation(message)
                 self._oriented.set()
+            case TextBoard():
+                (memory,) = fds
+                self._in_flight.record_on(Board(memory))
+                os.close(memory)  # the mapping stays
+            case Suspects():
+                self._in_flight.heed(message)
             case Drain():
                 self._oriented.set()
                 self._end.set()

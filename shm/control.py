@@ -20,7 +20,7 @@ _READ_BYTES = 1 << 16
 
 
 class ControlSocket:
-    """One end. Messages arrive whole and in order, each with the descriptors that were sent with it."""
+    """One end of the socket. Messages arrive whole and in order, each with the descriptors that were sent with it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -31,7 +31,7 @@ class ControlSocket:
         return self.socket.fileno()
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> None:
-        """Send at once or not at all; the descriptors stay the sender's too.
+        """Send at once or not at all; the sender keeps its own copies of the descriptors.
 
         Raises:
             BrokenChannel: the other end is gone, or hasn't read for so long that the socket is full.
@@ -41,7 +41,7 @@ class ControlSocket:
         try:
             sent = socket.send_fds(self.socket, [frame], fds) if fds else self.socket.send(frame)
             if sent != len(frame):
-                # Whatever came next would be read as this frame's rest: let the other end see the end instead.
+                # A later frame would be read as the rest of this one: let the other end see end of file instead.
                 self.socket.shutdown(socket.SHUT_WR)
                 raise BrokenChannel("the other end doesn't read")
         except OSError as error:

@@ -163,8 +163,11 @@ class Expendable:
     def _usable(self) -> bool:
         return self._link is not None and not self._link.ended
 
+    def _wanted(self) -> bool:
+        return not self._closed
+
     def _keep(self) -> None:
-        while not self._closed:
+        while self._wanted():
             link = _Link(self._target, self._title)
             with self._state:
                 self._link = link
@@ -175,7 +178,7 @@ class Expendable:
                 self._failed_starts = 0 if link.served else self._failed_starts + 1
                 self._state.notify_all()
             self._retired.append(link)
-            if self._closed:
+            if not self._wanted():
                 break
             log.warning("%s ended with status %d and is started again", self._title, status)
             if not link.served:

@@ -1,8 +1,8 @@
 """Length-prefixed records over a pipe, whole or not at all.
 
 A frame is its payload's length (4 bytes, big-endian, as `multiprocess.Connection` writes it) and the payload. The
-reader keeps what has come of a frame until the rest is there, so a writer that is killed or stopped in the middle of
-one costs the reader neither a wrong record nor a blocked event loop; `Connection.recv_bytes` would block it.
+reader keeps the part of a frame that has come until the rest is there, so a writer that is killed or stopped inside one
+costs the reader neither a wrong record nor a blocked event loop; `Connection.recv_bytes` would block it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _READ_BYTES = 1 << 16
 
 
 class BrokenChannel(Exception):
-    """The other end is gone, or what came from it makes no sense."""
+    """The other end is gone, or sends nonsense."""
 
 
 class FrameWriter:
-    """The sending end of a pipe; the only one."""
+    """The sending end of a pipe. A pipe has one."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -34,11 +34,11 @@ class FrameWriter:
 
     @property
     def pending(self) -> bool:
-        """On a non-blocking pipe: something waits until the pipe is writable again, then `flush` must be called."""
+        """Whether bytes wait for room in a non-blocking pipe: `flush` must be called once the pipe is writable."""
         return bool(self._backlog)
 
     def send(self, payload: bytes) -> None:
-        """Write a frame by one system call where the pipe has room; keep in order what it has no room for.
+        """Write a frame by one system call if the pipe has room; else keep the rest, in order, for `flush`.
 
         Raises:
             BrokenChannel: the reader is gone.
@@ -47,7 +47,7 @@ class FrameWriter:
         self.flush()
 
     def flush(self) -> None:
-        """Write what waits, as far as the pipe takes it.
+        """Write the bytes that wait, as far as the pipe takes them.
 
         Raises:
             BrokenChannel: the reader is gone.
@@ -74,7 +74,7 @@ class FrameWriter:
 
 
 class FrameReader:
-    """The receiving end of a pipe; the only one."""
+    """The receiving end of a pipe. A pipe has one."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -86,7 +86,7 @@ class FrameReader:
         Blocks on a blocking pipe until something comes; on a non-blocking one call it when the pipe is readable.
 
         Raises:
-            BrokenChannel: the writer is gone (what it left unfinished is dropped), or a length is absurd.
+            BrokenChannel: the writer is gone (an unfinished frame is dropped), or a length is absurd.
         """
         try:
             data = os.read(self.fd, _READ_BYTES)

@@ -32,7 +32,7 @@ def _passed(folder: Path, name: str, last_deed: Callable[[], object] | None) -> 
         if passages > 1:
             order.write_text(str(passages - 1))
             return
-        order.unlink()  # whoever of several threads gets here first
+        order.unlink()  # the first of several threads to get here dies; the others find no file
     except FileNotFoundError:
         return
     if last_deed is not None:

@@ -1,8 +1,8 @@
-"""Anonymous shared memory: a file descriptor without a name, so that nothing is left whoever is killed.
+"""Anonymous shared memory: a file descriptor without a name, so that nothing is left after any kill.
 
 Linux has `memfd_create`; elsewhere (macOS, never run here) a POSIX shared-memory object is unlinked the moment it is
 made. Every page is reserved at once: too little memory is an error here, at start, and never a SIGBUS later. The
-kernel itself would rather kill some process than refuse, so what is available is asked before.
+kernel itself would rather kill some process than refuse, so the available memory is read first.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def available() -> int:
 
 
 def _meminfo(otherwise: int) -> int:
-    """Linux's own estimate."""
+    """The kernel's estimate of available memory in bytes, on Linux; `otherwise` elsewhere."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
@@ -55,15 +55,16 @@ def _meminfo(otherwise: int) -> int:
 
 
 def _cgroup(otherwise: int) -> int:
-    """What the control groups that this process is in may still take: a container's, a service manager's."""
+    """Bytes that this process's control groups may still take (a container's, a service manager's)."""
     return min([otherwise, *(room for group in _memory_groups() if (room := _room(*group)) is not None)])
 
 
 def _memory_groups() -> Iterator[tuple[Path, str, str, str]]:
-    """Each group's folder, from this process's own to the root, and its files: limit, usage; what of it is a cache.
+    """Each control group's folder, from this process's own to the root, with the names of its limit, its usage and its
+    figure for reclaimable file cache.
 
-    Version 2, and 1 where it still has the memory controller. In a container the path may be the host's, and only the
-    root be there.
+    Both versions are read: 2, and 1 where it still has the memory controller. In a container the path may be the
+    host's, and only the root exist.
     """
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
@@ -85,7 +86,7 @@ def _memory_groups() -> Iterator[tuple[Path, str, str, str]]:
 
 
 def _room(group: Path, limit_file: str, usage_file: str, cache: str) -> int | None:
-    """Bytes that are free or a file's cache, which gives way; None without a limit."""
+    """Bytes that are free or hold reclaimable file cache; None without a limit."""
     try:
         limit = (group / limit_file).read_text().strip()
         used = int((group / usage_file).read_text())

@@ -1,4 +1,4 @@
-"""The messages between processes: what each says, and how it is put into bytes.
+"""The messages between processes, and their form in bytes.
 
 Three conversations, each on a channel of its own:
 
@@ -26,7 +26,7 @@ MAX_COMMIT_BYTES = 512
 """The longest record on the commits channel, frame header included: POSIX's smallest PIPE_BUF."""
 
 Voice = tuple[tuple[str, float], ...]
-"""A blend: names with weights that sum to 1. One voice is a blend of one."""
+"""A blend: names of voices with weights that sum to 1. A single voice is a blend of one."""
 
 
 class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
@@ -52,11 +52,11 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     first_deadline: float
     """Monotonic seconds at which the segment's sample 0 must be there."""
     marks: bool = False
-    """Say when each part of the script sounds, if the engine can."""
+    """Marks are wanted, if the engine has them: when each part of the script sounds."""
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):
-    """Everything before `position` in the stream's ring was read: that room is free again (a credit)."""
+    """The front has read everything before `position` in the stream's ring: that room is free again (a credit)."""
 
     stream: int
     position: int
@@ -64,7 +64,8 @@ class Release(msgspec.Struct, frozen=True, tag="release"):
 
 
 class Forget(msgspec.Struct, frozen=True, tag="forget"):
-    """The stream has ended or its listener left: once this is read, nothing is written for it and its ring is free."""
+    """The stream has ended or its listener left: once the worker reads this, it writes nothing for the stream, and the
+    ring is free."""
 
     stream: int
 
@@ -81,7 +82,7 @@ class Began(msgspec.Struct, frozen=True, tag="began"):
 
 
 class Commit(msgspec.Struct, frozen=True, tag="commit"):
-    """A block is in the ring, whole. The front checks generation and CRC before it believes that."""
+    """A whole block is in the ring. The front checks generation and CRC before it believes that."""
 
     generation: int
     stream: int
@@ -96,7 +97,7 @@ class Commit(msgspec.Struct, frozen=True, tag="commit"):
 
 
 class Marks(msgspec.Struct, frozen=True, tag="marks"):
-    """When parts of the script sound: sent before the commit of the first sample that it speaks of, in order.
+    """When parts of the script sound. Sent in order, each before the commit of the first sample that it speaks of.
 
     A segment has as many of these records as it needs.
     """
@@ -120,11 +121,11 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     seconds: float
     """Time spent in the engine."""
     prosody_seconds: float = 0.0
-    """Of that, what came before the first sample could be vocoded; 0 from an engine that doesn't tell."""
+    """The part of `seconds` before the first sample could be vocoded; 0 from an engine that doesn't tell."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """The engine can't make this segment; the worker itself is well."""
+    """The engine can't make this segment; the worker itself continues."""
 
     generation: int
     stream: int
@@ -133,7 +134,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 class Quit(msgspec.Struct, frozen=True, tag="quit"):
-    """The worker ends on its own account: no segment that it had is to blame."""
+    """The worker ends for a reason of its own: no segment that it had is to blame."""
 
     generation: int
 
@@ -146,19 +147,19 @@ Mark = tuple[int, int]
 _MARK = struct.Struct("<HI")
 
 MAX_MARKS = 64
-"""In one record."""
+"""Marks in one record, so that it stays below `MAX_COMMIT_BYTES`."""
 
 
 def pack_marks(marks: Sequence[Mark]) -> bytes:
-    """At most `MAX_MARKS` of them, as `Marks.packed` has them."""
+    """Put at most `MAX_MARKS` marks into bytes, as `Marks.packed` has them."""
     return b"".join(_MARK.pack(*mark) for mark in marks)
 
 
 def unpack_marks(packed: bytes) -> list[Mark]:
-    """The inverse.
+    """The inverse of `pack_marks`.
 
     Raises:
-        ValueError: that isn't whole marks.
+        ValueError: the bytes aren't whole marks.
     """
     try:
         return list(_MARK.iter_unpack(packed))
@@ -170,7 +171,7 @@ _MAX_REASON_BYTES = 400
 
 
 def clipped(reason: str) -> str:
-    """As much of `reason` as fits into a record of `MAX_COMMIT_BYTES`, without what UTF-8 can't say."""
+    """The beginning of `reason` that fits into a record of `MAX_COMMIT_BYTES`, with `?` for lone surrogates."""
     return reason.encode(errors="replace")[:_MAX_REASON_BYTES].decode(errors="ignore")
 
 
@@ -178,27 +179,27 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
     """Supervisor -> worker: load the engine. Until then a worker only imports, and waits as a standby."""
 
     without: tuple[str, ...] = ()
-    """Execution providers that were found not to work."""
+    """Execution providers that don't work here."""
     standby: bool = False
-    """It isn't needed yet."""
+    """The worker isn't needed yet: it stays a standby, with its model loaded."""
     slot: int = 0
-    """Which of the workers it is, from 0. Said again to one that has loaded when it is to be another, or has
-    another part of the cores."""
+    """The worker's slot, from 0. A worker that has loaded gets a second `Load` when it takes another slot, or another
+    part of the cores."""
     slots: int = 1
     """How many workers share the machine."""
     accelerated: bool = False
-    """The first of them runs on an accelerator: it leaves the cores to the others."""
+    """The first worker runs on an accelerator: it leaves the cores to the others."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """Worker -> supervisor: loaded and warmed up. Wants a channel (`Connect`)."""
+    """Worker -> supervisor: the engine is loaded and warmed up. The worker waits for a channel (`Connect`)."""
 
     engine: EngineInfo
     load_seconds: float
 
 
 class Loading(msgspec.Struct, frozen=True, tag="loading"):
-    """Worker -> supervisor: from now on I am busy loading for that execution provider, until `Ready`."""
+    """Worker -> supervisor: the worker loads for that execution provider from now until `Ready`."""
 
     provider: str
 
@@ -209,26 +210,26 @@ class Progress(msgspec.Struct, frozen=True, tag="progress"):
 
 
 class Placed(msgspec.Struct, frozen=True, tag="placed"):
-    """Worker -> supervisor: a second `Load` was followed; this is what the system says of me since."""
+    """Worker -> supervisor: a second `Load` was followed; the system schedules the worker like this since."""
 
     priority: Priority
 
 
 class ProviderFailure(msgspec.Struct, frozen=True, tag="provider_failure"):
-    """Worker -> supervisor: that execution provider doesn't work here, and this process ends; try the chain's next."""
+    """Worker -> supervisor: that execution provider doesn't work here, and this process ends. The next one is due."""
 
     provider: str
     reason: str
 
 
 class Recycle(msgspec.Struct, frozen=True, tag="recycle"):
-    """Worker -> supervisor: I have grown too large or too old; replace me when another is ready."""
+    """Worker -> supervisor: the worker has grown too large or too old; it is replaced when another one is ready."""
 
     reason: str
 
 
 class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
-    """Child -> supervisor: can't start, and starting again would not help."""
+    """Child -> supervisor: the process can't start, and starting it again would not help."""
 
     kind: str
     """A name of `supervisor.processes.exit_codes`."""
@@ -239,7 +240,7 @@ class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
 class Connect(msgspec.Struct, frozen=True, tag="connect"):
     """Supervisor -> both ends of a new channel, with three file descriptors: orders pipe, commits pipe, arena.
 
-    To the front it also says who speaks there. A worker serves several while one front takes over from another.
+    To the front it also names the engine. A worker has several channels while one front takes over from another.
     """
 
     generation: int
@@ -247,18 +248,18 @@ class Connect(msgspec.Struct, frozen=True, tag="connect"):
     ring_samples: int
     engine: EngineInfo | None = None
     slot: int = 0
-    """Which of the workers: a later generation in the same slot takes the place of an earlier one."""
+    """The worker's slot: a later generation in the same slot takes the place of an earlier one."""
 
 
 class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
-    """Supervisor -> front: that generation is dead and reaped, or is to get no new segment (`draining`)."""
+    """Supervisor -> front: that generation is dead and reaped, or gets no new segment (`draining`)."""
 
     generation: int
     draining: bool = False
 
 
 class Distrust(msgspec.Struct, frozen=True, tag="distrust"):
-    """Front -> supervisor: that generation broke a contract of this module (a wrong CRC, say): end it."""
+    """Front -> supervisor: that generation broke a contract of this module (a wrong CRC, say) and is to be ended."""
 
     generation: int
     reason: str
@@ -271,7 +272,7 @@ class Idle(msgspec.Struct, frozen=True, tag="idle"):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front -> supervisor: follows messages, and accepts requests when it has heard the first `Situation`."""
+    """Front -> supervisor: the front follows messages; it accepts requests once it has read the first `Situation`."""
 
 
 class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,39 +289,39 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     started: float | None = None
     """Monotonic seconds."""
     load_seconds: float | None = None
-    """What a worker took to load its engine."""
+    """Seconds in which a worker loaded its engine."""
     restarts: int | None = None
-    """Of the role."""
+    """Restarts of the role so far."""
     last_exit: str = ""
     """How the role's last process to die ended: `SIGKILL`, `status 1`; empty if none has died."""
     last_exit_at: float | None = None
     """Monotonic seconds."""
     slot: int | None = None
-    """Which of several workers, from 0; None where there is one."""
+    """The worker's slot, from 0; None where there is one worker."""
     provider: str = ""
-    """What a worker's engine runs on; empty while none is loaded."""
+    """The execution provider of a worker's engine; empty while none is loaded."""
     priority: Priority | None = None
     """How the system schedules a worker that has loaded."""
 
 
 class Tuning(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of the profile that `kokoro-live tune` keeps."""
+    """The state of the profile that `kokoro-live tune` keeps."""
 
     reason: str = ""
-    """Why none is in use; empty if one is."""
+    """The reason for which no profile is in use; empty if one is."""
     created: float | None = None
     """Seconds since 1970."""
     chosen: dict[str, str] = {}
-    """What it says of settings that nobody gave, as people read it."""
+    """The profile's values for settings that nobody gave, as text for people."""
     verdict: str = ""
-    """In one sentence: what it chose and why."""
+    """One sentence on the choice and its reason."""
 
 
 class Situation(msgspec.Struct, frozen=True, tag="situation"):
-    """Supervisor -> front: why nothing can speak, or in what state what does is (`/ready`, 503s, `/metrics`)."""
+    """Supervisor -> front: how the processes stand, and why nothing can speak if so (`/ready`, 503s, `/metrics`)."""
 
     worker_state: str
-    """Of several workers, that of the one which stands best."""
+    """The state of the worker; among several, of the one that stands best."""
     reason: str
     restarts: dict[str, int]
     """Restarts so far by process role: front, worker."""
@@ -330,8 +331,27 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     tuning: Tuning | None = None
 
 
+class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
+    """Supervisor -> front, first of all, with one file descriptor: record your texts there (`shm.in_flight`)."""
+
+
+class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
+    """Supervisor -> front: texts that were in the works when fronts died, by the digests of `shm.in_flight`."""
+
+    suspected: tuple[bytes, ...] = ()
+    """Say so (`Cleared`) when one of them is answered."""
+    refused: dict[bytes, float] = {}
+    """Until when on the monotonic clock each isn't to be tried again."""
+
+
+class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
+    """Front -> supervisor: that suspected text was answered, and this process lives."""
+
+    digest: bytes
+
+
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
-    """Supervisor -> child: accept nothing new, finish what streams, exit 0."""
+    """Supervisor -> child: accept nothing new, finish the streams, exit 0."""
 
 
 ControlMessage = (
@@ -349,6 +369,9 @@ ControlMessage = (
     | Idle
     | Started
     | Situation
+    | TextBoard
+    | Suspects
+    | Cleared
     | Drain
 )
 
@@ -356,7 +379,7 @@ _Message = TypeVar("_Message")
 
 
 def _decoder(decode: Callable[[bytes], _Message]) -> Callable[[bytes], _Message]:
-    """`decode`, with one kind of error for everything that isn't a message.
+    """Make `decode` raise one kind of error for everything that isn't a message.
 
     msgspec lets invalid UTF-8 and too deep nesting through as Python's own errors.
     """

@@ -2,12 +2,12 @@
 
 prometheus-client's multiprocess mode, with `front-0`, `worker-0`, `worker-1` in place of pids. A slot is held by a lock
 that the kernel gives back whenever and however its holder ends; the next process of that role takes the same files
-and counts on. So the number of files is bounded by how many processes of a role live at once, and a counter never
-goes back, whoever is killed.
+and counts on. So the number of files is bounded by the number of processes of a role that live at once, and a counter
+never goes back after any kill.
 
 A value is 16 bytes stored by one copy, and an entry counts only when the file's length of use says so, which is written
-last: whoever is killed in the middle leaves nothing half. All pages are written when a file is made, because a mapped
-page for which there is no room on the disk would be SIGBUS later (`tests/shm/test_metric_files.py` fills the files).
+last: a process that is killed in the middle leaves no half entry. All pages are written when a file is made, because a
+mapped page for which the disk has no room would be SIGBUS later (`tests/shm/test_metric_files.py` fills the files).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from prometheus_client.multiprocess import MultiProcessCollector
 log = logging.getLogger(__name__)
 
 FILES = {"counter": 1 << 18, "histogram": 1 << 19, "gauge_livesum": 1 << 14, "gauge_livemax": 1 << 14}
-"""Bytes by kind; what is counted here fits several times over."""
+"""Bytes by kind of metric: several times the size of all metrics that there are."""
 
 MAX_SLOTS = 32
-"""Processes of one role that live at the same time."""
+"""Processes of one role that may live at the same time."""
 
 _UNREADABLE = (OSError, ValueError, RuntimeError, LookupError, struct.error)
 
 
 class MetricFiles:
-    """This process's files, and what all processes have in theirs. Metrics made from now on are kept in them."""
+    """This process's metric files, and a view of all processes'. Metrics made from now on are kept in the files."""
 
     def __init__(self, folder: Path, role: str) -> None:
         """Take a slot. To be called before the process's first metric.
@@ -74,7 +74,7 @@ class MetricFiles:
         raise OSError(f"{MAX_SLOTS} processes of the role {role} live already")
 
     def collect(self) -> Iterable[Metric]:
-        """All processes' metrics: counters of the dead too, gauges of the living only.
+        """All processes' metrics: counters of dead processes too, gauges of living ones only.
 
         A file that can't be read is left out, with a line in the log the first time.
         """
@@ -102,7 +102,7 @@ class MetricFiles:
         return True
 
     def _alive(self, slot: str) -> bool:
-        """Somebody holds the slot. A newcomer that asks in the same moment may take the next one."""
+        """Whether a process holds the slot. A new process that asks in the same moment may take the next slot."""
         with contextlib.suppress(FileNotFoundError):
             fd = os.open(self._folder / f"{slot}.lock", os.O_RDWR)
             try:
@@ -120,7 +120,7 @@ def _merged(files: list[str]) -> Iterable[Metric]:
 
 
 def _reserve(file: Path, size: int) -> None:
-    """See that the file has that many bytes on the disk."""
+    """Extend the file to that many bytes, written to the disk."""
     fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         have = os.fstat(fd).st_size
@@ -131,7 +131,7 @@ def _reserve(file: Path, size: int) -> None:
 
 
 def metric_files(folder: Path | None, role: str) -> MetricFiles | None:
-    """The files in the folder; None, with one line in the log, if there are none to be had."""
+    """The metric files in the folder; None, with one line in the log, if they can't be used."""
     if folder is None:
         return None
     try:

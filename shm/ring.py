@@ -34,21 +34,21 @@ from shm.killpoint import killpoint
 
 
 class TornBlock(Exception):
-    """What is in the ring isn't what the commit says was written."""
+    """The samples in the ring aren't those that the commit describes."""
 
 
 class Arena:
     """A mapping of a channel's shared memory.
 
-    Views into it stay valid as long as they live, also after `shm.memory`'s file descriptor was closed and after the
-    worker that wrote there is dead.
+    Views into the mapping stay valid as long as they live, even after the file descriptor was closed and the worker
+    that wrote there is dead.
     """
 
     def __init__(self, fd: int, rings: int, ring_samples: int) -> None:
         """Map `rings` rings of `ring_samples` samples each.
 
         Raises:
-            ValueError: the memory is smaller than that.
+            ValueError: the shared memory is smaller than that.
         """
         self.rings = rings
         self.ring_samples = ring_samples
@@ -62,7 +62,7 @@ class Arena:
 
 
 class RingWriter:
-    """The worker's end of a ring."""
+    """The worker's end of a ring: writes blocks where the front has released room."""
 
     def __init__(self, memory: Pcm) -> None:
         self._memory = memory
@@ -92,7 +92,7 @@ class RingWriter:
         return start, zlib.crc32(np.ascontiguousarray(samples, dtype="<i2").data)
 
     def release(self, position: int) -> None:
-        """Everything before `position` was read.
+        """The front has read everything before `position`.
 
         Raises:
             ValueError: `position` goes backwards, or past what was written.
@@ -103,7 +103,7 @@ class RingWriter:
 
 
 class RingReader:
-    """The front's end of a ring."""
+    """The front's end of a ring: reads blocks that a commit describes."""
 
     def __init__(self, memory: Pcm) -> None:
         self._memory = memory
@@ -112,7 +112,7 @@ class RingReader:
         """The committed block as one view, or two where it wraps; checked before it is returned.
 
         Raises:
-            TornBlock: the commit makes no sense, or the samples aren't those that it was made for.
+            TornBlock: the commit makes no sense, or its CRC isn't that of the samples.
         """
         if not 0 < samples <= len(self._memory) or position < 0:
             raise TornBlock(f"a block of {samples} samples at {position} in a ring of {len(self._memory)}")

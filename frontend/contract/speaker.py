@@ -42,6 +42,13 @@ class SpeechStream(Protocol):
         """True where the whole text is in the cache. Returns as soon as that is known."""
         ...
 
+    async def accepted(self) -> bool:
+        """True once the stream has a place, so that its audio will come; False if it was refused or has no sound.
+
+        Returns as soon as that is known, before any audio is there.
+        """
+        ...
+
     def close(self) -> None:
         """Give everything back at once, wherever the stream is. Idempotent."""
         ...

@@ -9,6 +9,7 @@ import time
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
+from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker
 from frontend.contract.stages import STAGES, Stages
 from frontend.http import request_id
@@ -41,6 +42,7 @@ def make_app(
     metrics: Metrics,
     phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
+    in_flight: InFlight | None = None,
 ) -> web.Application:
     """The HTTP surface over a speaker. Without a phonemizer or a status, their routes are missing.
 
@@ -58,7 +60,7 @@ def make_app(
 
     metrics.readings.add(lambda: engine_readings(speaker.engine))
 
-    speech = SpeechHandler(speaker, settings, metrics)
+    speech = SpeechHandler(speaker, settings, metrics, in_flight or InFlight())
     app.on_cleanup.append(speech.close)
     description = Description(lambda: build(ROUTES))
     mount(app, Handlers(speech, Catalog(speaker), Health(speaker), Scrape(metrics), description, phonemizer, status))

@@ -9,6 +9,7 @@ import msgspec
 from aiohttp import web
 
 from frontend.contract.errors import ApiError
+from frontend.contract.in_flight import InFlight, current
 from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
@@ -49,8 +50,14 @@ class Phonemizer:
     """The handler."""
 
     def __init__(
-        self, speaker: Speaker, pipeline: TextPipeline, max_input_characters: int, max_pause_seconds: float
+        self,
+        speaker: Speaker,
+        pipeline: TextPipeline,
+        max_input_characters: int,
+        max_pause_seconds: float,
+        in_flight: InFlight | None = None,
     ) -> None:
+        self._in_flight = in_flight or InFlight()
         self._speaker = speaker
         self._pipeline = pipeline
         self._max_input_characters = max_input_characters
@@ -76,12 +83,14 @@ class Phonemizer:
         engine = self._speaker.engine
         notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
         language = _language(fields, engine)
-        found = await asyncio.to_thread(self._phonemize, fields.markup, text, language, notation)
+        with self._in_flight.answering(text):
+            found = await asyncio.to_thread(self._phonemize, fields.markup, text, language, notation)
         return web.json_response(found)
 
     def _phonemize(self, markup: MarkupKind, text: str, language: str, notation: Notation) -> dict[str, Any]:
-        marked = parse_markup(markup, text, language, notation, self._max_pause_seconds)
-        words = list(self._pipeline.words(marked, language, notation))
+        with current.get().working():
+            marked = parse_markup(markup, text, language, notation, self._max_pause_seconds)
+            words = list(self._pipeline.words(marked, language, notation))
         spoken = [(word, _known(word, notation)) for word in words]
         phonemes = " ".join(script for _, script in spoken if script)
         silent = [word for word in words if word.source is not Source.USER and not pronounceable(word, notation)]

@@ -19,7 +19,8 @@ from aiohttp import hdrs, web
 
 from frontend.audio.encoding import Encoders, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
-from frontend.contract.errors import ApiError, SpeechError, Unavailable
+from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
+from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker, SpeechStream
 from frontend.contract.stages import STAGES
 from frontend.contract.word_timing import WordTiming
@@ -69,8 +70,11 @@ class _Answer:
 class SpeechHandler:
     """Answers speech requests."""
 
-    def __init__(self, speaker: Speaker, settings: FrontSettings, metrics: Metrics) -> None:
+    def __init__(
+        self, speaker: Speaker, settings: FrontSettings, metrics: Metrics, in_flight: InFlight | None = None
+    ) -> None:
         self._speaker = speaker
+        self._in_flight = in_flight or InFlight()
         self._settings = settings
         self._metrics = metrics
         self._encoders = Encoders()
@@ -108,6 +112,10 @@ class SpeechHandler:
         started = time.monotonic()
         call = speech_call(fields, self._settings.max_input_characters, captioned=captioned)
         killpoint("parsed")
+        with self._in_flight.answering(call.text):
+            return await self._speak(request, call, started)
+
+    async def _speak(self, request: web.Request, call: SpeechCall, started: float) -> web.StreamResponse:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
@@ -137,7 +145,9 @@ class SpeechHandler:
         delivery = Delivery(request, response, answer.encoding, listening, self._settings.chunk_ms, framing)
         try:
             with answer.turn.interruptible():
-                if primed := self._settings.prime_silence:
+                primed = self._settings.prime_silence
+                # Silence has the status 200: a request that is refused gets its own status, and no silence.
+                if primed and await stream.accepted():
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await delivery.prime(primed)
                 pieces = Pieces(stream)
@@ -153,7 +163,8 @@ class SpeechHandler:
             if not response.prepared:
                 raise
             log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))
-            self._metrics.count(Event.CUT)
+            if not isinstance(error, Interrupted):  # its own session wanted that
+                self._metrics.count(Event.CUT)
             self._metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
             try:
                 await delivery.fail(late_error_body(error))

@@ -19,7 +19,7 @@ from msgspec import UNSET
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.state_folder import write_whole
 from frontend.monitoring.status import report
-from frontend.monitoring.status.recommendations import DRIFTED
+from frontend.monitoring.status.recommendations import DRIFTED, NOTICED
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 
@@ -74,7 +74,7 @@ class Drift:
             self._baselines[self._engine] = recent
             self._store()
             return
-        if recent > baseline * DRIFTED and not self._told:
+        if recent > max(baseline * DRIFTED, NOTICED) and not self._told:
             self._told = True
             log.warning(
                 "slower than before: the real-time factor is %.3f, and was %.3f (median of %d segments)",
@@ -96,7 +96,7 @@ class Drift:
         if len(factors) > 2 * PART:
             del factors[PART]
         ratio = median(factors[PART:]) / median(factors[:PART])
-        if ratio > DRIFTED >= (self._stream_ratio or 0.0):
+        if median(factors[PART:]) > NOTICED and ratio > DRIFTED >= (self._stream_ratio or 0.0):
             log.warning("a stream has become %.2f times slower from its first segments to its last", ratio)
         self._stream_ratio = ratio
 

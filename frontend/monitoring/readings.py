@@ -21,6 +21,7 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
         "1 for the engine that speaks now; absent while nothing can.",
         ("engine", "provider", "model"),
     ),
+    "engine_stands_in": ("1 while espeak-ng speaks only because Kokoro was wanted and can't.", ("engine",)),
     "process_resident_memory_bytes": ("Memory of all processes of a role together.", ("process",)),
     "cost_seconds_per_100_tokens": ("Fitted: work for a script of 100 tokens.", ("engine",)),
     "cost_audio_seconds_per_token": ("Fitted: audio of each token of a script, at speed 1.", ("engine",)),
@@ -64,6 +65,7 @@ def engine_readings(engine: EngineInfo | None) -> Iterator[Reading]:
     """The engine in use."""
     if engine is not None:
         yield "engine_info", (engine.name, engine.provider, engine.model), 1
+        yield "engine_stands_in", (engine.name,), float(engine.stands_in)
 
 
 def cost_readings(accounts: Mapping[str, Account]) -> Iterator[Reading]:

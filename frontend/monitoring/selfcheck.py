@@ -17,11 +17,11 @@ from msgspec import UNSET
 from frontend.contract.errors import Overloaded, SpeechError, Unavailable, Unspeakable
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
-from frontend.monitoring.drift import LEAST, identity
+from frontend.monitoring.drift import identity
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.state_folder import write_whole
 from frontend.monitoring.status import report
-from frontend.monitoring.status.recommendations import DRIFTED
+from frontend.monitoring.status.recommendations import DRIFTED, NOTICED
 from frontend.streams.cache.prewarm import IdleSpeaker
 from frontend.text.language import language_of
 from frontend.text.voice_spec import default_voice, parse_voice
@@ -162,7 +162,7 @@ class SelfCheck:
             check.first_audio_seconds,
             "" if ratio is None else f", {ratio:.2f} times the median before",
         )
-        if ratio is not None and ratio > DRIFTED and check.real_time_factor >= LEAST:
+        if ratio is not None and ratio > DRIFTED and check.real_time_factor >= NOTICED:
             log.warning("the self-check is %.2f times slower than those before it", ratio)
 
     def _compared(self) -> list[Check]:

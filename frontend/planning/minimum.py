@@ -5,8 +5,8 @@ from __future__ import annotations
 MIN_FIRST_TOKENS = 30
 """A segment is no shorter, and the first one least of all, where that can be, unless the settings say otherwise.
 
-Very short inputs sound wrong with the published model: one project repeats texts of fewer phonemes than this, and cuts
-the first copy away.
+A piece of a few words has a melody of its own, which shows that it was cut off.
+A whole text that is shorter sounds right.
 """
 
 SHORTEST_FIRST_TOKENS = 10

@@ -1,4 +1,4 @@
-"""What makes two segments the same work, and so the same samples."""
+"""The key under which a segment is cached and quarantined: equal keys mean equal samples."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def fingerprint(engine: EngineInfo, script: str, language: str, voice: Voice, speed: float) -> bytes:
-    """16 bytes. The voice counts by its numbers, not by its name: `EngineInfo.voices_sha256` is among what is hashed.
+    """A hash of 16 bytes.
 
-    The provider isn't: what another one makes of the same model differs by rounding.
+    The voice counts by its numbers, not by its name alone: `EngineInfo.voices_sha256` is part of the hash. The
+    execution provider isn't: two providers' samples of one model differ by rounding only.
     """
     what = (engine.name, engine.model, engine.model_sha256, engine.voices_sha256, script, language, voice, speed)
     return hashlib.blake2b(_encode(what), digest_size=16).digest()

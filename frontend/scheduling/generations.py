@@ -31,9 +31,7 @@ class Generations:
         self._shared = shared
         self._watch = watch
         self._dispatcher = dispatcher
-        self._records = Records(
-            shared.streams, shared.ledger, shared.cache, shared.metrics, self._ended, dispatcher.wake
-        )
+        self._records = Records(shared, self._ended, dispatcher.wake)
 
     def connect(self, connect: Connect, fds: list[int]) -> None:
         """A generation is ready: it gets all new segments of its slot, in place of the one before it there.
@@ -63,7 +61,7 @@ class Generations:
         """The stream is closed: every generation drops what it has of it."""
         for link in self._shared.links.all:
             link.in_worker -= sum(1 for _ in stream.segments.at(link))
-            link.forget(stream.number)
+            link.rings.forget(stream.number)
             self._retire_if_idle(link)
 
     def close(self) -> None:
@@ -90,11 +88,11 @@ class Generations:
         stream ends, because its listener may not have heard all of it."""
         has_work = any(True for _ in stream.segments.at(link))
         if link.draining and self._dispatcher.link_for(stream) is not link and not has_work:
-            link.leave(stream.number)
+            link.rings.leave(stream.number)
 
     def _retire_if_idle(self, link: Link) -> None:
         """Close a draining link that no stream has a ring at, and let the supervisor stop its worker."""
-        if link.draining and not link.leases:
+        if link.draining and not link.rings.leases:
             self._shared.links.drop(link)
             self._watch.end(link)
             link.close()

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from frontend.monitoring.metrics import Event
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.watch import Watch
-from frontend.streams.link import Lease, Link
+from frontend.streams.link import Link
 from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.ring_room import take_out
+from frontend.streams.rings import Lease
 from frontend.streams.stream import Stream
 from shm.killpoint import killpoint
 from shm.messages import SegmentOrder
@@ -31,7 +32,7 @@ class Orders:
         Args:
             deadline: monotonic seconds at which the segment's sample 0 must be there.
         """
-        lease = link.lease(stream.number)
+        lease = link.rings.lease(stream.number)
         if lease and lease.last > planned.index:
             lease = self._make_way(link, stream)
         if lease is None:
@@ -62,8 +63,8 @@ class Orders:
 
     def _make_way(self, link: Link, stream: Stream) -> Lease | None:
         """A ring for a segment that comes before others which the worker has already: those begin again after it."""
-        unread = link.has_free_ring or not take_out(stream.segments, link.leases[stream.number])
-        lease = link.renew(stream.number, self._number(), unread)
+        unread = link.rings.has_free or not take_out(stream.segments, link.rings.leases[stream.number])
+        lease = link.rings.renew(stream.number, self._number(), unread)
         for later in list(stream.segments.at(link)) if lease else ():
             later.orphaned(Loss.INNOCENT)
             link.in_worker -= 1

@@ -52,7 +52,7 @@ class Placement:
             return links[0]
         if self.isolation and segment is not self.isolation.segment:
             links = [link for link in links if link is not self.isolation.link]
-        links = [link for link in links if link.has_ring(stream.number, segment.index)] or links
+        links = [link for link in links if link.rings.can_hold(stream.number, segment.index)] or links
         times = {link.generation: self._finish(link, segment) for link in links}
         best = min(links, key=lambda link: times[link.generation])
         stay = next((each.link for each in reversed(stream.segments) if each.link in links), None)

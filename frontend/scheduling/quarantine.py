@@ -1,4 +1,4 @@
-"""Segments that killed several workers, kept from killing more, for a while."""
+"""Quarantine: segments that killed several workers are not tried again for a while."""
 
 from __future__ import annotations
 

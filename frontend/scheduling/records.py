@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from frontend.contract.errors import Unspeakable
-from frontend.monitoring.metrics import Metrics
-from frontend.planning.ledger import Ledger
+from frontend.scheduling.shared import Shared
 from frontend.streams.cache.entry import CachedSegment
-from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.link import Link
 from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment, SegmentState
@@ -25,23 +23,12 @@ from shm.ring import TornBlock
 class Records:
     """A worker that breaks a contract loses its link: nothing that it says later is believed."""
 
-    def __init__(
-        self,
-        streams: Mapping[int, Stream],
-        ledger: Ledger,
-        cache: SegmentCache,
-        metrics: Metrics,
-        ended: Callable[[Link, Stream], None],
-        sounds: Callable[[], None],
-    ) -> None:
+    def __init__(self, shared: Shared, ended: Callable[[Link, Stream], None], sounds: Callable[[], None]) -> None:
         """Args:
         ended: called for each segment that its worker is through with.
         sounds: called when a stream's first block is there.
         """
-        self._streams = streams
-        self._ledger = ledger
-        self._cache = cache
-        self._metrics = metrics
+        self._shared = shared
         self._ended = ended
         self._sounds = sounds
 
@@ -53,8 +40,8 @@ class Records:
         if isinstance(message, Quit):
             link.lose("it ends on its own account", Loss.INNOCENT)
             return
-        number = link.stream_of(message.stream)
-        stream = None if number is None else self._streams.get(number)
+        number = link.rings.stream_of(message.stream)
+        stream = None if number is None else self._shared.streams.get(number)
         planned = stream.segments.find(message.segment) if stream else None
         if stream is None or planned is None or not planned.is_at(link):
             return  # sent before the worker read that the stream is forgotten
@@ -107,16 +94,16 @@ class Records:
         if not planned.resumed:  # else a part of it was made elsewhere, and the seconds are of the rest alone
             load = planned.load(self._running(link))
             tokens, speed = planned.segment.tokens, planned.speed
-            account = self._ledger.of(link.engine)
+            account = self._shared.ledger.of(link.engine)
             account.observe(tokens, speed, done.samples, done.seconds, done.prosody_seconds, load)
-            self._metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
+            self._shared.metrics.segment_made(link.engine, stream.number, done.seconds, done.samples, load)
         if planned.kept is not None:
             samples = np.concatenate(planned.kept) if planned.kept else np.zeros(0, np.int16)
-            self._cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))
+            self._shared.cache.keep(planned.key, CachedSegment(samples, tuple(planned.marks)))
             planned.kept = None
         planned.ended(SegmentState.DONE)
         self._ended(link, stream)
 
     def _running(self, link: Link) -> int:
         """How many segments the worker's inference threads are at."""
-        return sum(p.link is link and p.touched is not None for s in self._streams.values() for p in s.segments)
+        return sum(p.link is link and p.touched is not None for s in self._shared.streams.values() for p in s.segments)

@@ -19,6 +19,7 @@ from frontend.planning.stored import stored_profiles
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher
 from frontend.scheduling.generations import Generations
+from frontend.scheduling.plan_profiles import PlanProfiles
 from frontend.scheduling.quarantine import Quarantine
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.standing import Standing
@@ -51,6 +52,7 @@ class Scheduler:
         cache: SegmentCache,
     ) -> None:
         self._reader = reader
+        self._profiles = PlanProfiles()
         self._numbers = itertools.count(1)
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
         ledger = Ledger(settings.adapt_plans, stored_profiles(settings.cost_profiles))
@@ -89,7 +91,8 @@ class Scheduler:
             for other in streams.values():
                 if other.request.urgency is Urgency.IDLE:
                     other.fail(Unavailable("listeners come first"))
-        segments = self._reader.segments(request, engine, self._shared.ledger.of(engine).profile)
+        profile = self._profiles.of(self._shared.ledger.of(engine), request)
+        segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor)
         stream = Stream(next(self._numbers), request, engine, text, self._host)
         streams[stream.number] = stream

@@ -21,7 +21,7 @@ from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 
 FACTOR = 10.0
-"""A block may take so many times as long as its whole segment should."""
+"""A block may take this many times as long as its whole segment should."""
 
 STILL = 0.002
 """The share of one processor up to which a process counts as not running: a tick of 10 ms in 5 s."""

@@ -82,8 +82,8 @@ class FrontSettings:
     min_first_tokens: int = field(
         default=MIN_FIRST_TOKENS,
         metadata={
-            "help": "Phonemes that a segment has at least, where that can be. Fewer start sooner, and sound wrong with "
-            "the published model, which learnt from whole sentences: not under 10."
+            "help": "Phonemes that a segment has at least, where that can be. Fewer start sooner, and sound cut off: "
+            "a piece of a few words has a melody of its own. Not under 10."
         },
     )
     cache_bytes: int = field(

@@ -6,57 +6,22 @@ import asyncio
 import contextlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
 
 from frontend.streams.loss import Loss
+from frontend.streams.rings import Lease, Rings
 from shm.engine_info import EngineInfo
 from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.messages import CommitMessage, Connect, Forget, OrderMessage, Release, SegmentOrder, decode_commit, encode
-from shm.ring import Arena, RingReader
-
-
-@dataclass(eq=False)
-class Lease:
-    """A stream's ring in one generation's arena, and the credit in it."""
-
-    stream: int
-    number: int
-    """The number under which the worker knows it."""
-    ring: int
-    reader: RingReader
-    capacity: int
-    """Samples."""
-    sealed: int = 0
-    """Samples committed since the stream took the ring."""
-    released: int = 0
-    """Of those, samples that the listener has taken."""
-    reserved: int = 0
-    """Samples that dispatched segments are expected to need still."""
-    last: int = -1
-    """Index of the last segment that was dispatched into it: they lie in the ring in the order of the stream."""
-
-    @property
-    def room(self) -> int:
-        """Samples that the next segment may need."""
-        return self.capacity - (self.sealed - self.released) - self.reserved
-
-    @property
-    def full(self) -> bool:
-        """The worker can write nothing more until the listener has taken some."""
-        return self.sealed - self.released >= self.capacity
-
-    @property
-    def empty(self) -> bool:
-        return self.sealed == self.released and self.reserved == 0
+from shm.ring import Arena
 
 
 class Link:
     """One worker generation, as the front sees it.
 
-    `on_record` gets every commit-channel message; `on_lost` is called once, when the channel broke: all that the
-    worker sealed before it died was delivered by then.
+    `on_record` gets every message of the commits channel. `on_lost` is called once, when the channel breaks: by then
+    all blocks that the worker sealed before it died were delivered.
     """
 
     def __init__(
@@ -78,16 +43,10 @@ class Link:
         self.engine: EngineInfo = connect.engine
         self.draining = False
         self.in_worker = 0
-        """Segments dispatched and not ended."""
+        """Segments that the worker was given and hasn't ended."""
         self.slot = connect.slot
-        self.leases: dict[int, Lease] = {}
-        """By stream: those that segments are dispatched into."""
-        self._by_number: dict[int, Lease] = {}
-        self._put_aside: dict[int, list[int]] = {}
-        """By stream: rings in which only what was sealed is still wanted."""
-        self._arena: Arena | None = Arena(memory, connect.rings, connect.ring_samples)
+        self.rings = Rings(Arena(memory, connect.rings, connect.ring_samples), self._forget_number)
         os.close(memory)  # the mapping stays
-        self._free = list(range(connect.rings))
         os.set_blocking(orders, False)
         os.set_blocking(commits, False)
         self._orders = FrameWriter(orders)
@@ -98,73 +57,24 @@ class Link:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(commits, self.read)
 
-    def lease(self, stream: int) -> Lease | None:
-        """The stream's ring; None if all are taken."""
-        return self.leases.get(stream) or self._take_ring(stream, stream)
-
-    def renew(self, stream: int, number: int, unread: bool) -> Lease | None:
-        """Another ring for the stream; what it has in the present one stays readable, and nothing more is written
-        there. None if all are taken.
-
-        Args:
-            number: one that the worker hasn't heard yet.
-            unread: what was sealed in the present ring is still wanted there; else it may be the next one.
-        """
-        if unread and not self._free:
-            return None
-        self.leave(stream)
-        if not unread:
-            self._free.append(self._put_aside[stream].pop())
-        return self._take_ring(stream, number)
-
-    def leave(self, stream: int) -> None:
-        """Nothing more is written for the stream, and what it has in its ring stays readable until it is forgotten."""
-        if lease := self.leases.pop(stream, None):
-            del self._by_number[lease.number]
-            self._put_aside.setdefault(stream, []).append(lease.ring)
-            self._send(Forget(lease.number))
-
-    def has_ring(self, stream: int, index: int) -> bool:
-        """The stream has one that segment `index` may follow in, or could have another."""
-        lease = self.leases.get(stream)
-        return (lease is not None and lease.last < index) or self.has_free_ring
-
-    @property
-    def has_free_ring(self) -> bool:
-        return self._arena is not None and bool(self._free)
-
-    def _take_ring(self, stream: int, number: int) -> Lease | None:
-        if self._arena is None or not self._free:
-            return None
-        ring = self._free.pop()
-        lease = Lease(stream, number, ring, RingReader(self._arena.ring(ring)), self._arena.ring_samples)
-        self.leases[stream] = self._by_number[number] = lease
-        return lease
-
-    def stream_of(self, number: int) -> int | None:
-        """The stream that the worker knows by that number; None for one that was forgotten."""
-        lease = self._by_number.get(number)
-        return lease.stream if lease else None
-
     def dispatch(self, order: SegmentOrder) -> None:
+        """Give the worker a segment."""
         self.in_worker += 1
         self._send(order)
 
     def release(self, lease: Lease, position: int) -> None:
-        """The listener took everything before `position`."""
+        """The listener has taken everything before `position` of the ring: tell the worker if it still writes there."""
         lease.released = position
-        if self._by_number.get(lease.number) is lease:
+        if self.rings.is_written(lease):
             self._send(Release(lease.number, position))
 
-    def forget(self, stream: int) -> None:
-        """Take the stream's rings back; the worker writes nothing for it once it has read this."""
-        self.leave(stream)
-        self._free += self._put_aside.pop(stream, [])
+    def _forget_number(self, number: int) -> None:
+        self._send(Forget(number))
 
     def _send(self, message: OrderMessage) -> None:
         if not self._open:
             return
-        # A worker that is gone is noticed by its commits channel, after what it still sealed was read.
+        # The commits channel tells that a worker is gone, after the blocks that it still sealed were read.
         with contextlib.suppress(BrokenChannel):
             self._orders.send(encode(message))
             if self._orders.pending:
@@ -178,10 +88,10 @@ class Link:
         self._loop.remove_writer(self._orders.fd)
 
     def read(self) -> None:
-        """Take in what the worker has said."""
+        """Take in the worker's records that have come."""
         try:
             for payload in self._commits.receive() if self._open else ():
-                if self._open:  # else the record before this was the last that was believed
+                if self._open:  # else the record before this one broke a contract, and nothing after it is believed
                     self._on_record(self, decode_commit(payload))
         except BrokenChannel as end:
             self.lose(str(end))
@@ -189,9 +99,10 @@ class Link:
             self.lose(f"a record that makes no sense: {error}")
 
     def lose(self, reason: str, loss: Loss = Loss.CRASH) -> None:
-        """Close, and say so, and whether a segment that the worker had may be to blame.
+        """Close, and call `on_lost`. Sealed blocks stay readable as long as somebody holds them.
 
-        Blocks that were sealed stay readable as long as somebody holds them.
+        Args:
+            loss: how the generation was lost; it tells whether a segment that the worker had may be the cause.
         """
         if self._open:
             self.close()
@@ -205,6 +116,4 @@ class Link:
             self._loop.remove_writer(self._orders.fd)
             self._commits.close()
             self._orders.close()
-            self.leases.clear()
-            self._by_number.clear()
-            self._arena = None  # lives on in the blocks that somebody holds
+            self.rings.close()

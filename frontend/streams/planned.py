@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from frontend.streams.cache.entry import CachedSegment
-from frontend.streams.link import Lease, Link
+from frontend.streams.link import Link
 from frontend.streams.loss import Loss
+from frontend.streams.rings import Lease
 from frontend.streams.sealed_block import SealedBlock
 from frontend.text.segment import Segment
 from shm.audio import Pcm
@@ -56,9 +57,10 @@ class PlannedSegment:
     marks_of: Link | None = None
     """The generation that sent `marks`; a generation that resumes the segment sends all of them again."""
     deaths: int = 0
-    """Generations that were lost while they worked at it."""
+    """Generations that were lost while they worked at it, one after another without a block sealed in between."""
     hangs: int = 0
     """Of `deaths`, those that the watchdog decided."""
+    _sealed_at_death: int = -1
     touched: float | None = None
     """When an inference thread took up its present block, on the event loop's clock; None between blocks."""
     side_by_side: list[int] = field(default_factory=list)
@@ -134,6 +136,9 @@ class PlannedSegment:
         Only a segment that an inference thread was at can have ended the worker.
         """
         if self.touched is not None and loss is not Loss.INNOCENT:
+            if self.sealed != self._sealed_at_death:  # a text that kills workers does so at the same place each time
+                self.deaths = self.hangs = 0
+                self._sealed_at_death = self.sealed
             self.deaths += 1
             self.hangs += loss is Loss.HANG
         self.state = SegmentState.PLANNED

@@ -6,8 +6,9 @@ already, the stream needs another ring there, or the same one after its unread s
 
 from __future__ import annotations
 
-from frontend.streams.link import Lease, Link
+from frontend.streams.link import Link
 from frontend.streams.planned import PlannedSegment
+from frontend.streams.rings import Lease
 from frontend.streams.segment_queue import SegmentQueue
 
 
@@ -16,10 +17,10 @@ def has_room(link: Link, stream: int, segments: SegmentQueue, segment: PlannedSe
 
     An empty ring has room for any segment: a segment longer than the ring is written as its listener takes it.
     """
-    lease = link.leases.get(stream)
+    lease = link.rings.leases.get(stream)
     if lease and lease.last > segment.index:
-        return link.has_free_ring or can_take_out(segments, lease)
-    lease = link.lease(stream)
+        return link.rings.has_free or can_take_out(segments, lease)
+    lease = link.rings.lease(stream)
     if lease is None:
         return False
     return segment.estimate - segment.sealed <= lease.room or lease.empty

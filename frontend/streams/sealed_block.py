@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frontend.streams.link import Lease, Link
+from frontend.streams.link import Link
+from frontend.streams.rings import Lease
 from shm.audio import Pcm
 
 

@@ -134,6 +134,13 @@ class Stream:
             await self._changed.wait()
         return self.text.ended and not self._missing and not self._failure
 
+    async def accepted(self) -> bool:
+        """See `SpeechStream.accepted`."""
+        while not (self.timing.admitted or self.timing.sounds or self._failure):
+            self._changed.clear()
+            await self._changed.wait()
+        return not self._failure
+
     def progress(self) -> None:
         """A block was sealed, or a segment ended."""
         self._changed.set()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Executor
 
+from frontend.contract import in_flight
 from frontend.streams.segment_queue import SegmentQueue
 from frontend.text.segment import Segment
 
@@ -21,6 +22,7 @@ class TextAhead:
 
     def __init__(self, segments: Iterator[Segment], executor: Executor) -> None:
         self._segments = segments
+        self._text = in_flight.current.get()
         self._executor = executor
         self._room = asyncio.Event()
         self._room.set()
@@ -33,7 +35,11 @@ class TextAhead:
         """The next segment, once there is room for it; None at the end of the text."""
         await self._room.wait()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, next, self._segments, None)
+        return await loop.run_in_executor(self._executor, self._read)
+
+    def _read(self) -> Segment | None:
+        with self._text.working():
+            return next(self._segments, None)
 
     def mind(self, segments: SegmentQueue) -> None:
         """Let the reading go on or wait. To be called after a segment was planned, dispatched or heard."""

@@ -9,7 +9,7 @@ def _words(listed: str) -> frozenset[str]:
 
 NEVER_LAST = _words(
     "mr mrs messrs dr drs prof e.g eg i.e ie cf vs viz vgl z.b d.h u.a bzw bspw evtl ggf resp "
-    "mme mlle mgr डॉ श्री श्रीमती प्रो पं"
+    "v mme mlle mgr assoc asst feat dir डॉ श्री श्रीमती प्रो पं"
 )
 """Something always follows, whatever it begins with: titles, "for example" and the like."""
 
@@ -29,17 +29,25 @@ SELDOM_LAST = _words(
 """Names, dates and firms: the sentence ends only if the next word is one that begins sentences."""
 
 BEFORE_NUMBERS = _words(
-    "al no nos nr nro núm n vol vols p pp pg pág pag págs b d s c ca approx circa fig figs sec sect ch chap cap art "
+    "al no nos nr nro núm n vol vols p pp pg pág pag págs b d s c ca approx circa n° fig figs eq eqs tab pop apt "
+    "v b sec sect ch chap cap art "
     "arts abs eq ed vers ver v ex tel ext op par § rev bd"
 )
 """The sentence goes on if a number follows."""
+
+BIBLE = _words(
+    "gen ex exod lev num deut josh judg ps prov eccl isa jer ezek dan matt rom cor gal eph phil col thess tim "
+    "heb jas pet"
+)
+"""Before a chapter and verse; "col." and "ex." are other words elsewhere, so a number with a colon must follow."""
 
 LAST_OR_NOT = _words("etc usw usf ecc sqq ff min max sec hr hrs ft in lb lbs oz approx est dept misc incl excl sq")
 """Ordinary ends of sentences, unless what follows is in lower case, even with a writer who uses no capitals."""
 
 _ENGLISH = _words(
     "the he she it they we you i i'm i've i'll it's he's she's this that these those there then but and so if when "
-    "what who why how where my his her our their its after before however meanwhile yes not now"
+    "what who why how where my his her our their its after before however meanwhile yes not now did do does is "
+    "are was were can could will would should have has had let"
 )
 
 SENTENCE_STARTERS = {

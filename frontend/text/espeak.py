@@ -61,7 +61,7 @@ _helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p
 _memory: OrderedDict[tuple[str, str], str] = OrderedDict()
 _lock = threading.Lock()
 _unavailable: list[str] = []
-"""Voices ("" is the library) for which one line in the log has said why there is no pronunciation."""
+"""Reasons why there is no pronunciation that the log has already."""
 
 
 class EspeakUnavailable(Exception):
@@ -159,8 +159,8 @@ def _asked(voice: str, texts: list[str]) -> list[str]:
     try:
         answer = _helper.ask(msgspec.json.encode({"voice": voice, "texts": texts}))
     except HelperError as error:
-        if voice not in _unavailable:
-            _unavailable.append(voice)
+        if str(error) not in _unavailable:
+            _unavailable.append(str(error))
             _log.error("no pronunciation by espeak-ng: %s", error)
         raise EspeakUnavailable(str(error)) from error
     found: list[str] = msgspec.json.decode(answer)

@@ -80,9 +80,9 @@ class EspeakG2P:
                 part.phonemes = own
         else:
             alone = self._phonemes([part.text for part in parts])
-            for group, own in groups(alone, each):
-                parts[group.start].phonemes = own[0]
-                for place, more in zip(group[1:], own[1:], strict=True):
+            for group, shared in groups(alone, each):
+                parts[group.start].phonemes = shared[0]
+                for place, more in zip(group[1:], shared[1:], strict=True):
                     parts[place].phonemes, parts[place].joins = more, True
         sound = {part.word for part in parts if any(map(is_phone, part.phonemes))}
         for part in parts:

@@ -24,6 +24,12 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 _UNHEARD = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF), (0xFFFC, 0xFFFC), (0xFDD0, 0xFDEF), (0xFFFE, 0xFFFF))
 
 
+_FULL_WIDTH = frozenset(
+    [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *map(ord, "％＄＃＆＋－＝＠")]
+)
+"""ASCII in the width of ideographs; punctuation stays, because it is pronounced as pauses of those languages."""
+
+
 class _Characters(dict[int, str]):
     """What becomes of each character; filled as they come, since Unicode is too long to go through at start."""
 
@@ -36,6 +42,8 @@ class _Characters(dict[int, str]):
         character = chr(code)
         if character in _JOINERS or character == "\n":
             return character
+        if code in _FULL_WIDTH:
+            return chr(code - 0xFEE0)
         if character == "\t":
             return " "
         if character == "\u2029":

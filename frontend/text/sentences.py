@@ -26,6 +26,12 @@ _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 _QUOTE_GOES_ON = re.compile(r"[、，,]|と|って")
 
+_ROMAN = re.compile("[ivxl]+")
+_VERSE = re.compile(r"\. \d{1,3}:\d")
+_TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
+_SHORT_SENTENCE = 4
+"""Spaces: "At 5 a.m. Mr. Smith went" goes on, "He left the bank at 6 P.M. Mr. Smith then" does not."""
+
 _LOOK_BACK = 48
 """Characters before a full stop in which its word is looked for."""
 
@@ -86,8 +92,14 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
     if lower in abbreviations.NEVER_LAST or lower in abbreviations.NEVER_LAST_IN.get(language, ()):
         return True
-    if lower in abbreviations.BEFORE_NUMBERS and following[0].isdecimal():
+    if lower in abbreviations.BEFORE_NUMBERS and (following[0].isdecimal() or _ROMAN.fullmatch(following)):
         return True
+    if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):
+        return True
+    if lower == "ft" and not before[-1:].isdecimal():
+        return True  # "Rihanna ft. Drake"
+    if lower in ("a.m", "p.m") and following.lower() in _TITLES:
+        return stretch.count(" ", 0, stop) < _SHORT_SENTENCE
     if lower in abbreviations.LAST_OR_NOT and goes_on:
         return True
     is_name = lower in abbreviations.SELDOM_LAST and (word[0].isupper() or goes_on)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO
@@ -47,28 +50,46 @@ def write_all(stream: IO[bytes], pcm: bytes) -> None:
 
 @contextmanager
 def playing(command: list[str]) -> Iterator[Callable[[bytes], None]]:
-    """What is written is played; the block ends when it was heard, or when its listener quits the player.
+    """A function that plays samples. The block ends when they were heard, or when their listener quits the player.
 
     Raises:
-        CannotSpeak: the player can't be started, or failed.
+        CannotSpeak: the player can't be started, or failed, or found no sound card.
     """
-    try:
-        player = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0)
-    except OSError as error:
-        raise CannotSpeak(f"{command[0]} can't be started: {error.strerror}. Write a file with `-o`.") from error
-    assert player.stdin is not None
-    pipe = player.stdin
-
-    try:
+    with tempfile.TemporaryFile() as said:
         try:
-            yield lambda pcm: write_all(pipe, pcm)
-        except BrokenPipeError:
-            pass  # its exit status tells whether it was quit or failed
-        pipe.close()
-        status = player.wait()
-    finally:
-        player.kill()
-        player.wait()
-        pipe.close()
-    if status:
-        raise CannotSpeak(f"{command[0]} failed with status {status}. Write a file with `-o FILE.wav` instead.")
+            player = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said, bufsize=0)
+        except OSError as error:
+            raise CannotSpeak(f"{command[0]} can't be started: {error.strerror}. Write a file with `-o`.") from error
+        assert player.stdin is not None
+        pipe = player.stdin
+        try:
+            with contextlib.suppress(BrokenPipeError):  # its exit status tells whether it was quit or failed
+                yield lambda pcm: write_all(pipe, pcm)
+            pipe.close()
+            status = player.wait()
+        finally:
+            player.kill()
+            player.wait()
+            pipe.close()
+        said.seek(0)
+        if failure := _failure(status, said.read().decode(errors="replace")):
+            raise CannotSpeak(f"{command[0]} {failure}. Write a file with `-o FILE.wav` instead.")
+
+
+_NO_DEVICE = re.compile(
+    "audio open (failed|error)|no default audio device|initialize audio|cannot find card|connection refused",
+    re.IGNORECASE,
+)
+"""What players say without a sound card; ffplay exits with 0 all the same."""
+
+
+def _failure(status: int, said: str) -> str:
+    """Why a player failed, as one line; empty if it didn't."""
+    if not status and not _NO_DEVICE.search(said):
+        return ""
+    # ALSA tells of each file that it looked into.
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("ALSA lib")]
+    reason = f": {lines[0].rstrip('.')}" if lines else ""
+    if _NO_DEVICE.search(said):
+        return f"found no sound card{reason}"
+    return f"failed with status {status}{reason}"

@@ -223,4 +223,20 @@ _CAPTIONED = _Form(
 
 
 def _line(error: Exception) -> str:
+    """The reason in one line, without the HTTP library's own words about sockets."""
+    import aiohttp
+
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return "there is no host of that name"
+        case aiohttp.ClientConnectorError():
+            return os.strerror(error.os_error.errno).lower() if error.os_error.errno else "it can't be connected to"
+        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+            return "that is no http:// address"
+        case TimeoutError():
+            return "nothing came in time"
+        case aiohttp.ServerDisconnectedError():
+            return "it closed the connection"
+        case aiohttp.ClientResponseError():
+            return "it doesn't speak HTTP"
     return " ".join(str(error).split()) or type(error).__name__

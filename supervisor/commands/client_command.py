@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.composition import KINDS, SETTINGS, Settings
+from supervisor.settings.groups import write_options
 from supervisor.settings.options import settings_options
 from worker.settings import WorkerSettings
 
@@ -22,18 +23,21 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class ClientCommand(click.Command):
-    """Of all settings of a server it takes only those that it reads; the config file may have all of them."""
+    """A command that has options for the settings that it reads alone; the config file may have all of them."""
 
     reads: frozenset[str] = frozenset(_ENGINE)
     """Beside the address."""
 
     def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
-        unread = {field.name for kind in KINDS for field in fields(kind)} - self.reads - _ADDRESS
+        unread = SETTINGS - self.reads - _ADDRESS
         params = [param for param in params if param.name not in unread]
         for param in params:
             if isinstance(param, click.Option) and param.name in _ADDRESS:
                 param.hidden = True  # variables and config keys; on the command line, --url says it
         super().__init__(name, params=params, **attributes)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_options(self, ctx, formatter)
 
 
 class AskingCommand(ClientCommand):

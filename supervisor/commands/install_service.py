@@ -8,7 +8,7 @@ import click
 
 from supervisor.startup.definition import define, service_name
 from supervisor.startup.manager import install, manager
-from supervisor.startup.steps import manager_option, name_option, run, shown
+from supervisor.startup.steps import NO_BUS, lacks_bus, manager_option, name_option, run, shown
 from supervisor.startup.systemd import Systemd
 
 
@@ -47,6 +47,8 @@ def install_service(
         run(found.start(name))
     else:
         click.echo(f"Start it now with:\n{shown(found.start(name))}")
+        if isinstance(found, Systemd) and lacks_bus(os.environ):
+            click.echo(f"These fail from here: {NO_BUS}.", err=True)
     if isinstance(found, Systemd):
         click.echo(
             "It starts when you log in. To have it start with the machine: loginctl enable-linger "

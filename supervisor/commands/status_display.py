@@ -1,64 +1,128 @@
-"""`/status` as a person reads it. It shows what it doesn't know too: a server may be of another version."""
+"""`/status` as a person reads it, in 80 columns: advice and troubles first, then figures, then what each thing does.
+
+Figures of another version of the server are shown too, by their own names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+_MEGABYTE = 1e6
+
+_COLUMNS: dict[str, dict[str, str]] = {
+    "processes": {
+        "role": "role",
+        "state": "state",
+        "pid": "pid",
+        "uptime_seconds": "up",
+        "resident_memory_bytes": "memory",
+        "restarts": "restarts",
+        "last_exit": "last exit",
+    },
+    "streams": {
+        "request_id": "request",
+        "seconds_sent": "sent",
+        "seconds_ready": "ready",
+        "seconds_ahead": "ahead",
+        "waiting_segments": "waiting",
+    },
+    "errors": {"at": "at", "kind": "error", "request_id": "request"},
+}
+"""Fields of the lists that have many, with their headings. `--json` has all of them."""
+
+_FIRST = ("reason", "engine", "tuning", "totals", "memory", "cache")
+"""Figures that most people look for, in this order; the others follow in the server's."""
+
+_REQUEST_ID = 12
+"""Characters of a request's number that are shown, and enough to find it in the log."""
+
 
 def display(url: str, answer: Mapping[str, Any]) -> RenderableType:
-    """Single figures and groups of them as lines; lists of things as tables."""
+    """The whole answer."""
     ready = answer.get("ready")
     state = ("ready", "bold green") if ready else ("can't speak", "bold red")
+    parts: list[RenderableType] = [Text.assemble((url, "bold"), "  ", state)]
+    parts += [Text(f"! {each.get('message', each)}", "yellow") for each in answer.get("recommendations") or ()]
     lines = Table.grid(padding=(0, 2))
-    lines.add_row(Text(url, "bold"), Text(*state))
     tables: list[RenderableType] = []
-    for name, value in answer.items():
-        if name == "ready":
-            continue
+    rest = {name: value for name, value in answer.items() if name not in ("ready", "recommendations")}
+    for name in sorted(rest, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
+        value = rest[name]
         if isinstance(value, list) and value and all(isinstance(thing, dict) for thing in value):
             tables.append(_table(name, value))
-        else:
-            lines.add_row(Text(_words(name), "dim"), Text(_shown(value)))
-    return Group(lines, *tables)
+        elif value not in ([], {}):
+            lines.add_row(Text(_words(name), "dim"), Text(_shown(name, value), overflow="fold"))
+    return Group(*parts, lines, *tables)
 
 
 def lost(url: str, why: str) -> RenderableType:
-    """In its place while the server doesn't answer."""
+    """The display of a server that doesn't answer."""
     return Group(Text(url, "bold"), Text(why, "red"))
 
 
-def _table(name: str, things: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(title=_words(name), title_justify="left", title_style="dim")
-    columns = list(dict.fromkeys(column for thing in things for column in thing))
-    for column in columns:
-        table.add_column(_words(column))
+def _table(name: str, things: Sequence[Mapping[str, Any]]) -> RenderableType:
+    columns = _COLUMNS.get(name)
+    if columns is None:
+        return Group(Text(_words(name), "dim"), *(Text(f"  {_shown(name, thing)}") for thing in things))
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title=_words(name), title_style="dim")
+    table.title_justify = "left"
+    there = [field for field in columns if any(field in thing for thing in things)]
+    for field in there:
+        table.add_column(columns[field])
     for thing in things:
-        table.add_row(*(Text(_shown(thing[column]) if column in thing else "") for column in columns))
+        table.add_row(*(Text(_shown(field, thing[field]) if field in thing else "") for field in there))
     return table
 
 
-def _shown(value: Any) -> str:
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, dict) and value and all(isinstance(each, dict) for each in value.values()):
+        return "\n".join(f"{key}: {_shown(name, each)}" for key, each in value.items())
     if isinstance(value, dict):
-        return ", ".join(f"{_words(name)} {_shown(figure)}" for name, figure in _flat(value)) or "none"
+        return ", ".join(f"{_words(path)} {_shown(path, figure)}" for path, figure in _flat(value)) or "none"
     if isinstance(value, list):
-        return ", ".join(map(_shown, value)) or "none"
+        return ", ".join(_shown(name, each) for each in value) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, int | float):
+        return _unit(name)(value)
+    return str(value)[:_REQUEST_ID] if name == "request_id" else str(value)
+
+
+def _megabytes(value: float) -> str:
+    return f"{value / _MEGABYTE:.0f} MB"
+
+
+def _seconds(value: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if value >= 2 * length:
+            return f"{value / length:.0f} {unit}"
+    return f"{value:.3g} s"
+
+
+def _unit(name: str) -> Callable[[float], str]:
+    """A figure's name has its unit, in front or at its end."""
+    words = name.replace(" ", "_").split("_")
+    if words[-1] == "bytes":
+        return _megabytes
+    return _seconds if "seconds" in (words[0], words[-1]) else "{:.6g}".format
 
 
 def _flat(group: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Figures by the path to them. Lists of things within a group are for `--json`."""
     for name, value in group.items():
+        if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+            continue
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name} ")
-        else:
+        elif value not in ([], {}):
             yield f"{prefix}{name}", value
 
 
 def _words(name: str) -> str:
-    return name.replace("_", " ")
+    """A figure's name without the unit that its value has."""
+    return name.removesuffix("_bytes").removesuffix("_seconds").removeprefix("seconds_").replace("_", " ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
 from supervisor.tuning.application import ago
 from supervisor.tuning.profile import Case, Profile, Unusable, profile_file, read, write
+from worker.engine import EngineUnavailable
 from worker.machine import cores
 from worker.processors import processors
 
@@ -78,6 +80,12 @@ def _measure(context: click.Context, settings: Settings) -> Profile:
         raise click.UsageError("One worker is measured: leave --workers out.")
     if settings.worker.threads or settings.worker.concurrency:
         raise click.UsageError("--threads and --concurrency are measured: leave them out.")
+    if settings.worker.engine != "espeak":
+        from worker.model_choice import chosen_model
+
+        # Before the first start the model may still be in its packages; Case.of says what is missing.
+        with contextlib.suppress(EngineUnavailable):
+            chosen_model(settings.worker)
     try:
         case = Case.of(settings)
     except Unusable as error:

@@ -1,20 +1,20 @@
-"""`kokoro-live voices`: who can speak."""
+"""`kokoro-live voices`: the voices that can speak."""
 
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import click
 
 from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
-_COLUMNS = ("id", "name", "language", "gender", "engine")
+_COLUMNS = {"id": "voice", "language": "language", "gender": "sex", "engine": "engine"}
+"""Headings by the field of `GET /v1/audio/voices`."""
 
 
 @click.command(cls=ClientCommand)
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list for programs.")
 @client_options
 @click.pass_context
 def voices(context: click.Context, /, as_json: bool, **_settings: Any) -> None:
@@ -24,21 +24,11 @@ def voices(context: click.Context, /, as_json: bool, **_settings: Any) -> None:
     if as_json:
         click.echo(json.dumps(listed, indent=2))
         return
-    # A server may be of another version, and say less or more of a voice.
-    rows = [tuple(str(voice.get(column) or "") for column in _COLUMNS) for voice in listed]
-    if not sys.stdout.isatty():
-        click.echo("\n".join("\t".join(row) for row in (_COLUMNS, *rows)))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=f"Voices of {url or 'an engine in this process'}", title_justify="left")
-    for column in _COLUMNS:
-        table.add_column(column)
+    # A server of another version may say less or more of a voice.
+    rows = [tuple(_COLUMNS.values()), *(tuple(str(voice.get(field) or "") for field in _COLUMNS) for voice in listed)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _of_server(url: str) -> list[dict[str, Any]]:
@@ -55,7 +45,7 @@ def _of_server(url: str) -> list[dict[str, Any]]:
 
 
 def _of_engine(context: click.Context) -> list[dict[str, Any]]:
-    # Which engine would speak shows only when it is loaded: a model may be there and not be of use.
+    # Only loading shows which engine would speak: a model may be there and be of no use.
     from frontend.http.voice_description import described
     from worker.engine import EngineUnavailable
     from worker.select import choose

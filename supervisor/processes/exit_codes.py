@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
     MEMORY = 5
     """The PCM arena can't be reserved. Starting again later may help."""
     CRASH_LOOP = 6
-    """The front died five times in thirty seconds. Starting again may help, after a look at the log."""
+    """The front keeps dying without answering anybody. Starting again may help, after a look at the log."""
     INTERRUPTED = 130
     """A second SIGINT cut the draining short."""
 

@@ -9,6 +9,7 @@ from shm.messages import ControlMessage, Situation
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery
 from supervisor.processes.role import Role, RoleState
+from supervisor.processes.suspect_texts import SuspectTexts
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
@@ -25,8 +26,10 @@ class Fronts:
         self.role = Role("front", settings, nursery, timers)
         self._drain_timeout = drain_timeout
         self._nursery = nursery
-        self._told: dict[int, Situation] = {}
-        """By generation."""
+        self._suspects = SuspectTexts(timers.clock)
+        self.cleared = self._suspects.cleared
+        self._told: dict[tuple[int, type], ControlMessage] = {}
+        """By generation and kind of message."""
 
     def start(self) -> None:
         self.role.start(self._nursery.start("front"))
@@ -36,9 +39,12 @@ class Fronts:
         if self.role.state is RoleState.RUNNING and not self.role.successor:
             self.role.replace(self._nursery.start("front"), why)
 
-    def exited(self, child: Incarnation, status: int) -> None:
-        """A front has ended and was reaped."""
-        self._told.pop(child.generation, None)
+    def exited(self, child: Incarnation, status: int, asked: bool) -> None:
+        """A front has ended and was reaped. `asked`: it was told to end."""
+        for told in [told for told in self._told if told[0] == child.generation]:
+            del self._told[told]
+        if status and not asked:
+            self._suspects.front_died(child.in_flight, status)
         self.role.exited(child, status)
 
     def start_if_due(self) -> None:
@@ -69,12 +75,14 @@ class Fronts:
             yield self.role.process
         yield from self.role.draining.values()
 
-    def tell_situation(self, situation: Situation) -> None:
-        """Tell each front that hasn't heard it. A front accepts once it has heard its first."""
+    def tell_all(self, situation: Situation) -> None:
+        """Tell each front what it hasn't heard. A front accepts once it has heard its first situation."""
         for front in list(self.listening):
-            if self._told.get(front.generation) != situation:
-                self._told[front.generation] = situation
-                self.send(front, situation)
+            for message in (self._suspects.message, situation):
+                told = front.generation, type(message)
+                if self._told.get(told) != message:
+                    self._told[told] = message
+                    self.send(front, message)
 
     def tell(self, generation: int, message: ControlMessage) -> None:
         """Tell the front of that generation, if it is still there."""

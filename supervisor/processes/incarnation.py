@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from shm.in_flight import TextsInFlight
 from shm.messages import ControlMessage, Ready
 
 
@@ -22,6 +23,8 @@ class Incarnation(Protocol):
     """The execution provider for which a worker said last that it loads; empty before."""
     progressed: bool
     """It has said `Progress`."""
+    in_flight: TextsInFlight
+    """The texts that a front had in the works when it ended; known when it is reaped."""
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         """False if the child can't be told: it is dead, or hasn't listened for long."""

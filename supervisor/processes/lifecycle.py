@@ -14,6 +14,7 @@ from collections.abc import Callable
 from shm.memory import NoMemory
 from shm.messages import (
     BootFailure,
+    Cleared,
     ControlMessage,
     Distrust,
     Idle,
@@ -35,8 +36,8 @@ from supervisor.processes.nursery import Nursery
 from supervisor.processes.outside import Outside
 from supervisor.processes.process_list import Spare, reports
 from supervisor.processes.role import RoleState
-from supervisor.processes.speaking import best, speaking, voice
-from supervisor.processes.standing import Phase, Standing, summary
+from supervisor.processes.speaking import best, hopeless, speaking, voice
+from supervisor.processes.standing import Phase, Standing, phase, summary
 from supervisor.processes.timers import Timers
 from supervisor.processes.workers import Workers, placed
 from supervisor.settings.supervisor import SupervisorSettings
@@ -96,16 +97,23 @@ class Lifecycle:
                 self._workers.replace(reason, fresh=False, only=sender)
             case Distrust(generation, reason):
                 self._workers.distrusted(generation, reason)
+            case Cleared(digest):
+                self._fronts.cleared(digest)
             case Idle(generation):
                 self._joints.idle(sender.generation, generation)
         self._reconcile()
 
     def exited(self, child: Incarnation) -> None:
         """A child's process has ended."""
+        asked = self._nursery.is_ending(child)
         status = self._nursery.reap(child)
-        if not self._errands.exited(child, status):
-            (self._fronts if child.role == "front" else self._workers).exited(child, status)
-            self._joints.gone(child)
+        if self._errands.exited(child, status):
+            pass
+        elif child.role == "front":
+            self._fronts.exited(child, status, asked)
+        else:
+            self._workers.exited(child, status)
+        self._joints.gone(child)
         self._reconcile()
 
     def signal(self, number: int) -> None:
@@ -154,7 +162,7 @@ class Lifecycle:
         """Compare what is with what should be, and act on the difference. Called once after each event."""
         if self._fronts.role.state is RoleState.FATAL:
             self._stop(ExitCode.CRASH_LOOP)
-        elif self._workers.hopeless:
+        elif hopeless(self._workers.roles):
             self._stop(ExitCode.ENGINE)
         self._workers.reconcile()
         self._fronts.start_if_due()
@@ -222,22 +230,16 @@ class Lifecycle:
             tuple(reports(front, workers, spares, self._nursery)),
             self._outside.tuning(),
         )
-        self._fronts.tell_situation(situation)
+        self._fronts.tell_all(situation)
         if situation != self._situation:
             self._situation = situation
             self._outside.situation(situation)
         self._served |= front.state is best_worker.state is RoleState.RUNNING
         self._reloading &= front.successor is not None or self._workers.replacing
         standing = Standing(
-            self._phase(), summary(front, workers, self._stopping, running[0].meanwhile if running else "")
+            phase(self._stopping, self._served, self._reloading),
+            summary(front, workers, self._stopping, running[0].meanwhile if running else ""),
         )
         if standing != self._standing:
             self._standing = standing
             self._outside.stands(standing)
-
-    def _phase(self) -> Phase:
-        if self._stopping:
-            return Phase.DRAINING
-        if not self._served:
-            return Phase.STARTING
-        return Phase.RELOADING if self._reloading else Phase.SERVING

@@ -50,6 +50,10 @@ class Nursery:
         """Monotonic seconds."""
         return self._started[child.generation]
 
+    def is_ending(self, child: Incarnation) -> bool:
+        """The child was asked to end."""
+        return child.generation in self._ending
+
     def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
         """Ask the child to end; kill it if it can't be asked, or is still there after `limit` seconds.
 

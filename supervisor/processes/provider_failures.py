@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 MANY = 2
 """Crashes on one provider after which it is given up: one may have been a segment's, which has its own two chances."""
 
-_OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
+OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
 """What a process does to itself. SIGKILL comes from others: the system short of memory, a person, the supervisor."""
 
 
@@ -36,7 +36,7 @@ class ProviderFailures:
             provider: as onnxruntime names it, or `native`; empty if nobody knows.
             status: an exit status; minus a signal's number, if one ended it.
         """
-        if provider in (CPU, "native", "") or -status not in _OWN_FAULT:
+        if provider in (CPU, "native", "") or -status not in OWN_FAULT:
             return False
         self._crashes[provider] += 1
         if self._crashes[provider] < MANY:

@@ -15,7 +15,9 @@ from multiprocess.connection import Connection
 
 from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
-from shm.messages import ControlMessage, Ready
+from shm.in_flight import BOARD_BYTES, Board, TextsInFlight
+from shm.memory import NoMemory, reserve
+from shm.messages import ControlMessage, Ready, TextBoard
 from supervisor.processes import entries
 from supervisor.settings.composition import Settings
 
@@ -29,10 +31,23 @@ class ChildProcess:
         self.ready: Ready | None = None
         self.loading = ""
         self.progressed = False
+        self.in_flight = TextsInFlight()
         self.control = control
+        self._board = self._give_board() if role == "front" else None
         self._process = process
         self._lifeline = lifeline
         self.pid: int = process.pid
+
+    def _give_board(self) -> Board | None:
+        try:
+            memory = reserve(BOARD_BYTES)
+        except NoMemory:
+            return None  # a front without one is served all the same
+        try:
+            self.send(TextBoard(), (memory,))
+            return Board(memory)
+        finally:
+            os.close(memory)
 
     @property
     def sentinel(self) -> int:
@@ -59,6 +74,9 @@ class ChildProcess:
     def reap(self) -> int:
         self._process.join()
         status: int = self._process.exitcode
+        if self._board:
+            self.in_flight = self._board.read()
+            self._board.close()
         self._process.close()
         self.control.close()
         self._lifeline.close()

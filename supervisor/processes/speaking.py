@@ -22,6 +22,12 @@ def best(roles: Iterable[Role]) -> Role:
     return min(roles, key=lambda role: _BEST_FIRST.index(role.state))
 
 
+def hopeless(roles: Sequence[Role]) -> bool:
+    """No slot has ever spoken, and none can: the end of the server."""
+    never = all(role.state is RoleState.FATAL and not role.ever_ran for role in roles)
+    return never and any(role.boot_failed for role in roles)
+
+
 def speaking(roles: Sequence[Role]) -> list[tuple[int, Incarnation]]:
     """The workers that run, each with its slot, in the slots' order."""
     running = ((slot, role.process) for slot, role in enumerate(roles) if role.state is RoleState.RUNNING)

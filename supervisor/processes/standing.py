@@ -32,6 +32,15 @@ class Standing:
     """One line for people."""
 
 
+def phase(stopping: bool, served: bool, reloading: bool) -> Phase:
+    """`served`: an engine has spoken; `reloading`: what takes over with changed settings is coming up."""
+    if stopping:
+        return Phase.DRAINING
+    if not served:
+        return Phase.STARTING
+    return Phase.RELOADING if reloading else Phase.SERVING
+
+
 def summary(front: Role, workers: Sequence[Role], stopping: bool, meanwhile: str) -> str:
     """One line for people: who speaks, or why nobody does. `meanwhile`: what an errand does; empty if none runs."""
     in_order = (front, best(workers))

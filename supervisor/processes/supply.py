@@ -66,6 +66,11 @@ class Supply:
         if child := self.standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True)):
             self._mind_loading(child)
 
+    def drop_loaded_standby(self, but: Incarnation) -> None:
+        """What a standby has loaded on doesn't work. The one that said so, `but`, ends by itself."""
+        if self.standby.was_told_to_load and self.standby.process is not but:
+            self.standby.drop()
+
     def _mind_loading(self, child: Incarnation) -> None:
         """An execution provider may compile for ever, if it finds nothing of what it compiled before."""
 

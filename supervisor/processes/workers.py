@@ -48,12 +48,6 @@ class Workers:
         """A successor is coming up, or will be."""
         return bool(self._replacements) or any(role.successor for role in self.roles)
 
-    @property
-    def hopeless(self) -> bool:
-        """No slot has ever spoken, and none can: the end of the server."""
-        never = all(role.state is RoleState.FATAL and not role.ever_ran for role in self.roles)
-        return never and any(role.boot_failed for role in self.roles)
-
     # -- what happens
 
     def start(self) -> None:
@@ -95,15 +89,11 @@ class Workers:
     def provider_failure(self, child: Incarnation, failure: ProviderFailure) -> None:
         """An execution provider doesn't work: the next generation starts without it, at once."""
         self.failures.give_up(failure.provider, failure.reason)
-        self._drop_standby_unless(child)
+        self._supply.drop_loaded_standby(child)
         if role := self._supply.role_of(child.generation):
             role.gives_way(child, f"{failure.provider} doesn't work; going on without it")
         else:
             self._nursery.kill_after(child, 0.0)
-
-    def _drop_standby_unless(self, child: Incarnation) -> None:
-        if self.standby.was_told_to_load and self.standby.process is not child:
-            self.standby.drop()  # it has loaded on what doesn't work
 
     def _overdue(self, child: Incarnation) -> None:
         provider = child.loading
@@ -135,7 +125,7 @@ class Workers:
         """A worker has ended and was reaped."""
         role = self._supply.gone(child)
         if self.failures.crashed(child.ready.engine.provider if child.ready else child.loading, status):
-            self._drop_standby_unless(child)
+            self._supply.drop_loaded_standby(child)
         if child is self.standby.process:
             self.standby.process = None
             log.error("the standby worker[%d] ended with %s", child.generation, ended(status))

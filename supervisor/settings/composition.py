@@ -48,3 +48,6 @@ KINDS: tuple[type[Any], ...] = (
     WorkerSettings,
 )
 """The dataclasses that the command line makes options of; no field name stands in two of them."""
+
+SETTINGS = frozenset(each.name for kind in KINDS for each in fields(kind))
+"""Names of all settings."""

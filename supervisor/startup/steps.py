@@ -1,10 +1,11 @@
-"""What `install-service` and `uninstall-service` share: the manager's commands, shown or run, and two options."""
+"""Shared parts of `install-service` and `uninstall-service`: the manager's commands, shown or run, and two options."""
 
 from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
@@ -22,16 +23,34 @@ name_option = click.option(
 )
 
 
+NO_BUS = (
+    "systemctl --user reaches no session of this user, as under su or sudo, or in a container. Log in as the user "
+    "(over ssh, or with `machinectl shell USER@`), or have a session without a login: "
+    "`sudo loginctl enable-linger USER`, then `export XDG_RUNTIME_DIR=/run/user/$(id -u)`"
+)
+"""The cure where there is no user bus."""
+
+_BUS_FAILURES = "connect to bus", "XDG_RUNTIME_DIR"
+
+
+def lacks_bus(environment: Mapping[str, str]) -> bool:
+    """Whether systemd's user manager can't be reached from here."""
+    runtime = environment.get("XDG_RUNTIME_DIR")
+    if runtime and any((Path(runtime) / socket).exists() for socket in ("bus", "systemd/private")):
+        return False
+    return "DBUS_SESSION_BUS_ADDRESS" not in environment
+
+
 def shown(steps: Sequence[Step]) -> str:
-    """For a shell."""
+    """The commands as lines for a shell."""
     return "\n".join(f"  {shlex.join(step.words)}{' || true' if step.may_fail else ''}" for step in steps)
 
 
 def run(steps: Sequence[Step]) -> None:
-    """Run them in order.
+    """Run the commands in order.
 
     Raises:
-        click.ClickException: one that may not fail has failed, with what it said.
+        click.ClickException: a command that may not fail has failed. The message has its last words, or the cure.
     """
     for step in steps:
         click.echo(f"$ {shlex.join(step.words)}")
@@ -40,4 +59,6 @@ def run(steps: Sequence[Step]) -> None:
         except OSError as error:
             raise click.ClickException(f"{step.words[0]} can't be run: {error.strerror}") from error
         if done.returncode and not step.may_fail:
+            if any(failure in done.stderr for failure in _BUS_FAILURES):
+                raise click.ClickException(f"{NO_BUS}. Then run the command again.")
             raise click.ClickException(f"{step.words[0]} failed with {done.returncode}: {done.stderr.strip()}")

@@ -62,7 +62,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         if worker.engine == "espeak":
             raise Unusable("espeak-ng has nothing to tune")
         try:
-            sha256 = cached_sha256_of(worker.model or find_model(worker.model_dir))
+            sha256 = cached_sha256_of(find_model(worker))
         except (EngineUnavailable, OSError) as error:
             raise Unusable(f"there is no model: {error}") from error
         values = {name: str(getattr(worker, name)) for name in _MEASURED_WITH}

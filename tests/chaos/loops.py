@@ -84,8 +84,8 @@ def kill_again_and_again(
 def recovered(crowd: Crowd, kill: Kill) -> bool:
     """Wait until no segment is left that saw the kill; false if one stays.
 
-    Two deaths on one segment fail its stream by design, so the next kill must not hit it. Of a stream, two segments
-    may be in a worker; it has got over the kill when it has heard as much as those since, or has ended.
+    Three deaths on one block fail its stream by design, so not all of three kills may hit it. Of a stream, two
+    segments may be in a worker; it has got over the kill when it has heard as much as those since, or has ended.
     """
     time.sleep(IN_FLIGHT)
     struck = [(heard, heard.heard) for heard in crowd.latest()]

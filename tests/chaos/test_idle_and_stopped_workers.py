@@ -14,7 +14,7 @@ import pytest
 
 from tests.chaos.evidence import SEED, Kill, check
 from tests.chaos.listeners import Crowd, Heard, listen, some_text
-from tests.chaos.loops import UNLIMITED, kill
+from tests.chaos.loops import kill
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.server import DEADLINE, Server, server
 
@@ -23,7 +23,7 @@ PATIENCE = "0.5"
 
 @pytest.fixture
 def target(miniature: tuple[str, ...]) -> Iterator[Server]:
-    with server(*miniature, *UNLIMITED, "--hang-patience", PATIENCE) as started:
+    with server(*miniature, "--hang-patience", PATIENCE) as started:
         warm_up(started)
         yield started
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.chaos.evidence import SEED, Kill, check
 from tests.chaos.listeners import Crowd
-from tests.chaos.loops import UNLIMITED, kill, kill_again_and_again, kill_both, kill_supervisor
+from tests.chaos.loops import kill, kill_again_and_again, kill_both, kill_supervisor
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.ports import lasting_port
 from tests.system.server import Server, server
@@ -30,7 +30,7 @@ def counts(short: int, long: int) -> list[object]:
 
 @pytest.fixture
 def target(swift: tuple[str, ...]) -> Iterator[Server]:
-    with server(*swift, *UNLIMITED) as started:
+    with server(*swift) as started:
         warm_up(started)
         yield started
 
@@ -68,7 +68,7 @@ def test_a_killed_front_cuts_what_it_was_sending_and_the_worker_keeps_its_model(
     assert target.child("worker[") == worker
 
 
-@pytest.mark.parametrize("count", counts(10, 300))
+@pytest.mark.parametrize("count", counts(10, 100))
 def test_front_and_worker_killed_together(target: Server, tmp_path: Path, count: int) -> None:
     loop(target, count, tmp_path, lambda rng: kill_both(target, rng), allowed=("complete", "cut"))
 

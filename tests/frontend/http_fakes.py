@@ -11,6 +11,7 @@ import numpy as np
 from aiohttp import web
 
 from frontend.contract.errors import Unavailable
+from frontend.contract.in_flight import InFlight
 from frontend.contract.request import SpeechRequest
 from frontend.contract.word_timing import WordTiming
 from frontend.http.app import make_app
@@ -80,6 +81,9 @@ class FakeStream:
     async def all_cached(self) -> bool:
         return self.cached
 
+    async def accepted(self) -> bool:
+        return not (self._steps and isinstance(self._steps[0], Exception))
+
     def close(self) -> None:
         self.closed.set()
 
@@ -129,9 +133,11 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(speaker: FakeSpeaker, settings: FrontSettings | None = None) -> AsyncIterator[Server]:
+async def serving(
+    speaker: FakeSpeaker, settings: FrontSettings | None = None, in_flight: InFlight | None = None
+) -> AsyncIterator[Server]:
     metrics = Metrics()
-    app = make_app(speaker, settings or FrontSettings(), metrics)
+    app = make_app(speaker, settings or FrontSettings(), metrics, in_flight=in_flight)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

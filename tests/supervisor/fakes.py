@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from shm.engine_info import EngineInfo
+from shm.in_flight import TextsInFlight
 from shm.messages import (
     BootFailure,
     Connect,
@@ -54,6 +55,7 @@ class FakeChild:
     ready: Ready | None = None
     loading: str = ""
     progressed: bool = False
+    in_flight: TextsInFlight = field(default_factory=TextsInFlight)
     heard: list[ControlMessage] = field(default_factory=list)
     said: set[type] = field(default_factory=set)
     deaf: bool = False

@@ -51,6 +51,8 @@ class Server:
             "XDG_CACHE_HOME": self.home.name,
             "XDG_DATA_HOME": self.home.name,
             "TMPDIR": str(self.temporary),
+            # A test that wants the real model, which takes a second to load, says --packaged-model.
+            "KOKORO_LIVE_PACKAGED_MODEL": "0",
         }
         command = [sys.executable, "-m", "supervisor", "serve", "--port", "0", *arguments]
         if open_files is not None:

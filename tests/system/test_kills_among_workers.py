@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.chaos.evidence import SEED, Kill, check, tally
 from tests.chaos.listeners import Crowd
-from tests.chaos.loops import LONGEST_PAUSE, TWO_SEGMENTS, UNLIMITED
+from tests.chaos.loops import LONGEST_PAUSE, TWO_SEGMENTS
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
@@ -34,7 +34,7 @@ def left_behind(crowd: Crowd) -> bool:
 
 
 def test_no_listener_hears_either_worker_being_killed(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=1), *TWO, *UNLIMITED) as started:
+    with server(*miniature_arguments(tmp_path, cost=1), *TWO) as started:
         warm_up(both(started))
         before = settled(started)
         rng = random.Random(SEED)

@@ -56,4 +56,5 @@ async def get(server: FileServer, watch: Watcher) -> list[Path]:
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in directory.iterdir()}
+    """Files by name, but for the records of their origins."""
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.suffix != ".origin"}

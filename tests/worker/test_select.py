@@ -3,6 +3,7 @@
 import logging
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,10 +11,14 @@ import pytest
 from tests.miniature import expected, make_miniature, make_voice_folder, make_voices, tokens_of
 from worker import checksum_cache
 from worker.engine import EngineUnavailable, Utterance
+from worker.kokoro_voices import KOKORO_VOICES
 from worker.model_files import KNOWN
 from worker.providers.records import CPU
 from worker.select import choose
-from worker.settings import WorkerSettings
+from worker.settings import WorkerSettings as AllSettings
+
+WorkerSettings = partial(AllSettings, packaged_model=False)
+"""The real model is only where a test asks for it."""
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +36,7 @@ def models(tmp_path):
 def test_auto_without_a_model_falls_back_and_says_so(models, caplog):
     with caplog.at_level(logging.WARNING):
         engine = choose(WorkerSettings(model_dir=models))
-    assert engine.info.name == "espeak-ng"
+    assert engine.info.name == "espeak-ng" and engine.info.stands_in
     assert "INSTEAD OF KOKORO" in caplog.text
     assert str(models) in caplog.text
     assert "kokoro-live models fetch" in caplog.text
@@ -42,10 +47,11 @@ def test_a_model_directory_that_isnt_there(tmp_path, caplog):
     assert str(tmp_path / "absent") in caplog.text
 
 
-def test_auto_without_voices_falls_back_and_says_so(models, caplog):
+def test_without_voices_in_the_model_directory_kokoros_own_speak(models, caplog):
     make_miniature(models / "model.onnx")
-    assert choose(WorkerSettings(model_dir=models)).info.name == "espeak-ng"
-    assert "no Kokoro voices" in caplog.text
+    info = choose(WorkerSettings(model_dir=models)).info
+    assert (info.name, info.voices) == ("kokoro", KOKORO_VOICES)
+    assert "INSTEAD OF KOKORO" not in caplog.text
 
 
 def test_auto_takes_kokoro_in_silence(models, caplog):
@@ -61,15 +67,13 @@ def test_auto_takes_kokoro_in_silence(models, caplog):
 def test_kokoro_refuses_to_start_without_its_files(models):
     with pytest.raises(EngineUnavailable, match=r"no Kokoro model.*models fetch"):
         choose(WorkerSettings(engine="kokoro", model_dir=models))
-    make_miniature(models / "model.onnx")
-    with pytest.raises(EngineUnavailable, match=r"no Kokoro voices.*models fetch"):
-        choose(WorkerSettings(engine="kokoro", model_dir=models))
 
 
 def test_espeak_asked_for_is_no_fallback(models, caplog):
     make_miniature(models / "model.onnx")
     make_voices(models / "voices.bin")
-    assert choose(WorkerSettings(engine="espeak", model_dir=models)).info.name == "espeak-ng"
+    asked_for = choose(WorkerSettings(engine="espeak", model_dir=models)).info
+    assert asked_for.name == "espeak-ng" and not asked_for.stands_in
     assert not caplog.records
 
 
@@ -138,11 +142,20 @@ def test_named_voices_without_a_model_fall_back(tmp_path, models, caplog):
     assert "no Kokoro model" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["kokoro-v1.0.onnx", "voices-v1.0.bin"])
-def test_a_published_name_with_other_contents(models, name, caplog):
+def test_published_voices_with_other_contents(models, caplog):
+    """Both hashes are named, and the embedded voices speak."""
+    make_miniature(models / "model.onnx")
+    name = make_voices(models / "voices-v1.0.bin").name
+    info = choose(WorkerSettings(engine="kokoro", model_dir=models)).info
+    assert info.voices == KOKORO_VOICES
+    assert all(part in caplog.text for part in (checksum_cache.sha256_of(models / name), KNOWN[name].sha256))
+    assert "Going on with the voices in" in caplog.text
+
+
+def test_a_published_model_with_other_contents(models, caplog):
     """Both hashes are named, whether it stops the start or only brings the fallback."""
-    make_miniature(models / ("model.onnx" if name.startswith("voices") else name))
-    make_voices(models / (name if name.startswith("voices") else "voices.bin"))
+    name = "kokoro-v1.0.onnx"
+    make_miniature(models / name)
     found = checksum_cache.sha256_of(models / name)
     with pytest.raises(EngineUnavailable) as refusal:
         choose(WorkerSettings(engine="kokoro", model_dir=models))

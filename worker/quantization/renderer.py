@@ -45,8 +45,13 @@ class Renderer:
         with voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(self._prosody, archive)
 
-    def prosody(self, script: str, voice: str) -> Prosody:
+    def prosody(self, script: str, voice: str, row: int | None = None) -> Prosody:
         """
+        Args:
+            script: phonemes; those that the model doesn't know are left out.
+            voice: one of the file's.
+            row: the number of tokens by which the voice's style is chosen; by default the script's own.
+
         Raises:
             EngineError: the model can't speak this.
         """
@@ -54,7 +59,7 @@ class Renderer:
         tokens = [vocabulary[phoneme] for phoneme in script if phoneme in vocabulary]
         if not tokens:
             raise EngineError("the model has none of the phonemes that it is calibrated and judged with")
-        style = self._voices.style(((voice, 1.0),), len(tokens))
+        style = self._voices.style(((voice, 1.0),), row or len(tokens))
         inputs = [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(1.0)])]
         text, f0, energy, durations = _run(self._prosody, inputs)
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), style)

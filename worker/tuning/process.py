@@ -18,8 +18,9 @@ from worker.acceleration.placing import place
 from worker.acceleration.trial import trial
 from worker.engine import EngineError, EngineUnavailable
 from worker.kokoro import SAMPLE_SENTENCES
+from worker.model_choice import kokoro_files
 from worker.priority import place_process, place_thread
-from worker.select import choose, kokoro_files
+from worker.select import choose
 from worker.settings import WorkerSettings
 from worker.tuning.measure import Speaking
 from worker.tuning.records import Failed, Record, decode_settings, encode

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable
 
 from frontend.http.connections.connection import Connection
-from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.metrics import Event, Metrics
 from frontend.settings.front import FrontSettings
 
 SURPLUS = 8
@@ -76,6 +76,8 @@ class Connections:
 
     def overdue(self, connection: Connection, reason: str) -> None:
         self._metrics.connection_closed(reason)
+        if reason == "write_timeout":  # in the middle of a response, at least a part of which was taken
+            self._metrics.count(Event.CUT)
 
     def lost(self, connection: Connection) -> None:
         self._waiting.pop(connection, None)

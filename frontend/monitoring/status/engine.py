@@ -19,6 +19,7 @@ def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
         provider=engine.provider,
         model=engine.model,
         lanes=engine.concurrency,
+        stands_in=engine.stands_in,
         sha256=engine.model_sha256 or UNSET,
         threads=engine.threads or UNSET,
         first_block_seconds=engine.first_block or UNSET,

@@ -11,6 +11,10 @@ from frontend.monitoring.status.report import Recommendation, Status
 DRIFTED = 1.2
 """The slowdown that is worth an advice: 1.2 is 20 % slower than before."""
 
+NOTICED = 0.2
+"""The real-time factor below which a slowdown is no advice: first audio is soon and playback is ahead, and a few
+milliseconds more are the scheduler's noise (0.06 against 0.049 is a ratio of 1.22)."""
+
 _MEGABYTE = 1e6
 _FEW = 20
 """Requests, words or lookups below which a rate says nothing."""
@@ -35,11 +39,11 @@ def _crashes(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _fallback(status: Status) -> Iterator[tuple[str, str]]:
-    if status.engine is not UNSET and status.engine.name == "espeak-ng":
+    if status.engine is not UNSET and status.engine.stands_in:
         yield (
             "espeak",
-            f"{status.engine.model} speaks: for Kokoro's voices `kokoro-live models fetch`, or name files with --model "
-            "and --voices. If espeak-ng is what you want, --engine espeak says so.",
+            f"{status.engine.model} speaks, because Kokoro can't: `kokoro-live doctor` says why. If espeak-ng is what "
+            "you want, --engine espeak says so.",
         )
 
 
@@ -56,7 +60,7 @@ def _too_slow(status: Status) -> Iterator[tuple[str, str]]:
             yield (
                 "slower_than_speech",
                 f"The real-time factor is {factor:.2f} with {name}: slower than speech, so listeners hear gaps. Choose "
-                "a smaller model file (int8 where it was measured to pay; `kokoro-live tune`), or another --provider.",
+                "a smaller model file (docs/variants.md), or another --provider.",
             )
 
 
@@ -96,7 +100,7 @@ def _memory(status: Status) -> Iterator[tuple[str, str]]:
 
 def _drift(status: Status) -> Iterator[tuple[str, str]]:
     drift = status.drift
-    if drift is UNSET:
+    if drift is UNSET or drift.recent is UNSET or drift.recent < NOTICED:
         return
     if drift.ratio is not UNSET and drift.ratio > DRIFTED:
         yield (
@@ -114,7 +118,7 @@ def _drift(status: Status) -> Iterator[tuple[str, str]]:
 
 def _selfcheck(status: Status) -> Iterator[tuple[str, str]]:
     check = status.selfcheck
-    if check is not UNSET and check.ratio is not UNSET and check.ratio > DRIFTED:
+    if check is not UNSET and check.ratio is not UNSET and check.ratio > DRIFTED and check.real_time_factor >= NOTICED:
         yield (
             "selfcheck_regression",
             f"The last self-check had a real-time factor of {check.real_time_factor:.3f}, {check.ratio:.2f} times the "

@@ -1,4 +1,4 @@
-"""Segments on a disk, for another day: bounded in bytes and in age. Whatever is wrong with the disk is a miss."""
+"""The part of the segment cache on a disk, bounded in bytes and in age. Any failure of the disk counts as a miss."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ log = logging.getLogger(__name__)
 
 
 class DiskCache:
-    """A folder. May be shared by servers. Blocking: to be called in a thread."""
+    """A folder, which several servers may share. Its methods block: call them in a thread."""
 
     def __init__(self, folder: Path, max_bytes: int, ttl: float) -> None:
         """Args:
-        max_bytes: a bound that is kept by giving up the least recently used.
+        max_bytes: the bound on the folder; the least recently used segments are dropped to keep it.
         ttl: seconds after which a segment is made again.
 
         Raises:
@@ -35,6 +35,7 @@ class DiskCache:
             raise OSError(f"the cache folder {folder} can't be used: {error}") from error
 
     def get(self, key: bytes) -> CachedSegment | None:
+        """The segment; None if it isn't there or can't be read."""
         try:
             data = self._cache.get(key)
             if data is None:
@@ -45,6 +46,7 @@ class DiskCache:
             return None
 
     def put(self, key: bytes, segment: CachedSegment) -> None:
+        """Keep the segment, if the disk takes it."""
         try:
             self._cache.set(key, to_bytes(segment), expire=self._ttl)
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
@@ -52,15 +54,16 @@ class DiskCache:
 
     @property
     def bytes(self) -> int:
-        """On the disk, its index included."""
+        """Bytes that the cache takes on the disk, its index included."""
         return int(self._cache.volume())
 
     def close(self) -> None:
+        """Close the folder's index."""
         self._cache.close()
 
 
 class _RawDisk(diskcache.Disk):  # type: ignore[misc]
-    """Bytes only: nothing in the folder is ever unpickled."""
+    """Storage that holds bytes only: nothing in the folder is ever unpickled, as anybody may have written it."""
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
         if mode == diskcache.core.MODE_PICKLE:

@@ -1,4 +1,4 @@
-"""A segment that was spoken before, in memory and in bytes."""
+"""The samples of a cached segment, and their form in bytes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shm.messages import Mark
 
 @dataclass(frozen=True, slots=True)
 class CachedSegment:
-    """All of its samples (shape [n]), and when its script's places sound, if that was asked for."""
+    """A segment's samples (shape [n]) and, if they were asked for, the marks that say when its script sounds."""
 
     samples: Pcm
     marks: tuple[Mark, ...] = ()
 
     @property
     def size(self) -> int:
-        """Bytes, as a bound counts them: what Python needs besides is a few hundred."""
+        """Bytes that count against the cache's bound, with 256 for the Python objects."""
         return self.samples.nbytes + 16 * len(self.marks) + 256
 
 
@@ -35,13 +35,13 @@ _decode = msgspec.msgpack.Decoder(_Stored).decode
 
 
 def to_bytes(segment: CachedSegment) -> bytes:
-    """For a disk."""
+    """The segment as a record for a disk, with a CRC of its samples."""
     pcm = segment.samples.tobytes()
     return msgspec.msgpack.encode(_Stored(zlib.crc32(pcm), pcm, segment.marks))
 
 
 def from_bytes(data: bytes) -> CachedSegment:
-    """The inverse.
+    """The inverse of `to_bytes`.
 
     Raises:
         ValueError: the bytes aren't what was written.

@@ -1,4 +1,4 @@
-"""Segments in memory, the least recently used given up first."""
+"""The part of the segment cache in memory; the least recently used segment is dropped first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from frontend.streams.cache.entry import CachedSegment
 
 
 class MemoryCache:
-    """At most `max_bytes` of them; a segment that is larger by itself isn't kept."""
+    """Holds at most `max_bytes` of segments; one that is larger by itself isn't kept."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -16,12 +16,14 @@ class MemoryCache:
         self.bytes = 0
 
     def get(self, key: bytes) -> CachedSegment | None:
+        """The segment, which counts as used now; None if it isn't there."""
         found = self._segments.get(key)
         if found is not None:
             self._segments.move_to_end(key)
         return found
 
     def put(self, key: bytes, segment: CachedSegment) -> None:
+        """Keep the segment, and drop others until the bound holds."""
         if old := self._segments.pop(key, None):
             self.bytes -= old.size
         if segment.size > self._max_bytes:

@@ -1,4 +1,4 @@
-"""Phrases spoken to nobody, so that they are in the cache when somebody asks for them."""
+"""Speaks phrases ahead, to nobody, so that they are in the cache when somebody asks for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class IdleSpeaker(Speaker, Protocol):
-    """A speaker that can tell when nobody wants it."""
+    """A speaker that says when nothing is being spoken."""
 
     async def idle(self) -> None:
         """Wait until something can speak and nothing is being spoken."""
@@ -26,14 +26,14 @@ class IdleSpeaker(Speaker, Protocol):
 
 
 async def prewarm(speaker: IdleSpeaker, phrases: Iterable[str]) -> None:
-    """Speak each once, with the default voice at speed 1, whenever nothing else is being spoken."""
+    """Speak each phrase once, with the default voice at speed 1, whenever nothing else is being spoken."""
     for phrase in phrases:
         while not await _speak(speaker, phrase):
             pass
 
 
 async def _speak(speaker: IdleSpeaker, phrase: str) -> bool:
-    """Whether that is done with, for good or ill; a phrase that lost its engine is tried again."""
+    """Whether the phrase is through: spoken, or rejected for good. A phrase that lost its engine is tried again."""
     await speaker.idle()
     engine = speaker.engine
     if engine is None:

@@ -1,4 +1,4 @@
-"""Sealed segments, kept for whoever asks for the same again: in memory, and on a disk if there is one."""
+"""The segment cache: finished segments are kept in memory, and on a disk if one is given, for the next request."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.cache.memory import MemoryCache
 
 MAX_UNWRITTEN = 64
-"""Segments that wait for a slow disk; more are kept in memory only."""
+"""Segments that may wait for a slow disk; further ones are kept in memory only."""
 
 
 class SegmentCache:
-    """Keys are `frontend.scheduling.fingerprint`'s: a sentence that comes again in another text is found."""
+    """Keys come from `frontend.scheduling.fingerprint`: a sentence that comes again in another text is found."""
 
     def __init__(self, max_bytes: int, disk: DiskCache | None = None) -> None:
         """Args:
-        max_bytes: of the part in memory; 0 keeps nothing there.
+        max_bytes: the bound on the part in memory; 0 keeps nothing there.
         """
         self._memory = MemoryCache(max_bytes)
         self._disk = disk
@@ -28,7 +28,7 @@ class SegmentCache:
         self.misses = 0
 
     async def find(self, key: bytes, *, marks: bool = False) -> CachedSegment | None:
-        """The segment, if it was spoken before; with its marks where `marks` are wanted."""
+        """The segment if it was spoken before. Where `marks` are wanted, a segment without marks counts as absent."""
         found = self._memory.get(key)
         if found is None and self._disk and self._thread:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._disk.get, key)
@@ -52,16 +52,16 @@ class SegmentCache:
 
     @property
     def bytes(self) -> int:
-        """In memory."""
+        """Bytes of the part in memory."""
         return self._memory.bytes
 
     @property
     def segments(self) -> int:
-        """In memory."""
+        """Number of segments in memory."""
         return len(self._memory)
 
     def close(self) -> None:
-        """Finish what is being written."""
+        """Wait until the disk has the segments that were given to it, and close it."""
         if self._disk and self._thread:
             self._thread.shutdown()
             self._disk.close()

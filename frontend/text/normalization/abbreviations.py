@@ -14,6 +14,9 @@ _BEFORE_NAMES = {
     "Ms": "Miz",
     "Dr": "Doctor",
     "Drs": "Doctors",
+    "Assoc": "Associate",
+    "Asst": "Assistant",
+    "Dir": "Director",
     "Prof": "Professor",
     "Gen": "General",
     "Col": "Colonel",
@@ -51,6 +54,7 @@ _ANYWHERE = {
     "misc": "miscellaneous",
     "avg": "average",
     "assoc": "association",
+    "feat": "featuring",
     "intl": "international",
     "natl": "national",
     "dist": "district",
@@ -101,6 +105,9 @@ _BEFORE_NUMBERS = {
     "est": "established",
     "min": "minimum",
     "max": "maximum",
+    "pop": "population",
+    "b": "born",
+    "d": "died",
 }
 _PHRASES = {
     "e.g.": "for example",
@@ -120,6 +127,7 @@ _PHRASES = {
     "n/a": "not applicable",
     "N/A": "not applicable",
 }
+_FEATURING = re.compile(r"(?:^|(?<=[ (\[]))(?P<name>ft|[Ff]eat)\. (?=[A-Z])")
 _CAPITAL = r"(?=[A-Z][\w'’.])"
 
 
@@ -154,6 +162,7 @@ _MONTH = re.compile(
 
 
 def apply(draft: Draft) -> None:
+    draft.replace(_FEATURING, lambda match: "featuring ")
     draft.replace(_PHRASE, _phrase)
     draft.replace(_NUMBERED, lambda match: _like(match["name"], _BEFORE_NUMBERS[match["name"].lower()]) + " ")
     draft.replace(_STREET, _street, "said")

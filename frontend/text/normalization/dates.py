@@ -7,7 +7,7 @@ import re
 
 from frontend.text.normalization.calendar_names import DAY, DAY_NAMES, MONTH, MONTH_NAMES, month_name
 from frontend.text.normalization.draft import Draft
-from frontend.text.normalization.patterns import DASH, END, NUMBER_END, NUMBER_START, START
+from frontend.text.normalization.patterns import DASH, END, MASK, NUMBER_END, NUMBER_START, START
 from frontend.text.normalization.times import clock
 from frontend.text.normalization.words import ordinal, year
 
@@ -28,11 +28,16 @@ _SHORT = re.compile(
     rf"\b(?:[Oo]n|[Bb]y|[Ss]ince|[Uu]ntil|[Dd]ated|[Dd]ue)(?: \w{{3,9}}day,?)? "
     rf"(?P<date>(?P<first>\d{{1,2}})/(?P<second>\d{{1,2}})){NUMBER_END}(?!/)"
 )
+_PADDED = re.compile(rf"{NUMBER_START}(?P<first>0\d|1[0-2]|[12]\d|3[01])/(?P<second>0\d|[12]\d|3[01]){NUMBER_END}(?!/)")
+_DATED = re.compile(
+    r"\b(?:[Dd]ate:?|DOB:?|[Ff]rom|[Tt]o|[Tt]ill|[Bb]efore|[Aa]fter|[Cc]losed?|[Oo]pen(?:ed|s)?|[Ee]ve|Mon|Tue"
+    r"|Wed|Thu|Fri|Sat|Sun)\.?,? $"
+)
 _MONTH_DAY = re.compile(rf"{START}(?P<month>{MONTH})\.? {_NTH}{_TO_NTH}{NUMBER_END}(?![%°]){_YEAR}")
 _DAY_MONTH = re.compile(
     rf"(?P<the>\b[Tt]he )?{NUMBER_START}{_NTH}{_TO_NTH}(?: of)? (?P<month>{MONTH}){END}(?:\.(?=,? [\da-z]))?{_YEAR}"
 )
-_DAY_NAME = re.compile(rf"{START}(?P<day>{DAY}){END}(?:\.?(?P<comma>,?)(?= (?:the )?(?:\d|{MONTH}\b)))")
+_DAY_NAME = re.compile(rf"{START}(?P<day>{DAY}){END}(?:\.?(?P<comma>,?)(?= (?:the )?(?:[\d{MASK}]|{MONTH}\b)))")
 _DAYS = re.compile(rf"{START}(?P<day>{DAY})\.?(?:{DASH}| - | to )(?P<last>{DAY}){END}")
 _MONTHS = re.compile(rf"{START}(?P<month>{MONTH})\.?(?P<to>{DASH}| - )(?P<last>{MONTH}){END}{_YEAR}")
 _MONTH_YEAR = re.compile(
@@ -49,6 +54,7 @@ def apply(draft: Draft) -> None:
         _NUMERIC_MONTH, lambda match: f"{month_name(int(match['month']))} {year(int(match['year']), british)}"
     )
     draft.replace(_SHORT, lambda match: _short(match, british), "date")
+    draft.replace(_PADDED, lambda match: _padded(match, british))
     # Names before what they hang on is taken.
     draft.replace(_DAYS, lambda match: f"{DAY_NAMES[match['day']]} to {DAY_NAMES[match['last']]}")
     draft.replace(_DAY_NAME, lambda match: DAY_NAMES[match["day"]] + (match["comma"] or ""))
@@ -98,6 +104,13 @@ def _short(match: re.Match[str], british: bool) -> str | None:
     day, month = (first, second) if british else (second, first)
     said = _date(2000, month, day, british)
     return said.partition(",")[0] if said else None
+
+
+def _padded(match: re.Match[str], british: bool) -> str | None:
+    """`12/25` is a date alone, after a word that dates, or with a zero that no fraction has."""
+    alone = match.string.strip(" .!?") == match[0]
+    zero = match["first"][0] == "0" or match["second"][0] == "0"
+    return _short(match, british) if alone or zero or _DATED.search(match.string[: match.start()]) else None
 
 
 def _written(match: re.Match[str], british: bool) -> str | None:

@@ -9,6 +9,7 @@ from frontend.text.normalization.patterns import END, MASK, NUMBER, START
 from frontend.text.normalization.words import cardinal, number, ordinal
 from frontend.text.spoken_signs import SIGNS
 
+_LETTERS_RAISED = {"ⁿ": "n", "ᵗ": "t", "ᵏ": "k"}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER = re.compile(
     rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z])(?:(?:\^|\*\*)(?P<open>[({{])?(?P<exponent>[-−]?\d{{1,6}}|[a-z])(?(open)[)}}])"
@@ -41,13 +42,14 @@ _OPERATIONS = {
     "±": "plus or minus",
     "%": "mod",
 }
+_RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
 _SPACED = re.compile(
     rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠≈!×÷±]))"
     rf"(?P<sign>==|!=|<=|>=|[+−–*×·÷/=<>≤≥≠≈±%-]|x)(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
 )
 _TIGHT = re.compile(
     rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−])(?=[\d(−{MASK}-])"
-    rf"|(?<=[\w)])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=)(?=[-−\d{MASK}])"
+    rf"|(?<=[\w){MASK}])(?P<relation>[=≤≥≠≈±]|==|!=|<=|>=)(?=[-−\d{MASK}])"
 )
 _BEFORE_NUMBER = {
     "~": "about ",
@@ -95,6 +97,7 @@ def apply(draft: Draft) -> None:
     british = draft.british
     draft.replace(_LANGUAGE, lambda match: f"{match['plus']} plus plus" if match["plus"] else f"{match['sharp']} sharp")
     draft.replace(_POWER, lambda match: _power(match, british))
+    draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}")
     draft.replace(_ARROW, lambda match: " to ")
     draft.replace(_SPACED, lambda match: f" {_OPERATIONS[match['sign']]}")
     draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match['sign'] or match['relation']]} ")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START
-from frontend.text.normalization.words import cardinal, is_one, number
+from frontend.text.normalization.words import cardinal, is_one, number, ungrouped
 
 
 class _Currency(NamedTuple):
@@ -36,7 +36,7 @@ _CURRENCIES = {
     "EUR": _EURO,
     "JPY": _YEN,
     "INR": _RUPEE,
-    "CHF": _Currency("Swiss franc", "Swiss francs"),
+    "CHF": _Currency("Swiss franc", "Swiss francs", "centime", "centimes"),
     "CAD": _Currency("Canadian dollar", "Canadian dollars", "cent", "cents"),
     "AUD": _Currency("Australian dollar", "Australian dollars", "cent", "cents"),
     "CNY": _Currency("yuan", "yuan"),
@@ -133,7 +133,7 @@ def _amount(match: re.Match[str], british: bool) -> str:
 
 
 def _with_hundredths(written: str, currency: _Currency, singular: bool, british: bool) -> str:
-    whole, _, fraction = written.replace(",", "").partition(".")
+    whole, _, fraction = ungrouped(written).partition(".")
     if fraction and (len(fraction) != 2 or not currency.hundredth):
         return f"{number(written, british)} {currency.many}"
     units = int(whole or 0)

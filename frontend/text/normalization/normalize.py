@@ -16,16 +16,25 @@ from dataclasses import dataclass
 
 from frontend.text.normalization import (
     abbreviations,
+    addresses,
+    chemistry,
+    codes,
     dates,
+    durations,
     emoji,
     fractions,
+    initialisms,
     maths,
     money,
+    music,
     numbers,
     ordinals,
     phones,
     ranges,
+    references,
     roman,
+    shell,
+    tex,
     times,
     units,
     versions,
@@ -40,6 +49,7 @@ from frontend.text.normalization.settings import Normalization
 from frontend.text.sentences import sentences
 
 _WORD = re.compile(r"\S+")
+_ADDRESS = re.compile(r"[@#/~\\]|\w\.\w|:\w*:")
 _DIGIT = re.compile(r"\d")
 _ANY = re.compile("")
 
@@ -47,10 +57,18 @@ Keeps = Callable[[str, int, int], bool]
 """Whether a word, of that span of the text, is to be said as it is written."""
 
 _RULES: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
+    ("tex", tex.apply, re.compile(r"[$(=<>≤≥]")),
+    ("music", music.apply, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
     ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")),
-    ("web_addresses", web.apply, re.compile(r"[@#/]|\w\.\w")),
+    ("web_addresses", web.apply, _ADDRESS),
+    ("code", shell.apply, re.compile(r"[-_(+{]")),
+    ("references", references.apply, re.compile(r"\d|v\.")),
+    ("addresses", addresses.apply, re.compile(r"\d|, [A-Z]{2}")),
+    ("codes", codes.apply, _DIGIT),
     ("phones", phones.apply, _DIGIT),
+    ("chemistry", chemistry.apply, re.compile(r"[A-Z][a-z]?(?:\d|[₀-₉⁰-⁹⁺⁻]|[A-Z])")),
     ("dates", dates.apply, _ANY),
+    ("durations", durations.apply, _DIGIT),
     ("times", times.apply, _DIGIT),
     ("years", years.apply, _DIGIT),
     ("versions", versions.apply, _DIGIT),
@@ -60,8 +78,9 @@ _RULES: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("ranges", ranges.apply, _DIGIT),
     ("ordinals", ordinals.apply, _DIGIT),
     ("numbers", numbers.apply, _DIGIT),
+    ("initialisms", initialisms.apply, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
     ("math", maths.apply, re.compile(r"[^\w\s.,;:!?'\"’“”()—]|[π²³¹⁰⁴-⁹]")),
-    ("roman_numerals", roman.apply, re.compile(r"[IVX]")),
+    ("roman_numerals", roman.apply, re.compile(r"[IVXivx]")),
     ("abbreviations", abbreviations.apply, _ANY),
 )
 """Setting (after `normalize_`), rule, and what a sentence must have for it to apply."""
@@ -102,9 +121,9 @@ def normalized_sentences(
     on = (rule for rule in _RULES if english and getattr(settings, f"normalize_{rule[0]}"))
     rules = [(rule, needed) for _, rule, needed in on]
     if english and settings.normalize_emoji and settings.normalize_emoji_names:
-        rules[0] = (emoji.name, rules[0][1])
+        rules = [(emoji.name if rule is emoji.omit else rule, needed) for rule, needed in rules]
     if english and not settings.normalize_web_addresses:
-        rules.insert(0, (web.protect, _RULES[1][2]))
+        rules.insert(0, (web.protect, _ADDRESS))
     markdown = english and settings.normalize_markdown
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]

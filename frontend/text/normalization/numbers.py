@@ -29,11 +29,21 @@ _MAGNITUDE = re.compile(
 _LONG = re.compile(rf"{NUMBER_START}\d{{16,}}+{END}(?![.,]\d)")
 _ZEROS = re.compile(rf"{NUMBER_START}(?P<number>0\d{{1,14}}){NUMBER_END}")
 _POINT = re.compile(rf"(?<![\w.{MASK}])(?P<minus>[-−])?(?P<number>\.\d{{1,15}}){END}(?!\.\d)")
+_GROUPED = re.compile(
+    rf"{NUMBER_START}(?<!\d )(?P<number>\d{{1,3}}(?:( )\d{{3}})(?:\2\d{{3}}){{1,3}}(?:\.\d{{1,6}})?){NUMBER_END}(?! \d)"
+)
+_OTHER_GROUPS = re.compile(
+    rf"{NUMBER_START}(?P<number>\d{{1,3}}(?:['’]\d{{3}}){{1,4}}|\d{{1,2}}(?:,\d{{2}}){{1,5}},\d{{3}}){NUMBER_END}"
+)
+_POINT_ZERO = re.compile(rf"{NUMBER_START}(?P<number>\d{{1,6}}\.(?:0{{1,3}}|\d{{1,2}}0)){NUMBER_END}")
 _NEGATIVE = re.compile(rf"{NUMBER_START}{MINUS}(?P<number>{NUMBER}){NUMBER_END}")
 
 
 def apply(draft: Draft) -> None:
     british = draft.british
+    draft.replace(_GROUPED, lambda match: number(match["number"], british))
+    draft.replace(_OTHER_GROUPS, lambda match: number(match["number"], british))
+    draft.replace(_POINT_ZERO, lambda match: number(match["number"], british))
     draft.replace(_SCIENTIFIC, lambda match: _scientific(match, british))
     draft.replace(_HASH, lambda match: f"number {cardinal(int(match['number']), british)}")
     draft.replace(_MAGNITUDE, lambda match: _magnitude(match, british))

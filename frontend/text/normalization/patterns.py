@@ -16,8 +16,12 @@ NUMBER_START = rf"(?<![\w{MASK}$£€¥₹])(?<!\d[.,:/-])(?<![^\W\d][-/])(?<![^
 
 NUMBER_END = rf"(?![\w{MASK}])(?![.,:/^-]\d)"
 
-NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,15})(?:\.\d{1,15})?"
-"""A cardinal or decimal, with or without commas between thousands."""
+NUMBER = (
+    r"(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,2}(?:,\d{2}){1,5},\d{3}(?!\d)|\d{1,3}(?:['’]\d{3}){1,4}(?!\d)|\d{1,15})"
+    r"(?:\.\d{1,15})?"
+)
+"""A cardinal or decimal, its digits grouped with commas by thousands, as in India (2,50,000) or in Switzerland
+(1'950), or not at all."""
 
 MINUS = r"(?:(?<![^\s(\[\"“‘'=<>≤≥~×*/+,:–—])[-−](?=[\d.$£€¥]))"
 """A sign that belongs to the number after it."""

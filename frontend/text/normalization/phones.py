@@ -28,11 +28,40 @@ _SHORT = re.compile(rf"\b(?:[Cc]all|[Dd]ial|[Pp]hone|[Rr]ing)(?:ing|ed)? (?P<cod
 _EXTENSION = re.compile(rf"\b[Ee]xt\.? ?(?P<digits>\d{{1,6}}){_END}")
 
 
+_EMERGENCY = re.compile(
+    rf"{_START}(?P<code>9-1-1|911|999|112|988)(?:(?P<joint> or | and |/)(?P<other>\d{{3}}))?{_END}(?! (?:dollars"
+    rf"|people|times|calls? (?:were|was)|\w+s\b))"
+)
+_URGENT = re.compile(r"\b(?:[Ee]mergenc|[Cc]all|[Dd]ial|[Tt]ext|[Pp]hone|[Rr]ing|[Hh]otline|police|ambulance)")
+_VANITY = re.compile(
+    rf"{_START}(?P<one>1-)?(?P<code>8(?:00|33|44|55|66|77|88)|900)-(?P<word>[A-Z][A-Z-]{{2,14}})(?![\w-])"
+)
+
+
 def apply(draft: Draft) -> None:
     draft.replace(_PHONE, lambda match: _groups(match[0]))
+    draft.replace(_VANITY, _vanity)
+    if _URGENT.search(draft.sentence):
+        draft.replace(_EMERGENCY, _emergency)
     draft.replace(_LOCAL, _local)
     draft.replace(_SHORT, lambda match: digits(match["code"]), "code")
     draft.replace(_EXTENSION, lambda match: f"extension {digits(match['digits'])}")
+
+
+def _vanity(match: re.Match[str]) -> str:
+    code = (
+        "eight hundred"
+        if match["code"] == "800"
+        else "nine hundred"
+        if match["code"] == "900"
+        else digits(match["code"])
+    )
+    return f"{'one ' if match['one'] else ''}{code} {match['word'].replace('-', ' ').lower()}"
+
+
+def _emergency(match: re.Match[str]) -> str:
+    said = digits(match["code"])
+    return f"{said}{match['joint'].replace('/', ' or ')}{digits(match['other'])}" if match["other"] else said
 
 
 def _groups(written: str) -> str:

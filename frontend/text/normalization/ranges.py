@@ -6,12 +6,13 @@ import re
 
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import DASH, MASK, MINUS, NUMBER, NUMBER_START
-from frontend.text.normalization.words import number
+from frontend.text.normalization.words import number, ungrouped
 
 _RANGE = re.compile(
     rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<first>{NUMBER})(?P<dash>{DASH})(?P<minus2>[-−])?(?P<last>{NUMBER})"
     rf"(?![\w{MASK}]|[.,:/^]\d|[-–]\d)"
 )
+_DIFFERENCE = re.compile(rf"{NUMBER_START}(?P<first>{NUMBER})[-−–](?P<last>{NUMBER})(?= ?=)")
 _RATIO = re.compile(rf"{NUMBER_START}(?P<first>\d{{1,4}}):(?P<last>\d{{1,4}})(?![\w{MASK}]|[.,:/-]\d)")
 _SCORE = re.compile(
     r"\b(?:won|win|wins|lost|lose|loss|beat|beats|score|scored|lead|leads|led|drew|draw|tie|tied|victory|defeat|defeated|"
@@ -22,6 +23,9 @@ _SCORE = re.compile(
 def apply(draft: Draft) -> None:
     british = draft.british
     is_score = _SCORE.search(draft.sentence) is not None
+    draft.replace(
+        _DIFFERENCE, lambda match: f"{number(match['first'], british)} minus {number(match['last'], british)}"
+    )
     draft.replace(_RANGE, lambda match: _range(match, is_score, british))
     draft.replace(_RATIO, lambda match: _ratio(match, british))
 
@@ -33,7 +37,7 @@ def _ratio(match: re.Match[str], british: bool) -> str:
 
 def _range(match: re.Match[str], is_score: bool, british: bool) -> str | None:
     first, last = match["first"], match["last"]
-    value, last_value = float(first.replace(",", "")), float(last.replace(",", ""))
+    value, last_value = float(ungrouped(first)), float(ungrouped(last))
     if match["dash"] == "-" and value >= 100 and last_value < value and len(first) == len(last):
         return None  # Boeing 747-400
     score = is_score and match["dash"] in "-–" and max(value, last_value) < 200

@@ -40,6 +40,19 @@ _AFTER_PART = re.compile(
     rf"{START}(?:{_PARTS}|{_LOWER_PARTS})s?[ -]"
     rf"(?P<numerals>(?P<numeral>{_NUMERAL})(?:(?P<dash>[-–]| and | to )(?P<last>{_NUMERAL}))?){END}(?!\.\w)"
 )
+_LOWER = re.compile(
+    rf"{START}(?:[Ss]cene|[Aa]ct|[Cc]hapter|[Pp]art|[Vv]erse|[Pp]ages?|[Ii]tem|[Cc]lause|[Bb]ook|[Vv]olume"
+    rf"|[Pp]reface,?) "
+    rf"(?P<numerals>(?P<numeral>(?=[ivxl])(?:xl|l?x{{0,3}})(?:ix|iv|v?i{{0,3}}))(?:(?P<dash>[-–])(?P<last>(?=[ivxl])(?:xl|l?x{{0,3}})(?:ix|iv|v?i{{0,3}})))?){END}(?!['’.]\w)"
+)
+_PAGES = re.compile(
+    rf"{START}(?P<said>(?P<pages>pp?)\. (?P<numeral>(?=[ivxl])(?:xl|l?x{{0,3}})(?:ix|iv"
+    rf"|v?i{{0,3}}))(?:[-–](?P<last>(?=[ivxl])(?:xl|l?x{{0,3}})(?:ix|iv|v?i{{0,3}})))?){END}"
+)
+_LETTERED = re.compile(
+    rf"{START}(?:Section|Article|Part|Chapter|Title|Sec\."
+    rf"|Art\.) (?P<said>(?P<numeral>{_NUMERAL})[.-](?P<letter>[a-zA-Z])){END}(?!\.\w)"
+)
 _CENTURY = re.compile(rf"{START}(?P<numeral>{_NUMERAL})(?:th|st|nd|rd)?(?=(?: |-)[Cc]entur(?:y|ies)\b)")
 _AFTER_CAPITAL = re.compile(rf"\b[A-Z][a-z]{{2,20}} (?P<numeral>{_LONG_NUMERAL}){END}(?![.&-]\w)")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
@@ -64,6 +77,18 @@ def apply(draft: Draft) -> None:
             said += (" to " if match["dash"] in "-–" else match["dash"]) + cardinal(value(match["last"]), british)
         return said
 
+    def lower(match: re.Match[str]) -> str:
+        said = cardinal(value(match["numeral"].upper()), british)
+        return f"{said} to {cardinal(value(match['last'].upper()), british)}" if match["last"] else said
+
+    def pages(match: re.Match[str]) -> str:
+        return f"{'pages' if match['pages'] == 'pp' else 'page'} {lower(match)}"
+
+    draft.replace(
+        _LETTERED, lambda match: f"{cardinal(value(match['numeral']), british)} {match['letter'].upper()}", "said"
+    )
+    draft.replace(_LOWER, lower, "numerals")
+    draft.replace(_PAGES, pages)
     draft.replace(_AFTER_PART, count, "numerals")
     draft.replace(_AFTER_RULER, nth, "numeral")
     draft.replace(_AFTER_NAME, the_nth, "numeral")

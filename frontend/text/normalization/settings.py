@@ -18,6 +18,8 @@ class Normalization:
         "Leave out Markdown's and HTML's markup, and say a link's text instead of its address."
     )
     normalize_code_blocks: bool = _rule("Mention long code blocks instead of reading them (needs normalize_markdown).")
+    normalize_tex: bool = _rule("Say TeX between dollar signs and functions in formulas: $x^2$, f(x) = 2x.")
+    normalize_music: bool = _rule("Say notes, keys and chords: F#, Bb minor, C#m7.")
     normalize_emoji: bool = _rule("Leave out emoji and emoticons.")
     normalize_emoji_names: bool = _rule(
         "Say emoji by name instead of leaving them out (needs normalize_emoji).", default=False
@@ -25,8 +27,14 @@ class Normalization:
     normalize_web_addresses: bool = _rule(
         "Say web, mail and IP addresses, file paths, #tags and @names; shorten long ones."
     )
+    normalize_code: bool = _rule("Say options of commands, names with underscores, calls and short JSON.")
+    normalize_references: bool = _rule("Say references: Fig. 3a, § 5, Roe v. Wade, John 3:16, Room 204.")
+    normalize_addresses: bool = _rule("Say postal addresses: 221B Baker St., N. Main, Austin, TX.")
+    normalize_codes: bool = _rule("Say ZIP codes, ISBN, PINs and order numbers digit by digit.")
     normalize_phones: bool = _rule("Say telephone, card and similar numbers digit by digit.")
+    normalize_chemistry: bool = _rule("Say chemical formulas letter by letter: H2O, Ca²⁺.")
     normalize_dates: bool = _rule("Say dates: 2026-11-21, 11/21/2026, 21 Nov.")
+    normalize_durations: bool = _rule("Say durations: 3h 20m, it lasted 1:23:45.")
     normalize_times: bool = _rule("Say times of day: 10:30pm, 14:05.")
     normalize_years: bool = _rule("Say years and decades as such where the context shows that they are.")
     normalize_versions: bool = _rule("Say versions and section numbers: v1.2.3, Python 3.11.")
@@ -38,6 +46,7 @@ class Normalization:
     normalize_math: bool = _rule("Say formulas and signs: 3 + 4 = 7, ≥, 10^6.")
     normalize_numbers: bool = _rule("Say numbers that engines misread: -5, .5, 007, 10k, 1e6.")
     normalize_roman_numerals: bool = _rule("Say Roman numerals after names and headings: Henry VIII, Chapter IV.")
+    normalize_initialisms: bool = _rule("Say initialisms that engines misread: AT&T, PhDs, JSON.")
     normalize_abbreviations: bool = _rule("Say abbreviations in full: Dr., St., e.g., No. 5.")
 
     @classmethod

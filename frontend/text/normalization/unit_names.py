@@ -100,7 +100,42 @@ dBA decibel
 px pixel
 MP megapixel
 mol mole
+F farad
+mF millifarad
+µF microfarad
+μF microfarad
+nF nanofarad
+pF picofarad
+µA microamp
+μA microamp
+nA nanoamp
+µV microvolt
+μV microvolt
+µW microwatt
+μW microwatt
+µL microliter
+μL microliter
+µl microliter
+MΩ megaohm
+mΩ milliohm
+mSv millisievert
+µSv microsievert
+μSv microsievert
+Bq becquerel
+lm lumen
+eV electronvolt
+keV kiloelectronvolt
+MeV megaelectronvolt
+GeV gigaelectronvolt
+atm atmosphere
+rad radian
+mmol millimole
+kWp kilowatt peak
 """) | {
+    "mmHg": ("millimeter of mercury", "millimeters of mercury"),
+    "bar": ("bar", "bar"),
+    "mbar": ("millibar", "millibars"),
+    "lx": ("lux", "lux"),
     "in": ("inch", "inches"),
     "ft": ("foot", "feet"),
     "sqft": ("square foot", "square feet"),
@@ -147,7 +182,7 @@ mol mole
 ONLY_APART = frozenset(("K",))
 """300 K is kelvin, 300K is three hundred thousand."""
 
-ONLY_TOGETHER = frozenset(("s",))
+ONLY_TOGETHER = frozenset(("s", "F"))
 """Letters that stand for too much else after a space."""
 
 NEVER_APART = frozenset(("in", "MP"))

@@ -24,6 +24,20 @@ _MEASURE = re.compile(
     rf"(?P<gap>[ -]?)(?P<unit>{_SYMBOL})(?P<power>[²³]|\^[23])?(?:/(?P<per>{_PER})(?P<per_power>[²³]|\^[23])?)?"
     rf"(?![\w{MASK}'’^²³]|[/-]\w(?<![/-]o))(?P<stop>\.(?= [a-z0-9(]))?{_THING}"
 )
+_MINUTES = re.compile(
+    rf"{NUMBER_START}(?P<degrees>\d{{1,3}}) ?° ?(?:(?P<minutes>\d{{1,2}})"
+    rf" ?[′'’] ?)?(?:(?P<seconds>\d{{1,2}}(?:\.\d{{1,3}})?) ?(?:[″\"”]|′′|'') ?)?"
+    rf"(?P<way>[NSEW]){END}"
+)
+_BY = re.compile(
+    rf"(?P<a>\b[Aa]n? )?{NUMBER_START}(?P<first>\d{{1,4}}(?:\.\d{{1,2}})?) ?(?P<unit>[\"″”'′’])"
+    rf" ?[x×] ?(?P<second>\d{{1,4}}(?:\.\d{{1,2}})?) ?(?P=unit)"
+    rf"(?P<thing>(?= [a-z]))?"
+)
+_HALF_INCHES = re.compile(
+    rf"{NUMBER_START}(?P<whole>\d{{1,3}}) ?(?P<sign>[½¼¾⅛⅜⅝⅞])[\"″”](?P<thing>(?= (?!wide|long|tall|high|deep"
+    rf"|thick)[a-z]))?"
+)
 _FEET = re.compile(rf"{NUMBER_START}(?P<feet>\d{{1,3}}) ?['’′] ?(?P<inches>\d{{1,2}}(?:\.\d)?) ?(?:[\"”″]|''|′′)")
 _ONLY_FEET = re.compile(rf"{NUMBER_START}(?P<feet>\d{{1,5}})(?:′(?!\w)|['’](?= (?:tall|high|long|wide|deep)\b))")
 _INCHES = re.compile(
@@ -40,6 +54,9 @@ _WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def apply(draft: Draft) -> None:
     british = draft.british
+    draft.replace(_MINUTES, lambda match: _coordinate(match, british))
+    draft.replace(_BY, lambda match: _by(match, british))
+    draft.replace(_HALF_INCHES, lambda match: _half_inches(match, british))
     draft.replace(_FEET, lambda match: _feet(match, british))
     draft.replace(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
     draft.replace(_COMPASS, lambda match: f"{number(match['number'], british)} degrees {_WAYS[match['way']]}")
@@ -77,6 +94,31 @@ def _powered(name: str, power: str | None, british: bool) -> str:
     if power and name.startswith("second"):
         return f"{name} {'squared' if power[-1] in '²2' else 'cubed'}"
     return _POWERS[power] + spelled(name, british)
+
+
+def _coordinate(match: re.Match[str], british: bool) -> str:
+    said = f"{number(match['degrees'], british)} {'degree' if is_one(match['degrees']) else 'degrees'}"
+    for part in ("minutes", "seconds"):
+        if match[part]:
+            name = part.removesuffix("s") if is_one(match[part]) else part
+            said += f" {number(match[part].lstrip('0') or '0', british)} {name}"
+    return f"{said} {_WAYS[match['way']]}"
+
+
+def _by(match: re.Match[str], british: bool) -> str:
+    one, many = ("foot", "feet") if match["unit"] in "'′’" else ("inch", "inches")
+    unit = one if match["thing"] is not None else many
+    article = match["a"] or ""
+    return f"{article}{number(match['first'], british)} {unit} by {number(match['second'], british)} {unit}"
+
+
+def _half_inches(match: re.Match[str], british: bool) -> str:
+    below = {"½": "a half", "¼": "a quarter", "¾": "three quarters", "⅛": "an eighth", "⅜": "three eighths"} | {
+        "⅝": "five eighths",
+        "⅞": "seven eighths",
+    }
+    unit = "inch" if match["thing"] is not None else "inches"
+    return f"{number(match['whole'], british)} and {below[match['sign']]} {unit}"
 
 
 def _feet(match: re.Match[str], british: bool) -> str:

@@ -30,11 +30,21 @@ _WEB = re.compile(
 _IP = re.compile(
     rf"{START}(?<!\d\.)(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}})(?::(?P<port>\d{{2,5}})|/(?P<bits>\d{{1,2}}))?{END}(?!\.\d)"
 )
+_IP6 = re.compile(
+    rf"{START}(?=[0-9a-fA-F:]*::?[0-9a-fA-F])(?:[0-9a-fA-F]{{1,4}}:){{1,7}}(?::?[0-9a-fA-F]{{1,4}}){{1,7}}{END}(?!:)"
+)
+_IS_IP6 = re.compile(r"::|(?:[^:]*:){5}")
+_WINDOWS = re.compile(
+    rf"{START}(?P<drive>[A-Z]):(?P<path>(?:\\[\w .-]{{1,40}}?){{1,8}})(?=$|[\s,;:!?)\"'”]|\.(?:\s|$))"
+)
+_RELATIVE = re.compile(rf"(?<![\w/.~:@])(?:\.{{1,2}}/)?(?:[\w-]{{1,40}}/){{1,6}}[\w-]{{1,40}}\.[a-z]\w{{0,4}}{END}")
+_HIDDEN = re.compile(r"(?<![\w/])~/(?P<path>\.?[\w-]{1,30}(?:/[\w.-]{1,30}){0,5})(?<!\.)")
 _PATH = re.compile(
     rf"(?<![\w{re.escape('.~/:)')}])~?(?:/[\w.-]{{1,64}}){{2,12}}(?<!\.)/?|(?<![^\s(\"'])~?/[a-zA-Z][\w-]{{1,30}}(?![\w/])"
 )
 _TAG = re.compile(r"(?<![\w&/#])#(?P<name>\d{0,6}[^\W\d_]\w{0,80})", re.UNICODE)
 _HANDLE = re.compile(r"(?<![\w.@/])@(?P<name>[^\W_]\w{0,40}(?:[.-]\w{1,40}){0,3})")
+_CONFIGURATION = re.compile(r"\b(bash|zsh|vim|npm)(rc)\b")
 _PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[A-Z])|_+")
 _LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[a-zA-Z])[\w-]{12,}|[\w-]{40,}|\d{8,}")
@@ -49,7 +59,11 @@ def apply(draft: Draft) -> None:
     british = draft.british
     draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}")
     draft.replace(_IP, lambda match: _machine(match, british))
+    draft.replace(_IP6, _machine6)
     draft.replace(_WEB, _web)
+    draft.replace(_HIDDEN, lambda match: f"tilde{_path('/' + match['path'])}")
+    draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "))
+    draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
     draft.replace(_PATH, lambda match: _path(match[0]))
     draft.replace(_TAG, lambda match: f"hashtag {_name(match['name'])}")
     draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
@@ -57,7 +71,7 @@ def apply(draft: Draft) -> None:
 
 def protect(draft: Draft) -> None:
     """Keep other rules away from what stands in addresses."""
-    for pattern in (_MAIL, _WEB, _IP, _PATH):
+    for pattern in (_MAIL, _IP, _IP6, _WEB, _HIDDEN, _WINDOWS, _RELATIVE, _PATH):
         draft.keep(pattern)
 
 
@@ -107,7 +121,38 @@ def _name(written: str) -> str:
 
 def _path(written: str) -> str:
     said = "tilde" if written[0] == "~" else ""
-    return (said + "".join(f" slash {_parts(part)}" for part in written.lstrip("~").split("/") if part)).strip()
+    parts = [
+        _CONFIGURATION.sub(lambda name: f"{name[1]} {' '.join(name[2])}", _parts(part))
+        for part in written.lstrip("~").split("/")
+        if part
+    ]
+    return (
+        (said + "".join(f" slash {part}" for part in parts)).strip()
+        if said or not written.startswith("/.")
+        else (f" slash {' slash '.join(parts)}")
+    )
+
+
+def _machine6(match: re.Match[str]) -> str | None:
+    if not _IS_IP6.search(match[0]):
+        return None
+    said = []
+    for part in re.findall(r"[0-9a-fA-F]+|:", match[0]):
+        if part == ":":
+            said.append("colon")
+        elif part.isdecimal():
+            said.append(cardinal(int(part), british=False) if len(part) < 3 and part[0] != "0" else digits(part))
+        else:
+            said += [
+                word
+                for run in re.findall(r"\d+|[a-fA-F]", part)
+                for word in (
+                    [run]
+                    if run.isalpha()
+                    else [digits(run) if len(run) > 2 or run[0] == "0" else cardinal(int(run), False)]
+                )
+            ]
+    return " ".join(said)
 
 
 def _machine(match: re.Match[str], british: bool) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from num2words import num2words
@@ -31,9 +32,14 @@ def digits(written: str) -> str:
     return " ".join(_DIGITS[int(character)] for character in written if character.isdecimal())
 
 
+def ungrouped(written: str) -> str:
+    """A number's digits without what groups them."""
+    return re.sub("[,'’ ]", "", written)
+
+
 def number(written: str, british: bool) -> str:
     """A number as it is written, with a sign, commas and a point if it has them; leading zeros are said."""
-    written = written.replace(",", "")
+    written = ungrouped(written)
     minus = "minus " if written[0] in "-−" else ""
     whole, _, fraction = written.lstrip("-−").partition(".")
     said = digits(whole) if (len(whole) > 1 and whole[0] == "0") or len(whole) > _MAX_DIGITS else ""
@@ -63,6 +69,22 @@ def year(number: int, british: bool) -> str:
 def two_digits(number: int, british: bool) -> str:
     """The last two of a year, or a time's minutes: `oh five`, `thirty`."""
     return f"oh {cardinal(number, british)}" if number < 10 else cardinal(number, british)
+
+
+def in_pairs(written: str, british: bool) -> str:
+    """A house's, room's or flight's number: `two oh four`, `sixteen hundred`, `twenty-four ninety`."""
+    value = int(written)
+    if len(written) < 3 or len(written) > 4 or written[0] == "0":
+        return cardinal(value, british) if len(written) < 3 else digits(written)
+    hundreds, rest = divmod(value, 100)
+    if rest == 0:
+        return f"{cardinal(hundreds, british)} hundred" if hundreds % 10 else cardinal(value, british)
+    return f"{cardinal(hundreds, british)} {two_digits(rest, british)}"
+
+
+def ohs(written: str) -> str:
+    """Digits of a code as an American says them: `nine oh two one oh`."""
+    return digits(written).replace("zero", "oh")
 
 
 def decade(tens: int) -> str:

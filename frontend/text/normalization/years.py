@@ -12,7 +12,7 @@ from frontend.text.normalization.words import cardinal, decade, two_digits, year
 _YEAR = r"(?:1\d|20)\d\d"
 _ANY_YEAR = r"\d{3,4}"
 _BEFORE = (
-    r"[Ii]n|[Ss]ince|[Uu]ntil|[Tt]ill|[Bb]y|[Bb]efore|[Aa]fter|[Dd]uring|[Ff]rom|[Tt]o|[Oo]f|[Aa]nd|[Yy]ear|[Bb]orn"
+    r"[Ii]n|[Ss]ince|[Uu]ntil|[Tt]ill|[Bb]y|[Bb]efore|[Aa]fter|[Dd]uring|[Ff]rom|[Tt]o|[Oo]f|[Aa]nd|[Yy]ear|[Bb]orn|b\.|d\."
     r"|[Dd]ied|[Cc]irca|[Ee]arly|[Ll]ate|[Mm]id|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ff]all|[Ww]inter|AD"
     rf"|[Ee]lection|[Cc]opyright|[Cc]lass of|{MONTH}"
 )

@@ -15,8 +15,8 @@ def providers(circumstances: Circumstances) -> Finding:
 
     from worker.acceleration.placing import place
     from worker.engine import EngineUnavailable, ProviderUnavailable
+    from worker.model_choice import kokoro_files
     from worker.providers.options import BadOption
-    from worker.select import kokoro_files
 
     settings = circumstances.settings.worker
     there = f"onnxruntime {onnxruntime.__version__} has {', '.join(onnxruntime.get_available_providers())}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 
@@ -24,12 +23,15 @@ def phonemes(_: Circumstances) -> Finding:
 
 
 def model_files(circumstances: Circumstances) -> Finding:
-    """The published files in the model directory, or those of the manifest, each checked against its hash."""
-    from worker.model_files import KNOWN, BadManifest, State, load_manifest, state_of
+    """The published files in the model directory, or those of the manifest, each checked against its hash; and the
+    packages that carry one of them."""
+    from worker.model_files import BadManifest, State, known_files, state_of
+    from worker.model_packages import BadPackages, find_packaged
+    from worker.model_search import models_in
 
     settings = circumstances.settings.worker
     try:
-        known = load_manifest(settings.manifest) if settings.manifest else KNOWN
+        known = known_files(settings.manifest, settings.packaged_model)
     except BadManifest as error:
         return wrong(str(error), "Mend the manifest, or do without --manifest.")
     states = {name: state_of(settings.model_dir, file) for name, file in known.items()}
@@ -42,25 +44,28 @@ def model_files(circumstances: Circumstances) -> Finding:
     if there:
         return ok(found)
     missing = f"none of the published files is in {settings.model_dir}"
-    if others := sorted(
-        file.name for pattern in ("*.onnx", "onnx/*.onnx") for file in settings.model_dir.glob(pattern)
-    ):
+    if others := [file.name for file in models_in(settings.model_dir)]:
         return ok(f"{missing}, but others are: {', '.join(others)}")
     if settings.engine == "espeak" or settings.model is not None:
         return ok(f"{missing}; none is needed")
+    try:
+        for file in known.values():
+            if packaged := find_packaged(file):
+                return ok(f"{missing}, but {packaged.origin} have {file.name}")
+    except BadPackages as error:
+        problem, _, cure = str(error).partition("; install again: ")
+        return wrong(problem, cure)
     return warning(missing, _FETCH)
 
 
 def voices(circumstances: Circumstances) -> Finding:
     """Kokoro's voices can be read."""
     from worker.engine import EngineUnavailable
+    from worker.model_choice import find_voices
     from worker.voices import VoiceBank
 
     settings = circumstances.settings.worker
-    path = settings.voices or _voices_in(settings.model_dir)
-    if path is None:
-        missing = f"no voices of Kokoro are in {settings.model_dir}"
-        return ok(f"{missing}; none are needed") if settings.engine == "espeak" else warning(missing, _FETCH)
+    path = find_voices(settings)
     try:
         names = VoiceBank.open(path).names
     except EngineUnavailable as error:
@@ -93,13 +98,5 @@ def engine(circumstances: Circumstances) -> Finding:
     took = f"loaded, and a word spoken, in {time.monotonic() - started:.2f} s"
     if fallback:
         return warning(f"{speaks} because Kokoro can't: {fallback}; {took}", _FETCH)
-    why = "its files are there" if settings.engine == "auto" else f"--engine {settings.engine} asks for it"
+    why = "its model is there" if settings.engine == "auto" else f"--engine {settings.engine} asks for it"
     return ok(f"{speaks}, because {why}; {took}")
-
-
-def _voices_in(directory: Path) -> Path | None:
-    from worker.model_search import VOICES_NAMES
-
-    candidates = [*(directory / name for name in VOICES_NAMES), *sorted(directory.glob("voices*.bin"))]
-    folder = directory / "voices"
-    return next((path for path in candidates if path.is_file()), folder if folder.is_dir() else None)

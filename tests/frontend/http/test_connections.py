@@ -190,6 +190,7 @@ async def test_a_client_that_never_reads_loses_its_stream_and_nobody_elses(caplo
             await asyncio.wait_for(speaker.streams[0].closed.wait(), DEFAULT_TIMEOUT)
             assert speaker.streams[0].given < 400
         assert server.closed_for("write_timeout") == 1
+        assert server.metrics.totals()["kokoro_live_streams_cut_total"] == 1
         assert "read nothing for 0.2 s" in caplog.text
         await until(server, 0)
 

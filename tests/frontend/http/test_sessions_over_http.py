@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from frontend.contract.errors import Overloaded, Unspeakable
 from frontend.contract.request import SpeechRequest
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, FakeStream, raw_post, serving, speech
@@ -37,6 +38,7 @@ async def test_a_text_that_is_being_read_is_interrupted_by_the_next(named: str) 
             await first.read()
         first.close()
         await speaker.streams[0].closed.wait()
+        assert server.metrics.totals()["kokoro_live_streams_cut_total"] == 0, "the session wished it"
 
 
 async def test_one_that_nothing_was_heard_of_yet_is_answered_with_409_and_one_in_events_is_told() -> None:
@@ -138,3 +140,26 @@ async def test_primed_silence_leaves_at_once_is_labelled_and_is_no_first_audio()
         assert await response.read() == PIECE.tobytes()
         counted = server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_count")
         assert counted == 1
+
+
+@pytest.mark.parametrize(
+    ("refusal", "status"), [(Overloaded("no room", 3.0), 429), (Unspeakable("no such phoneme"), 400)]
+)
+async def test_a_refused_request_gets_its_status_and_no_primed_silence(refusal: Exception, status: int) -> None:
+    async with (
+        serving(FakeSpeaker(refusal), FrontSettings(prime_silence=0.25)) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json=asking("x")) as response,
+    ):
+        assert response.status == status
+        assert "X-Primed-Silence" not in response.headers
+
+
+async def test_a_stream_that_its_client_leaves_does_not_count_as_cut() -> None:
+    speaker = FakeSpeaker(PIECE, asyncio.Event())
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        response = await client.post("/v1/audio/speech", json=asking("x"))
+        await response.content.readexactly(PIECE.nbytes)
+        response.close()
+        await speaker.streams[0].closed.wait()
+        assert server.metrics.totals()["kokoro_live_streams_cut_total"] == 0

@@ -61,7 +61,7 @@ def gaps_on_a_slow_machine(status: Status) -> None:
 
 
 def espeak(status: Status) -> None:
-    status.engine = SpeakingEngine("espeak-ng", "native", "espeak-ng 1.52", 2)
+    status.engine = SpeakingEngine("espeak-ng", "native", "espeak-ng 1.52", 2, stands_in=True)
 
 
 def restarted(status: Status) -> None:
@@ -86,7 +86,7 @@ def slower_than_before(status: Status) -> None:
 
 
 def slower_in_a_stream(status: Status) -> None:
-    status.drift = Drift(stream_ratio=1.5)
+    status.drift = Drift(recent=0.4, stream_ratio=1.5)
 
 
 def slower_in_the_check(status: Status) -> None:
@@ -138,6 +138,28 @@ def test_a_server_that_has_done_nothing_yet_is_left_alone() -> None:
     status.totals = Totals(0, 0, 0, 0, 0)
     status.cache = Cache(0, 0, 0, 0, 0, disk=False)
     assert recommendations(status) == []
+
+
+def test_espeak_that_was_asked_for_is_no_matter_of_advice() -> None:
+    status = healthy()
+    status.engine = SpeakingEngine("espeak-ng", "native", "espeak-ng 1.52", 2)
+    assert recommendations(status) == []
+
+
+def test_a_fast_engine_s_milliseconds_are_noise() -> None:
+    status = healthy()
+    status.drift = Drift(0.060, 0.049, 1.224, 1.5)
+    status.selfcheck = SelfCheck("2026-01-01T00:00:00+00:00", 0.06, 0.2, 5, 1.3)
+    assert recommendations(status) == []
+
+
+def test_no_advice_sends_anybody_where_it_was_read() -> None:
+    """The page, `kokoro-live status` and `/status` show it."""
+    for change in (slow, gaps, espeak, restarted, refused, short_of_memory, slower_than_before, guesses, repeats):
+        status = healthy()
+        change(status)
+        for each in recommendations(status):
+            assert "kokoro-live status" not in each.message and "/status" not in each.message
 
 
 def test_a_few_refusals_or_guesses_say_nothing_yet() -> None:

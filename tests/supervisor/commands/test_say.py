@@ -176,6 +176,29 @@ def test_a_player_that_is_quit_is_no_failure_and_one_that_fails_is(tmp_path, mon
     assert f"{tmp_path}/aplay failed with status 3" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("status", "said", "told"),
+    [
+        (0, "ALSA lib confmisc.c:855: cannot find card '0'\nNo more tries, audio open failed", "audio open failed"),
+        (1, "play FAIL sox: Sorry, there is no default audio device configured", "no default audio device configured"),
+        (1, "aplay: main:850: audio open error: No such file or directory", "audio open error"),
+    ],
+)
+def test_a_player_without_a_sound_card_is_one_line_and_a_failure(tmp_path, monkeypatch, status, said, told):
+    """ffplay exits with 0 all the same."""
+    (tmp_path / "said").write_text(said + "\n")
+    player(tmp_path, monkeypatch, f"/bin/cat {tmp_path}/said >&2\nexit {status}")
+    done = subprocess.run([*SAY, "Hello.", "--engine", "espeak"], capture_output=True, text=True)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert told in line and "-o FILE.wav" in line and "ALSA lib" not in line
+
+
+def test_a_player_that_only_warns_is_no_failure(tmp_path, monkeypatch):
+    player(tmp_path, monkeypatch, "echo underrun >&2\n/bin/cat > /dev/null")
+    assert run("Hello.", "--engine", "espeak").exit_code == 0
+
+
 def test_without_a_player(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     result = run("Hello.", "--engine", "espeak")

@@ -68,6 +68,29 @@ def test_it_shows_who_speaks(running: Server) -> None:
     assert "ready" in result.stdout
     assert "espeak-ng" in result.stdout
     assert "queue depth" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    (worker,) = (line.split() for line in result.stdout.splitlines() if line.startswith("worker  ") and "MB" in line)
+    assert worker[1] == "running" and worker[2].isdigit()
+
+
+def test_espeak_that_was_asked_for_is_left_alone(running: Server) -> None:
+    """Neither advice, nor the line that announces the server, nor the metric that an alert looks at."""
+    assert "models fetch" not in running.announcement
+    assert running.get("/status")[1]["recommendations"] == []
+
+
+def test_advice_stands_first() -> None:
+    answer = {
+        "worker": "running",
+        "ready": True,
+        "restarts": {"worker": 3},
+        "processes": [{"role": "worker", "state": "running", "resident_memory_bytes": 52_000_000}],
+        "recommendations": [{"code": "restarts", "message": "The worker has died: the log says why. " * 4}],
+    }
+    with answering(200, json.dumps(answer)) as url:
+        lines = ask("--once", "--url", url).stdout.splitlines()
+    assert lines[1].startswith("! The worker has died") and max(map(len, lines)) <= 80
+    assert any("52 MB" in line for line in lines)
 
 
 def test_it_finds_the_server_by_its_settings(running: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +106,20 @@ def test_json_is_the_servers_own_answer(running: Server) -> None:
 def test_no_server_is_said_and_has_a_status_of_its_own() -> None:
     result = ask("--once")
     assert result.exit_code == 3
-    assert "kokoro-live serve" in result.stderr
+    assert "connection refused. Start a server with `kokoro-live serve`" in result.stderr
+    assert "Cannot connect" not in result.stderr and "ssl" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://nobody.invalid", "there is no host of that name"),
+        ("ftp://127.0.0.1", "that is no http:// address"),
+        ("http://", "that is no http:// address"),
+    ],
+)
+def test_an_address_that_is_none_is_said_without_the_library_s_words(url: str, said: str) -> None:
+    assert said in ask("--once", "--url", url).stderr
 
 
 def test_a_server_that_cannot_speak_says_why() -> None:
@@ -104,8 +140,8 @@ def test_figures_that_it_does_not_know_are_shown_too() -> None:
     with answering(200, json.dumps(answer)) as url:
         shown = ask("--once", "--url", url).stdout
     assert "text p50 0.25, total 3" in shown
-    assert "seconds ahead" in shown
-    assert "1.5" in shown
+    assert "ahead" in shown
+    assert "1.5 s" in shown
     assert "[red]not markup[/red]" in shown
 
 

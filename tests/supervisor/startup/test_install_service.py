@@ -269,6 +269,22 @@ def test_a_tool_that_fails_is_a_clear_error(tools: Path, home: Path) -> None:
     assert "no bus" in result.output
 
 
+def test_without_a_user_bus_the_cure_is_said(tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under su or sudo, and in a container."""
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    assert "loginctl enable-linger" in run_well("install-service", "--manager", "systemd").split("These fail")[1]
+    (home / "bin" / "systemctl").write_text("#!/bin/sh\necho Failed to connect to bus: No medium found >&2\nexit 1\n")
+    result = run("install-service", "--manager", "systemd", "--now")
+    assert result.exit_code == 1
+    assert "loginctl enable-linger" in result.output and "XDG_RUNTIME_DIR=/run/user" in result.output
+    runtime = home / "runtime"
+    runtime.mkdir()
+    (runtime / "bus").touch()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    assert "These fail" not in run_well("install-service", "--manager", "systemd")
+
+
 def test_two_servers_have_two_names(home: Path) -> None:
     run_well("install-service", "--manager", "systemd")
     run_well("install-service", "--manager", "systemd", "--name", "kitchen", "--", "--port", "9000")

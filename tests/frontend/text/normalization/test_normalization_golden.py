@@ -10,7 +10,11 @@ from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
 from frontend.text.sanitize import sanitize
 
-GOLDEN = [line.split("\t") for line in (Path(__file__).parent / "golden.tsv").read_text().splitlines()]
+GOLDEN = [
+    line.split("\t")
+    for name in ("golden.tsv", "hard.tsv")
+    for line in (Path(__file__).parent / name).read_text().splitlines()
+]
 """Family, language, text (with \\n for a newline), what is said (with | between sentences)."""
 
 
@@ -18,8 +22,8 @@ def said(text: str, language: str = "en-us", settings: Normalization | None = No
     return normalize(sanitize(text), language, settings or Normalization()).text
 
 
-def test_the_golden_file_is_long() -> None:
-    assert len(GOLDEN) >= 300
+def test_the_golden_files_are_long() -> None:
+    assert len(GOLDEN) >= 600
     assert len({(language, text) for _, language, text, _ in GOLDEN}) == len(GOLDEN)
 
 

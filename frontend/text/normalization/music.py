@@ -1,0 +1,57 @@
+"""Notes, keys and chords: F#, E♭ major, C#m7, Bb minor, an Am chord."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import END, MASK, START
+from frontend.text.normalization.words import cardinal
+
+_QUALITIES = {"maj": "major", "M": "major", "min": "minor", "m": "minor", "dim": "diminished", "aug": "augmented"} | {
+    "sus": "suspended",
+    "add": "add",
+}
+_QUALITY = rf"(?:{'|'.join(_QUALITIES)})"
+_NUMBER = r"(?:1[13]|[245679])"
+_CHORD = re.compile(
+    rf"{START}(?P<note>[A-G])(?P<sign>[#♯♭♮b])?(?P<quality>{_QUALITY})?(?P<number>{_NUMBER})?(?![\w{MASK}#♯♭♮+]|-\w|'\w|’\w)"
+)
+_CONTEXT = re.compile(
+    r"\b(?:chords?|keys? of|(?:in|to) [A-G][#♯♭b]?|guitar|piano|riff|strum|arpeggio|progression|capo|tun(?:ed"
+    r"|ing)|major|minor|sharp|flat)\b"
+    r"|[♯♭♮]|\b[A-G](?:#|b)?(?:maj|min|m|dim|sus|aug)7?\b|\b[A-G]#"
+)
+_KEY = re.compile(rf"{START}(?P<note>[A-G])b(?= (?:major|minor)\b)")
+_TIME = re.compile(
+    rf"{START}(?P<above>[2-9]|12)/(?P<below>[248]|16)(?= (?:time|signature|beat|meter|rhythm|groove|feel)\b){END}"
+)
+_SIGNS = {"#": "sharp", "♯": "sharp", "♭": "flat", "b": "flat", "♮": "natural"}
+_LANGUAGES = frozenset("CFJ")
+
+
+def apply(draft: Draft) -> None:
+    british = draft.british
+    draft.replace(
+        _TIME, lambda match: f"{cardinal(int(match['above']), british)} {cardinal(int(match['below']), british)}"
+    )
+    draft.replace(_KEY, lambda match: f"{match['note']} flat")
+    musical = _CONTEXT.search(draft.sentence) is not None
+    draft.replace(_CHORD, lambda match: _chord(match, musical, british))
+
+
+def _chord(match: re.Match[str], musical: bool, british: bool) -> str | None:
+    sign, quality, interval = match["sign"], match["quality"], match["number"]
+    if not (sign or quality or interval):
+        return None
+    certain = sign in ("♯", "♭", "♮") or (sign == "#" and (quality or match["note"] not in _LANGUAGES))
+    if not certain and not (musical and (quality or sign or interval == "7")):
+        return None
+    said = [match["note"]]
+    if sign:
+        said.append(_SIGNS[sign])
+    if quality:
+        said.append(_QUALITIES[quality])
+    if interval:
+        said.append(cardinal(int(interval), british))
+    return " ".join(said)

@@ -1,0 +1,147 @@
+"""References: Fig. 3a, Eq. (2), § 5, Roe v. Wade, 410 U.S. 113, 1 Corinthians 13:4-7, Room 204."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import DASH, END, NUMBER_END, NUMBER_START, START
+from frontend.text.normalization.words import cardinal, in_pairs, number, two_digits
+
+_PARTS = (
+    {
+        "Fig.": "Figure",
+        "Figs.": "Figures",
+        "Eq.": "Equation",
+        "Eqs.": "Equations",
+        "Eqn.": "Equation",
+        "Tab.": "Table",
+        "Sec.": "Section",
+        "Apt.": "Apartment",
+        "App.": "Appendix",
+        "Alg.": "Algorithm",
+    }
+    | {
+        name: name
+        for name in ("Figure", "Figures", "Equation", "Equations", "Table", "Tables", "Section", "Step", "Appendix")
+    }
+    | {
+        name: name
+        for name in ("Exit", "Gate", "Apartment", "Apt", "Seat", "Flat", "Unit", "Lemma", "Theorem", "Example")
+    }
+)
+_ABBREVIATED = frozenset(("Fig.", "Figs.", "Eq.", "Sec.", "Apt.", "fig.", "eq.", "sec.", "apt."))
+"""Said in full by the rule of abbreviations, where a plain number follows."""
+
+_PART = "|".join(re.escape(name) for name in sorted(_PARTS, key=len, reverse=True))
+_LABELLED = re.compile(
+    rf"{START}(?P<part>{_PART}|{_PART.lower()})(?P<labels> (?:\(?(?:\d{{1,4}}[a-z]?|\d{{1,3}}[A-Z]|[A-Z]\d{{1,3}})\)?)"
+    rf"(?:(?:, | and |{DASH})\(?\d{{1,4}}[a-z]?\)?){{0,3}}){END}(?![.:]\d)"
+)
+_LABEL = re.compile(r"\(?([A-Z])?(\d{1,4})([a-zA-Z])?\)?")
+_NUMERO = re.compile(rf"{START}[Nn][°º]\.? ?(?=\d)")
+_ROOM = re.compile(
+    rf"{START}(?P<place>[Rr]oom|[Ss]uite|[Rr]oute|[Hh]ighway|[Ff]light(?: [A-Z]{{2}})?|US"
+    rf"|[Bb]us) (?P<number>\d{{3,4}}){END}(?![.,:-]\d)"
+)
+_SECTIONS = re.compile(
+    rf"(?P<signs>§§?) ?(?P<first>\d{{1,5}})(?P<inner>(?:\(\w{{1,3}}\))*)(?:(?P<joint>{DASH}"
+    rf"| and )(?P<last>\d{{1,5}}))?{END}"
+)
+_VERSUS = re.compile(r"(?<=[\w.,)] )(?P<said>v\.)(?= [A-Z])")
+_REPORT = re.compile(
+    rf"{NUMBER_START}(?P<volume>\d{{1,4}}) (?P<report>U\.S\.C?\.?|F\.[23]d|S\. Ct\.)(?: (?=§)"
+    rf"| (?P<page>\d{{1,5}})(?!\d))"
+)
+_BOOKS = {
+    "Gen": "Genesis", "Ex": "Exodus", "Exod": "Exodus", "Lev": "Leviticus", "Num": "Numbers", "Deut": "Deuteronomy",
+    "Josh": "Joshua", "Judg": "Judges", "Sam": "Samuel", "Kgs": "Kings", "Chron": "Chronicles", "Ps": "Psalm",
+    "Prov": "Proverbs", "Eccl": "Ecclesiastes", "Isa": "Isaiah", "Jer": "Jeremiah", "Ezek": "Ezekiel", "Dan": "Daniel",
+    "Matt": "Matthew", "Rom": "Romans", "Cor": "Corinthians", "Gal": "Galatians", "Eph": "Ephesians",
+    "Phil": "Philippians", "Col": "Colossians", "Thess": "Thessalonians", "Tim": "Timothy", "Heb": "Hebrews",
+    "Jas": "James", "Pet": "Peter", "Rev": "Revelation",
+}  # fmt: skip
+_FULL_BOOKS = (
+    "Genesis|Exodus|Leviticus|Numbers|Deuteronomy|Joshua|Judges|Ruth|Samuel|Kings|Chronicles|Ezra|Nehemiah|Esther|Job|"
+    "Psalms?|Proverbs|Ecclesiastes|Isaiah|Jeremiah|Lamentations|Ezekiel|Daniel|Hosea|Joel|Amos|Jonah|Micah|Matthew|Mark|"
+    "Luke|John|Acts|Romans|Corinthians|Galatians|Ephesians|Philippians|Colossians|Thessalonians|Timothy|Titus|Hebrews|"
+    "James|Peter|Jude|Revelation"
+)
+_SEVERAL = (
+    r"(?P<nth>1|2|3|I|II|III) (?P<numbered>Samuel|Kings|Chronicles|Corinthians|Thessalonians|Timothy|Peter|John"
+    r"|Sam\.|Kgs\.|Chron\.|Cor\.|Thess\.|Tim\.|Pet\.)"
+)
+_VERSE = re.compile(
+    rf"{START}(?:{_SEVERAL}|(?P<book>{_FULL_BOOKS}|(?:{'|'.join(_BOOKS)})\.))"
+    rf" (?P<chapter>\d{{1,3}})(?::(?P<first>\d{{1,3}})(?:{DASH}(?P<last>\d{{1,3}}))?)?{NUMBER_END}"
+)
+_NTH = {"1": "First", "I": "First", "2": "Second", "II": "Second", "3": "Third", "III": "Third"}
+
+
+def apply(draft: Draft) -> None:
+    british = draft.british
+    draft.replace(_VERSE, lambda match: _verse(match, british))
+    draft.replace(_REPORT, lambda match: _report(match, british))
+    draft.replace(_SECTIONS, lambda match: _sections(match, british))
+    draft.replace(_VERSUS, lambda match: "versus", "said")
+    draft.replace(_ROOM, lambda match: f"{_spelled(match['place'])} {in_pairs(match['number'], british)}")
+    draft.replace(_NUMERO, lambda match: "number ")
+    draft.replace(_LABELLED, lambda match: _labelled(match, british))
+
+
+def _spelled(place: str) -> str:
+    word, _, code = place.partition(" ")
+    return f"{word} {'.'.join(code)}" if code else place
+
+
+def _labelled(match: re.Match[str], british: bool) -> str | None:
+    part, labels = match["part"], match["labels"]
+    full = _PARTS.get(part) or _PARTS[next(name for name in _PARTS if name.lower() == part)].lower()
+    plain = re.fullmatch(r" \d+", labels) is not None
+    if plain:
+        return None if full == part or part in _ABBREVIATED else f"{full}{labels}"
+    said = _LABEL.sub(lambda label: _label(label, british), labels)
+    return full + re.sub(DASH, " to ", said)
+
+
+def _label(match: re.Match[str], british: bool) -> str:
+    said = cardinal(int(match[2]), british)
+    return " ".join(filter(None, (match[1], said, (match[3] or "").upper())))
+
+
+def _sections(match: re.Match[str], british: bool) -> str:
+    said = f"section{'s' if match['signs'] == '§§' else ''} {number(match['first'], british)}"
+    for inner in re.findall(r"\w+", match["inner"]):
+        said += f", {number(inner, british) if inner.isdecimal() else inner.upper()}"
+    if match["last"]:
+        said += (" and " if "and" in match["joint"] else " to ") + number(match["last"], british)
+    return said
+
+
+def _report(match: re.Match[str], british: bool) -> str:
+    said = f"{cardinal(int(match['volume']), british)} {match['report'].removesuffix('.')}"
+    return f"{said} {cardinal(int(match['page']), british)}" if match["page"] else f"{said} "
+
+
+def _verse(match: re.Match[str], british: bool) -> str | None:
+    book = (match["numbered"] or match["book"]).rstrip(".")
+    if match["first"] is None and not match["nth"]:
+        return None
+    said = _BOOKS.get(book, book)
+    if match["nth"]:
+        said = f"{_NTH[match['nth']]} {said}"
+    said += f" {cardinal(int(match['chapter']), british)}"
+    if match["first"]:
+        said += f", {_number(match['first'], british)}"
+        if match["last"]:
+            said += f" to {_number(match['last'], british)}"
+    return said
+
+
+def _number(written: str, british: bool) -> str:
+    hundreds, rest = divmod(int(written), 100)
+    return (
+        f"{cardinal(hundreds, british)} {two_digits(rest, british)}"
+        if hundreds and rest
+        else cardinal(int(written), british)
+    )

@@ -1,0 +1,109 @@
+"""Groups of settings, as `--help` shows them: each setting stands in one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import click
+
+from supervisor.settings.composition import SETTINGS
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Address and access": (
+        "host",
+        "port",
+        "api_keys",
+        "api_key_file",
+        "allow_unauthenticated",
+        "requests_per_minute",
+        "cors_origins",
+        "allowed_hosts",
+        "offline",
+    ),
+    "Engine and model": (
+        "engine",
+        "model",
+        "voices",
+        "model_dir",
+        "manifest",
+        "mirror",
+        "cache_dir",
+        "provider",
+        "provider_options",
+        "compile_timeout",
+        "vocoder",
+        "statistics",
+        "first_window",
+        "window_growth",
+        "window",
+    ),
+    "Use of the machine": (
+        "tuned",
+        "threads",
+        "concurrency",
+        "workers",
+        "standby",
+        "spinning",
+        "graph_optimization",
+        "memory_pattern",
+        "memory_arena",
+        "worker_cpus",
+        "worker_nice",
+        "worker_qos",
+        "worker_max_rss",
+        "worker_max_requests",
+    ),
+    "Text": ("lexicon", "max_pause_seconds", "min_first_tokens", "adapt_plans", "cost_profiles"),
+    "Answers": ("chunk_ms", "prime_silence", "max_clip_seconds", "rings", "ring_seconds"),
+    "Cache": ("cache_bytes", "disk_cache", "disk_cache_bytes", "disk_cache_ttl", "prewarm"),
+    "Limits": (
+        "max_streams",
+        "max_input_characters",
+        "max_body_bytes",
+        "max_bodies_bytes",
+        "max_connections",
+        "header_timeout",
+        "body_timeout",
+        "keepalive_timeout",
+        "write_timeout",
+    ),
+    "Restarts and shutdown": (
+        "max_deaths",
+        "death_window",
+        "load_timeout",
+        "hang_patience",
+        "quarantine_seconds",
+        "drain_timeout",
+    ),
+    "Logs and metrics": ("log_level", "log_format", "metrics_dir", "selfcheck_hours"),
+}
+"""Names of fields by title. Any other setting is a rule of normalisation."""
+
+NORMALIZATION = "Normalisation of text"
+
+
+def grouped(settings: Collection[str]) -> dict[str, list[str]]:
+    """The given settings by title, in the order of `GROUPS`; empty groups are left out."""
+    known = {name for names in GROUPS.values() for name in names}
+    found = {title: [name for name in names if name in settings] for title, names in GROUPS.items()}
+    found[NORMALIZATION] = [name for name in settings if name not in known]
+    return {title: names for title, names in found.items() if names}
+
+
+def write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
+    """The options of a command's `--help`: its own first, then the settings by group."""
+    parameters = {param.name: param for param in command.get_params(context)}
+    settings = grouped([name for name in parameters if name in SETTINGS])
+    own = [name for name in parameters if name not in SETTINGS]
+    for title, names in ({"Options": own} | settings).items():
+        _write_section(title, [parameters[name] for name in names], context, formatter)
+
+
+def _write_section(
+    title: str, parameters: Sequence[click.Parameter], context: click.Context, formatter: click.HelpFormatter
+) -> None:
+    options = (each for each in parameters if isinstance(each, click.Option))
+    records = [record for each in options if (record := each.get_help_record(context))]
+    if records:
+        with formatter.section(title):
+            formatter.write_dl(records)

@@ -1,0 +1,111 @@
+"""The built wheel and sdist install by themselves and speak with Kokoro's voice."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import wave
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKED = ("shm", "worker", "frontend", "supervisor", "benchmarks")
+BESIDE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE")
+TEXT = "Hello from a fresh machine."
+
+
+def done(*command: object, cwd: Path, timeout: float = 100.0, **variables: str) -> str:
+    """Run it to its end; what it printed."""
+    home = {name: str(cwd) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KOKORO_LIVE_", "PYTHON"))}
+    process = subprocess.run(
+        [*map(str, command)], cwd=cwd, env=clean | home | variables, capture_output=True, text=True, timeout=timeout
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel, which is built from the sdist, and the sdist; made by the setuptools of this environment."""
+    source = tmp_path_factory.mktemp("source")
+    for name in PACKED:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in BESIDE:
+        shutil.copy(ROOT / name, source)
+    done(sys.executable, "-m", "build", "--no-isolation", ".", cwd=source)
+    [wheel], [sdist] = (source / "dist").glob("*.whl"), (source / "dist").glob("*.tar.gz")
+    return wheel, sdist
+
+
+def test_twine_finds_nothing(built: tuple[Path, Path]) -> None:
+    assert done(sys.executable, "-m", "twine", "check", "--strict", *built, cwd=ROOT).count("PASSED") == 2
+
+
+def test_both_have_every_file_of_the_packages_and_what_licences_want(built: tuple[Path, Path]) -> None:
+    expected = {
+        str(path.relative_to(ROOT))
+        for name in PACKED
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    with zipfile.ZipFile(built[0]) as wheel, tarfile.open(built[1]) as sdist:
+        in_wheel, in_sdist = set(wheel.namelist()), {name.partition("/")[2] for name in sdist.getnames()}
+    assert expected - in_wheel == expected - in_sdist == set()
+    assert {Path(name).name for name in in_wheel if "/licenses/" in name} == {"LICENSE", "NOTICE"}
+    assert not any(name.startswith("tests/") for name in in_wheel)
+
+
+def heard(folder: Path) -> None:
+    """The file that `say` wrote has a second or two of speech."""
+    with wave.open(str(folder / "out.wav")) as clip:
+        audio = np.frombuffer(clip.readframes(clip.getnframes()), "<i2")
+    assert 1.0 < len(audio) / 24_000 < 3.5 and np.abs(audio.astype(int)).max() > 3_000
+
+
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_what_is_installed_speaks_with_kokoro(
+    built: tuple[Path, Path], kind: str, tmp_path: Path, real_model: Path
+) -> None:
+    """Installed into an empty folder, and run from there beside this environment's libraries."""
+    site = tmp_path / "site"
+    archive = built[kind == "sdist"]
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
+    done(*pip, "--target", site, archive, cwd=tmp_path)
+    program = {"PYTHONPATH": str(site), "KOKORO_LIVE_MODEL_DIR": str(real_model.parent)}
+    run = [sys.executable, "-P", "-m", "supervisor"]
+    where = done(sys.executable, "-P", "-c", "import worker; print(worker.__file__)", cwd=tmp_path, **program)
+    assert where.startswith(str(site)), "not this checkout's"
+    listed = json.loads(done(*run, "models", "list", "--json", cwd=tmp_path, **program))
+    states = {row["name"]: (row["state"], row["origin"]) for row in listed}
+    assert states["kokoro-v1.0-voices.npz"] == ("present", "part of kokoro-live")
+    assert states[real_model.name][0] == "present"
+    said = ["say", TEXT, "-o", "out.wav", "--engine", "kokoro", "--vocoder", "whole"]
+    done(*run, *said, cwd=tmp_path, **program)
+    heard(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_an_empty_environment_gets_everything_from_the_registry_and_speaks(
+    built: tuple[Path, Path], kind: str, tmp_path: Path
+) -> None:
+    """1. An empty environment. 2. The archive with the extra `model`, by its path. 3. One command speaks."""
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / "bin" / "python"
+    archive = built[kind == "sdist"]
+    constraints = ("-c", ROOT / "constraints.txt")
+    done(python, "-m", "pip", "install", "-q", *constraints, f"{archive}[model]", cwd=tmp_path, timeout=600)
+    say = [tmp_path / "env" / "bin" / "kokoro-live", "say", TEXT, "-o", "out.wav", "--engine", "kokoro"]
+    done(*say, cwd=tmp_path, timeout=300)
+    heard(tmp_path)
+    assert (tmp_path / "kokoro-live" / "models" / "kokoro-v1.0.int8.onnx").exists()

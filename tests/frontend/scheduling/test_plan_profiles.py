@@ -1,0 +1,71 @@
+"""The same text is planned alike while the measured costs change."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+
+import pytest
+
+from frontend.contract.request import SpeechRequest
+from frontend.planning.ledger import Account
+from frontend.planning.profile import Profile
+from frontend.scheduling.plan_profiles import PlanProfiles
+from frontend.text.segment import Segment
+from shm.engine_info import EngineInfo
+from tests.frontend.desk import Desk, planned
+from tests.frontend.scripted_worker import ENGINE, ScriptedReader
+
+
+class ListeningReader(ScriptedReader):
+    """Writes down the profile that each text is planned with."""
+
+    def __init__(self) -> None:
+        self.profiles: list[Profile] = []
+
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]:
+        self.profiles.append(profile)
+        return super().segments(request, engine, profile)
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk(reader=ListeningReader())
+    yield made
+    made.close()
+
+
+def request(text: str, speed: float = 1.0) -> SpeechRequest:
+    return SpeechRequest("id", text, (("af_heart", 1.0),), "en-us", speed)
+
+
+async def test_a_text_that_comes_again_after_the_costs_changed_has_the_same_plan(desk: Desk) -> None:
+    desk.worker(1)
+    reader = desk.scheduler._reader
+    assert isinstance(reader, ListeningReader)
+    await planned(desk.open("again"))
+    account = desk.scheduler._shared.ledger.of(ENGINE)
+    account.profile = replace(account.profile, per_token=2 * account.profile.per_token)
+    await planned(desk.open("again"))
+    await planned(desk.open("new"))
+    first, again, new = reader.profiles
+    assert again == first != new == account.profile
+
+
+def test_another_speed_is_another_plan() -> None:
+    profiles, account = PlanProfiles(), Account(ENGINE)
+    first = profiles.of(account, request("text"))
+    account.profile = replace(account.profile, per_token=2 * account.profile.per_token)
+    assert profiles.of(account, request("text", speed=2.0)) == account.profile
+    assert profiles.of(account, request("text")) == first
+
+
+def test_the_text_that_was_asked_for_longest_ago_is_forgotten_first() -> None:
+    profiles, account = PlanProfiles(most=2), Account(ENGINE)
+    first = profiles.of(account, request("kept"))
+    profiles.of(account, request("forgotten"))
+    account.profile = replace(account.profile, per_token=2 * account.profile.per_token)
+    profiles.of(account, request("kept"))
+    profiles.of(account, request("third"))
+    assert profiles.of(account, request("kept")) == first
+    assert profiles.of(account, request("forgotten")) == account.profile != first

@@ -1,0 +1,94 @@
+"""A text that is in the works whenever a front dies is refused; a kill from outside is held against no other text."""
+
+from __future__ import annotations
+
+import signal
+
+from shm.in_flight import TextsInFlight, digest_of
+from shm.messages import Cleared, Started, Suspects
+from supervisor.processes.suspect_texts import KEPT, MANY, REFUSED_FOR
+from tests.supervisor.fakes import FakeChild, House
+
+POISON, INNOCENT = digest_of("poison"), digest_of("innocent")
+
+
+def dies_at(house: House, texts: TextsInFlight, status: int) -> FakeChild:
+    """The front dies with those texts in the works; the next one, which has come up."""
+    front = house.newest("front")
+    front.in_flight = texts
+    house.dies(front, status)
+    house.passes(5.0)
+    house.lifecycle.message(house.newest("front"), Started())
+    return house.newest("front")
+
+
+def told(front: FakeChild) -> Suspects:
+    latest = front.heard_of(Suspects)[-1]
+    assert isinstance(latest, Suspects)
+    return latest
+
+
+def test_a_text_that_two_fronts_died_of_is_refused_for_a_while_and_its_company_is_not() -> None:
+    house = House()
+    house.up()
+    texts = TextsInFlight(frozenset({POISON}), frozenset({INNOCENT}))
+    front = dies_at(house, texts, -signal.SIGKILL)
+    assert told(front) == Suspects((POISON,), {})
+    front = dies_at(house, texts, -signal.SIGSEGV)
+    assert told(front).suspected == () and set(told(front).refused) == {POISON}
+    assert REFUSED_FOR - 10 < told(front).refused[POISON] - house.now <= REFUSED_FOR
+    house.passes(REFUSED_FOR)
+    assert told(front) == Suspects()
+
+
+def test_a_front_hears_whom_to_suspect_before_it_accepts() -> None:
+    house = House()
+    house.up()
+    front = dies_at(house, TextsInFlight(frozenset({POISON})), -signal.SIGKILL)
+    kinds = [type(message) for message in front.heard]
+    assert kinds.index(Suspects) < kinds.index(type(front.heard[-1])), "the situation, with which it accepts, is last"
+
+
+def test_a_kill_from_outside_is_held_against_no_text_that_only_waits() -> None:
+    house = House()
+    house.up()
+    for _ in range(MANY):
+        front = dies_at(house, TextsInFlight(waiting=frozenset({INNOCENT})), -signal.SIGKILL)
+    assert told(front) == Suspects()
+
+
+def test_a_front_that_ends_itself_has_all_its_texts_suspected_if_none_was_worked_on() -> None:
+    house = House()
+    house.up()
+    for status in (1, -signal.SIGABRT):
+        front = dies_at(house, TextsInFlight(waiting=frozenset({POISON})), status)
+    assert set(told(front).refused) == {POISON}
+
+
+def test_a_text_that_was_answered_in_between_is_cleared() -> None:
+    house = House()
+    house.up()
+    for _ in range(2 * MANY):
+        front = dies_at(house, TextsInFlight(frozenset({INNOCENT})), -signal.SIGKILL)
+        assert told(front) == Suspects((INNOCENT,), {})
+        house.lifecycle.message(front, Cleared(INNOCENT))
+        assert told(front) == Suspects()
+
+
+def test_a_front_that_was_told_to_end_says_nothing_of_its_texts() -> None:
+    house = House()
+    front, _ = house.up()
+    house.lifecycle.signal(signal.SIGTERM)
+    front.in_flight = TextsInFlight(frozenset({INNOCENT}))
+    house.dies(front, -signal.SIGKILL)
+    assert all(m == Suspects() for m in front.heard_of(Suspects))
+
+
+def test_suspicions_are_bounded() -> None:
+    house = House()
+    house.up()
+    front = house.newest("front")
+    for number in range(3):
+        many = frozenset(digest_of(f"{number} {place}") for place in range(KEPT))
+        front = dies_at(house, TextsInFlight(many), -signal.SIGKILL)
+    assert len(told(front).suspected) == KEPT

@@ -1,0 +1,64 @@
+"""The command line as a whole: help, near misses, and completion in a shell."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+from click.testing import CliRunner
+
+from frontend.text.normalization.settings import Normalization
+from supervisor.cli import kokoro_live
+from supervisor.settings.composition import SETTINGS
+from supervisor.settings.groups import GROUPS, NORMALIZATION, grouped
+
+
+def help_of(*arguments: str) -> str:
+    result = CliRunner().invoke(kokoro_live, [*arguments, "--help"])
+    assert result.exit_code == 0
+    return result.stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"), [("srve", "serve"), ("stats", "status"), ("install", "install-service"), ("xyzzy", None)]
+)
+def test_a_near_miss_suggests_the_command(asked: str, meant: str | None) -> None:
+    result = CliRunner().invoke(kokoro_live, [asked])
+    assert result.exit_code == 2 and f"no command '{asked}'" in result.stderr
+    assert ("Did you mean" in result.stderr) is bool(meant)
+    assert not meant or f"`kokoro-live {meant}`" in result.stderr
+
+
+def test_every_setting_stands_in_one_group() -> None:
+    named = [name for names in GROUPS.values() for name in names]
+    assert len(named) == len(set(named)) and set(named) <= SETTINGS
+    assert set(grouped(sorted(SETTINGS))[NORMALIZATION]) == {field.name for field in fields(Normalization)}
+
+
+def test_help_of_serve_has_a_section_for_each_group_and_all_settings() -> None:
+    shown = help_of("serve")
+    assert [title for title in (*GROUPS, NORMALIZATION) if f"\n{title}:\n" not in shown] == []
+    assert [name for name in SETTINGS if f"--{name.replace('_', '-')}" not in shown] == []
+
+
+@pytest.mark.parametrize(("command", "own"), [("say", "--output"), ("voices", "--json"), ("tune", "--show")])
+def test_a_command_s_own_options_stand_before_the_settings(command: str, own: str) -> None:
+    shown = help_of(command)
+    assert shown.index(own) < shown.index("\nEngine and model:\n") < shown.index("--engine")
+    assert "--max-streams" not in shown, "it doesn't read that"
+
+
+def test_a_shell_completes_commands_and_settings() -> None:
+    """As docs/operations.md describes."""
+
+    def completed(words: str, place: int) -> str:
+        environment = {"_KOKORO_LIVE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+        command = [sys.executable, "-c", "from supervisor.__main__ import main; main()"]
+        done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
+        return done.stdout
+
+    assert completed("kokoro-live se", 1).split() == ["plain,serve"]
+    assert "plain,--drain-timeout" in completed("kokoro-live serve --drain", 2)
