@@ -1,9 +1,10 @@
-"""What one convolution costs by the types of its numbers: why activations are U8 and weights S8, and never both S8.
+"""What one convolution costs by its operator and types: why int8 ones run as products of U8 by S8 matrices.
 
     python -m benchmarks.convolutions [--threads 1] [--repeats 20]
 
 One of the generator's largest, 128 channels, kernel 7, 0.4 s of sound at 4,800 samples a second, as onnxruntime runs it
-here: 32-bit floats; QLinearConv, as in `static-int8`; ConvInteger, as in `dynamic`. Types by activations and weights.
+here: 32-bit floats; QLinearConv, whose outputs are 8 bits too; ConvInteger, as in the published int8 file;
+`worker.split.packed`'s product, with the transpositions and copies around it. Types by activations and weights.
 Prints GFLOP/s, two operations per multiplication.
 """
 
@@ -22,6 +23,7 @@ from benchmarks.machine import machine
 from benchmarks.report import Cell, Table
 
 CHANNELS, KERNEL, LENGTH = 128, 7, 1920
+PACKED = "MatMulIntegerToFloat"
 _TYPES = {"U8": (np.uint8, TensorProto.UINT8), "S8": (np.int8, TensorProto.INT8)}
 _KERNELS = (
     ("Conv", "F32", "F32"),
@@ -30,11 +32,14 @@ _KERNELS = (
     ("QLinearConv", "S8", "S8"),
     ("ConvInteger", "U8", "U8"),
     ("ConvInteger", "U8", "S8"),
+    (PACKED, "U8", "S8"),
 )
 
 
 def convolution(operator: str, activations: str, weights: str) -> Any:
     """A model of that one node, which takes `x`, [1, CHANNELS, LENGTH]."""
+    if operator == PACKED:
+        return packed()
     rng = np.random.default_rng(0)
     shape = (CHANNELS, CHANNELS, KERNEL)
     constants: dict[str, Any] = {}
@@ -61,6 +66,44 @@ def convolution(operator: str, activations: str, weights: str) -> Any:
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def packed() -> Any:
+    """The same convolution as `worker.split.packed` writes it; its activations are U8 with scale and zero point."""
+    rng = np.random.default_rng(0)
+    constants = {
+        "x_scale": np.array(0.01, np.float32),
+        "x_zero": np.array(128, np.uint8),
+        "pads": np.array([KERNEL // 2, 0, KERNEL // 2, 0]),
+        "neighbours": (np.arange(LENGTH)[:, None] + np.arange(KERNEL)).astype(np.int32),
+        "flat": np.array([-1, KERNEL * CHANNELS]),
+        "w": rng.integers(-128, 128, (KERNEL * CHANNELS, CHANNELS)).astype(np.int8),
+        "w_scale": np.array(0.01, np.float32),
+        "w_zero": np.array(-60, np.int8),
+        "first": np.array([0]),
+    }
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["transposed"], perm=[0, 2, 1]),
+        helper.make_node("Squeeze", ["transposed", "first"], ["rows"]),
+        helper.make_node("Pad", ["rows", "pads", "x_zero"], ["padded"]),
+        helper.make_node("Gather", ["padded", "neighbours"], ["gathered"]),
+        helper.make_node("Reshape", ["gathered", "flat"], ["windows"]),
+        helper.make_node(
+            PACKED, ["windows", "w", "x_scale", "w_scale", "x_zero", "w_zero"], ["product"], domain="com.microsoft"
+        ),
+        helper.make_node("Unsqueeze", ["product", "first"], ["back"]),
+        helper.make_node("Transpose", ["back"], ["y"], perm=[0, 2, 1]),
+    ]
+    size = [1, CHANNELS, LENGTH]
+    graph = helper.make_graph(
+        nodes,
+        "convolution",
+        [helper.make_tensor_value_info("x", TensorProto.UINT8, size)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, size)],
+        [numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
 
 def session(model: Any, threads: int) -> Any:

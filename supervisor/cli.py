@@ -13,7 +13,7 @@ _COMMANDS = {
     "say": "Speak a text to a file or a pipe.",
     "voices": "List the voices.",
     "models": "List, fetch and verify model files.",
-    "quantize": "Make a smaller or faster variant of a model.",
+    "dequantize": "Make a float model of the int8 one, for accelerators.",
     "bench": "Measure how soon and how well this machine speaks.",
     "tune": "Measure how many threads suit this machine.",
     "status": "Show what the running server does.",

@@ -59,7 +59,7 @@ def find_model(settings: WorkerSettings) -> Path:
 
 
 def _is_variant(file: Path, files: Iterable[Path]) -> bool:
-    """By its name, which begins with another's: a file of `kokoro-live quantize` is used only if it is named."""
+    """By its name, which begins with another's: a file of `kokoro-live dequantize` is used only if it is named."""
     return any(file.name.startswith(f"{other.stem}.") for other in files if other != file)
 
 

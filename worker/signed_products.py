@@ -9,35 +9,30 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import Literal
-
-ReduceRange = Literal["auto", "on", "off"]
 
 _VNNI = {"avx512_vnni", "avx_vnni", "avx512vnni", "avxvnni"}
 _X86 = ("x86_64", "amd64", "i386", "i686")
 
 
-def needs_reduce_range(machine: str, flags: frozenset[str] | None) -> bool:
+def products_saturate(machine: str, flags: frozenset[str] | None) -> bool:
     """
     Args:
-        machine: as `platform.machine` says it.
-        flags: what the processor has, as /proc/cpuinfo names it; None if the system doesn't say.
+        machine: the name that `platform.machine` gives.
+        flags: features of the processor, as /proc/cpuinfo names them; None if the system doesn't say.
     """
     if machine.lower() not in _X86:
         return False
-    # An Intel Mac doesn't say, and most of them have no VNNI: 7 bits cost a little quality, saturation much.
+    # An Intel Mac doesn't say, and most of them have no VNNI: slower sums cost little, wrong ones much.
     return not (flags and flags & _VNNI)
 
 
-def reduce_range(asked: ReduceRange = "auto") -> bool:
-    """What was asked for, or what this machine needs."""
-    if asked == "auto":
-        return needs_reduce_range(platform.machine(), cpu_flags())
-    return asked == "on"
+def products_saturate_here() -> bool:
+    """Whether they do on this machine."""
+    return products_saturate(platform.machine(), cpu_flags())
 
 
 def cpu_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str] | None:
-    """Of the first processor; None where there is no such file (anywhere but on Linux)."""
+    """Features of the first processor; None where there is no such file (anywhere but on Linux)."""
     try:
         for line in cpuinfo.read_text().splitlines():
             name, _, values = line.partition(":")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from worker.signed_products import cpu_flags, needs_reduce_range, reduce_range
+from worker.signed_products import cpu_flags, products_saturate
 
 
 @pytest.mark.parametrize(
-    ("machine", "flags", "reduced"),
+    ("machine", "flags", "saturates"),
     [
         ("x86_64", {"sse4_2", "avx2"}, True),
         ("x86_64", {"avx2", "avx512f", "avx512bw"}, True),
@@ -18,13 +18,8 @@ from worker.signed_products import cpu_flags, needs_reduce_range, reduce_range
         ("aarch64", {"asimd", "asimddp"}, False),
     ],
 )
-def test_x86_without_vnni_needs_it(machine, flags, reduced):
-    assert needs_reduce_range(machine, None if flags is None else frozenset(flags)) is reduced
-
-
-@pytest.mark.parametrize(("asked", "reduced"), [("on", True), ("off", False)])
-def test_what_is_asked_for_holds(asked, reduced):
-    assert reduce_range(asked) is reduced
+def test_x86_without_vnni_saturates(machine, flags, saturates):
+    assert products_saturate(machine, None if flags is None else frozenset(flags)) is saturates
 
 
 def test_flags_are_those_of_the_processor(tmp_path):

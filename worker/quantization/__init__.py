@@ -1,1 +1,1 @@
-"""Smaller and faster variants of a Kokoro model: how they are made, what they cost, which are there."""
+"""The published int8 model as floats, and the texts and stages that models are compared with."""

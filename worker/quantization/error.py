@@ -1,7 +1,7 @@
-"""What goes wrong when a variant is made."""
+"""What goes wrong when a float model is made of an int8 one."""
 
 from __future__ import annotations
 
 
 class QuantizationError(Exception):
-    """The variant can't be made; the message names the file and what to do."""
+    """The float model can't be made; the message names the file and what to do."""

@@ -1,4 +1,4 @@
-"""Taking a part out of a model, and putting what was made of it back in its place."""
+"""Other nodes in a model: only those that its outputs need, in an order that ONNX allows."""
 
 from __future__ import annotations
 
@@ -6,71 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import onnx
-from onnx import compose, helper
 
 from worker.split.graph import Graph
 
 
-def name_nodes(graph: Graph) -> None:
-    """Give each node a name of its own: onnxruntime's tools choose nodes by names, and exporters may leave them out."""
-    seen: set[str] = set()
-    for place, node in enumerate(graph.nodes):
-        if not node.name or node.name in seen:
-            node.name = f"kokoro_live_{place}"
-        seen.add(node.name)
-
-
-def own_weights(graph: Graph, nodes: Sequence[Any]) -> None:
-    """Have the nodes take their weights directly, where an export names them by Identity: tools see only those."""
-    for node in nodes:
-        for index, name in enumerate(node.input):
-            root = name
-            while (maker := graph.maker(root)) is not None and maker.op_type == "Identity":
-                root = maker.input[0]
-            if root in graph.initializers:
-                node.input[index] = root
-
-
-def part_of(graph: Graph, inputs: Sequence[str], outputs: Sequence[str]) -> Any:
-    """A model of its own that makes `outputs` from `inputs`, with its own copies of nodes and weights."""
-    places, names = graph.needed(outputs, inputs)
-    part = helper.make_graph(
-        [graph.nodes[place] for place in places],
-        "kokoro-live",
-        [graph.value(name) for name in inputs],
-        [graph.value(name) for name in outputs],
-        [graph.initializers[name] for name in sorted(names & graph.initializers.keys())],
-    )
-    model = helper.make_model(part, opset_imports=graph.model.opset_import, functions=graph.model.functions)
-    model.ir_version = graph.model.ir_version
-    return model
-
-
-def put_back(graph: Graph, part: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-    """Let `part`, which takes and gives tensors of the same names, make the `outputs` in the graph's model.
-
-    What else the part has gets names of its own: it may be of other types than what is left outside. The graph is void
-    afterwards; its model is whole.
-    """
-    model = graph.model
-    ends = [value.name for value in model.graph.output]
-    kept, _ = graph.needed([*ends, *inputs], outputs)
-    part = compose.add_prefix(part, "kokoro_live_part_", rename_inputs=False, rename_outputs=False)
-    nodes = [*(graph.nodes[place] for place in kept), *part.graph.node]
-    replace_nodes(model, nodes, [*model.graph.initializer, *part.graph.initializer])
-    for imported in part.opset_import:
-        if all(imported.domain != own.domain for own in model.opset_import):
-            model.opset_import.append(imported)
-
-
-def put_in_order(model: Any) -> None:
-    """Have each node come after those that make what it takes, as ONNX demands and not all tools leave it."""
-    replace_nodes(model, model.graph.node, model.graph.initializer)
-
-
 def replace_nodes(model: Any, nodes: Sequence[Any], weights: Sequence[Any]) -> None:
-    """Give the model those of these nodes that its outputs need, put in order, and those weights. What was known of
-    tensors' types goes."""
+    """Give the model those of these nodes that its outputs need, put in order, and those weights.
+
+    Types of tensors that were known no longer are.
+    """
     skeleton = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import)
     skeleton.graph.node.extend(nodes)
     graph = Graph(skeleton)

@@ -1,4 +1,4 @@
-"""The folder in which a variant is made: beside it, one maker at a time, and nothing of a killed one stays."""
+"""The folder in which a float model is made: alongside it, one maker at a time, and nothing of a killed one stays."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def workplace(out: Path) -> Iterator[Path]:
 @contextmanager
 def _locked(folder: Path, out: Path) -> Iterator[None]:
     busy = QuantizationError(
-        f"{out} is being made by another `kokoro-live quantize`: wait for it, or name another file"
+        f"{out} is being made by another `kokoro-live dequantize`: wait for it, or name another file"
     )
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

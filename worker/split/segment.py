@@ -18,11 +18,15 @@ from worker.split.stage import Stage
 from worker.split.statistics import Statistics
 from worker.split.windows import FRAME_SAMPLES, Window
 
-GENERATOR_CONTEXT = 8
-"""Frames at 80 Hz (100 ms) on each side of what the generator's first stage makes; of 103 dB on from there."""
+GENERATOR_CONTEXT = 5
+"""Frames at 80 Hz (62 ms) on each side of what the generator's first stage makes.
 
-SECOND_STAGE_CONTEXT = 3
-"""Frames at 80 Hz (37 ms) of that which the second stage, at 4,800 Hz, still needs."""
+Windows joined are 45 dB from a whole run (log-mel 0.03 dB) in the float graph of the published model, with 8 frames 91
+dB, with 4 32 dB. In int8 all three are as far, 17 dB: what rounding makes of each run is larger than what is missing.
+"""
+
+SECOND_STAGE_CONTEXT = 2
+"""Frames at 80 Hz (25 ms) of that which the second stage, at 4,800 Hz, still needs."""
 
 FRONT_CONTEXT = 10
 """Frames at 40 Hz (250 ms) on each side of what the front makes."""

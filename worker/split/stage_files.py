@@ -24,6 +24,7 @@ from worker.split.planar import make_planar
 from worker.split.rewrite import CROP, STATISTICS, Additions, crop_context, give_statistics, norms, tell_statistics
 from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.snake import rewrite_snakes
+from worker.split.spectrum import rewrite_spectra
 
 PROSODY, SOURCE = "prosody.onnx", "source.onnx"
 FRONT, GENERATOR = "front.onnx", "generator.onnx"
@@ -37,8 +38,14 @@ _INLINE = 1024
 """Bytes below which a weight stays in its stage's own file: shapes and indices, which the loader wants to see."""
 _ALIGNMENT = 4096
 
-_VOCODER = (FRONT, EXACT_FRONT, GENERATOR, EXACT_GENERATOR)
-_REWRITES = {Rewrite.PACKED: pack_convolutions, Rewrite.SNAKE: rewrite_snakes, Rewrite.PLANAR: make_planar}
+_REWRITES = {
+    Rewrite.PACKED: pack_convolutions,
+    Rewrite.PLANAR: make_planar,
+    Rewrite.SNAKE: rewrite_snakes,
+    Rewrite.SPECTRUM: rewrite_spectra,
+}
+_REWRITTEN = {PROSODY: {Rewrite.PACKED}, SOURCE: {Rewrite.SPECTRUM}}
+"""Stages that get only some of the rewrites."""
 
 
 def write_stages(
@@ -110,7 +117,7 @@ class _Writer:
         self._external: dict[str, Any] = {}
 
     def write(self, name: str, *args: Any, **kwargs: Any) -> None:
-        rewrites = self._rewrites if name in _VOCODER else set(self._rewrites) & {Rewrite.PACKED}
+        rewrites = set(self._rewrites) & _REWRITTEN.get(name, set(Rewrite))
         (self._folder / name).write_bytes(self.model(*args, **kwargs, rewrites=rewrites).SerializeToString())
 
     def model(

@@ -1,20 +1,15 @@
-"""The sentences to calibrate and to judge with."""
+"""The texts to judge with."""
 
-import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
-from worker.quantization.sentences import calibration, evaluation
+from worker.quantization.sentences import evaluation_texts
 
 
-@pytest.mark.parametrize("sentences", [calibration(), evaluation()], ids=["calibration", "evaluation"])
-def test_they_are_forty_of_all_kinds_in_kokoros_phonemes(sentences):
-    assert len(set(sentences)) == len(sentences) >= 40
-    assert not {phoneme for sentence in sentences for phoneme in sentence} - DEFAULT_VOCAB.keys()
-    lengths = sorted(map(len, sentences))
+def test_they_are_of_all_kinds_in_kokoros_phonemes():
+    scripts = [script for _, script in evaluation_texts()]
+    assert len(set(scripts)) == len(scripts) >= 40
+    assert not {phoneme for script in scripts for phoneme in script} - DEFAULT_VOCAB.keys()
+    lengths = sorted(map(len, scripts))
     assert lengths[0] < 15 and 100 < lengths[-1] <= MAX_PHONEME_LENGTH
     for end in ".?!":
-        assert any(sentence.endswith(end) for sentence in sentences)
-
-
-def test_none_is_judged_that_was_calibrated_on():
-    assert not set(calibration()) & set(evaluation())
+        assert any(script.endswith(end) for script in scripts)

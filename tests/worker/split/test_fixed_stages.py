@@ -37,10 +37,10 @@ def test_it_says_the_same(tmp_path, statistics):
 
 
 def test_the_first_window_has_a_length_of_its_own(tmp_path):
-    """Its 24 frames with 8 on each side; the longest has what the record says."""
+    """Its 24 frames with 5 on each side; the longest has what the record says."""
     make_engine(tmp_path, assigned=ASSIGNMENTS["segment"])
     [folder] = (tmp_path / "cache" / "split").glob("*-*")
-    assert sorted(path.name for path in folder.glob("*-[0-9]*.onnx")) == ["generator-40.onnx", "generator-75.onnx"]
+    assert sorted(path.name for path in folder.glob("*-[0-9]*.onnx")) == ["generator-34.onnx", "generator-75.onnx"]
 
 
 def test_an_unknown_voice_and_whole_segments_run_on_the_cpu(tmp_path):

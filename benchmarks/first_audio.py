@@ -1,0 +1,138 @@
+"""Where each millisecond before a segment's first block goes, stage by stage, alongside the same file run whole.
+
+    python -m benchmarks.first_audio --model MODEL --voices VOICES [--rounds 9] [--threads N]
+
+The engine alone, in this process, without text, HTTP or encoding. Three words and a sentence of 27 words take turns
+with the whole model in one plain session; figures are medians over the rounds. A stage's row has its name, how often it
+ran, the length of its first input, and milliseconds; `between` is everything that isn't inference: slicing, joining,
+conversion to 16 bits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from benchmarks.engine_subject import Published
+from benchmarks.figures import median
+from benchmarks.machine import machine
+from benchmarks.report import Cell, Table
+from worker.cancellation import Cancellation
+from worker.engine import Engine, Utterance
+from worker.kokoro import KokoroEngine
+from worker.settings import WorkerSettings
+from worker.split.stage import Stage
+
+SCRIPTS = {
+    "three words": "ɡˌʊd mˈɔɹnɪŋ, ˈɛvɹiwˌʌn.",
+    "27 words": (
+        "ði ˈOld lˈIthˌWs kˈipəɹ klˈImd ðə nˈæɹO stˈɛɹz ˈɛvɹi ˈivnɪŋ, kˈæɹiɪŋ ɐ lˈæmp, ɐ flˈæsk ʌv tˈi, ænd ðə wˈɔɹn "
+        "nˈOtbˌʊk ɪn wˌɪʧ hi dɹˈu pˈæsɪŋ ʃˈɪps."
+    ),
+}
+VOICE = (("af_heart", 1.0),)
+
+
+@dataclass
+class Run:
+    """One stage's part in a first block."""
+
+    seconds: float = 0.0
+    times: int = 0
+    frames: int = 0
+
+
+@dataclass
+class Watch:
+    """Listens to all stages."""
+
+    runs: dict[str, Run] = field(default_factory=lambda: defaultdict(Run))
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """While the block runs, each stage's time counts."""
+        plain = Stage.run
+
+        def timed(
+            stage: Stage, arrays: Sequence[NDArray[Any]], threads: int, cancellation: Cancellation
+        ) -> list[NDArray[Any]]:
+            started = time.perf_counter()
+            try:
+                return plain(stage, arrays, threads, cancellation)
+            finally:
+                run = self.runs[stage._file.stem]
+                run.seconds += time.perf_counter() - started
+                run.times += 1
+                run.frames = max(run.frames, *(array.shape[-1] for array in arrays[:1]))
+
+        Stage.run = timed  # type: ignore[assignment, method-assign]
+        try:
+            yield
+        finally:
+            Stage.run = plain  # type: ignore[method-assign]
+
+
+def first_block(engine: Engine, script: str) -> float:
+    """Seconds until the first block is there; the rest isn't made."""
+    started = time.perf_counter()
+    blocks = engine.begin(Utterance(script, "en-us", VOICE, 1.0))
+    next(iter(blocks))
+    return time.perf_counter() - started
+
+
+def measured(engine: Engine, whole: Engine, script: str, rounds: int) -> Table:
+    """Rows of one script."""
+    totals, wholes, watches = [], [], []
+    for _ in range(rounds):
+        wholes.append(first_block(whole, script))
+        watch = Watch()
+        with watch.watching():
+            totals.append(first_block(engine, script))
+        watches.append(watch)
+    rows: list[Sequence[Cell]] = []
+    stages = list(dict.fromkeys(name for watch in watches for name in watch.runs))
+    total = median(totals)
+    for name in stages:
+        seconds = median([watch.runs[name].seconds for watch in watches])
+        run = watches[-1].runs[name]
+        rows.append((name, run.times, run.frames, 1000 * seconds, 100 * seconds / total))
+    rest = median(
+        [each - sum(run.seconds for run in watch.runs.values()) for each, watch in zip(totals, watches, strict=True)]
+    )
+    rows.append(("between", None, None, 1000 * rest, 100 * rest / total))
+    rows.append(("first block", None, None, 1000 * total, 100.0))
+    rows.append(("the same file, whole", None, None, 1000 * median(wholes), 100 * median(wholes) / total))
+    title = f"{script.count(' ') + 1} words, {len(script)} phonemes"
+    return Table(title, ("stage", "runs", "frames", "ms", "% of first block"), rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--voices", type=Path, required=True)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=0, help="0: all cores")
+    parser.add_argument("--first-window", type=float, default=WorkerSettings().first_window)
+    arguments = parser.parse_args()
+    settings = WorkerSettings(threads=arguments.threads, first_window=arguments.first_window)
+    engine = KokoroEngine(arguments.model, arguments.voices, settings)
+    whole = Published(arguments.model, arguments.voices, settings)
+    for each in (engine, whole):
+        each.warm_up()
+    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    for script in SCRIPTS.values():
+        for each in (engine, whole):
+            first_block(each, script)
+        print("\n" + measured(engine, whole, script, arguments.rounds).as_markdown(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""`kokoro-live dequantize`, as a user and as a script sees it."""
+
+import onnx
+import pytest
+from click.testing import CliRunner
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+from supervisor.cli import kokoro_live
+from tests.split_model import make_split_model
+from worker import checksum_cache
+from worker.quantization.workplace import workplace
+
+
+@pytest.fixture(autouse=True)
+def own_checksums(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    models = tmp_path / "my models"
+    models.mkdir()
+    plain = make_split_model(tmp_path / "small.onnx")
+    int8 = models / "kokoro-v1.0.int8.onnx"
+    quantize_dynamic(plain, int8, ["Conv", "MatMul", "LSTM", "Gather"], weight_type=QuantType.QUInt8)
+    return models
+
+
+def run(*arguments):
+    return CliRunner().invoke(kokoro_live, ["dequantize", *map(str, arguments)])
+
+
+def test_a_float_model_stands_alongside(folder):
+    """Twice: a file that the command made is replaced."""
+    for _ in range(2):
+        result = run("--model-dir", folder)
+        assert result.exit_code == 0, result.output
+        out = folder / "kokoro-v1.0.float.onnx"
+        assert f"To use it: kokoro-live serve --model '{out}'" in result.stdout
+        assert not any("Integer" in node.op_type or "Quant" in node.op_type for node in onnx.load(out).graph.node)
+        assert {file.name for file in folder.iterdir()} == {"kokoro-v1.0.int8.onnx", out.name}
+
+
+def test_what_is_wrong_is_said_with_the_cure(folder, tmp_path):
+    int8, strange = folder / "kokoro-v1.0.int8.onnx", tmp_path / "strange.onnx"
+    strange.write_bytes(b"not an ONNX file at all")
+    for named, says in (
+        (["--model", "nowhere.onnx"], "there is no model file nowhere.onnx"),
+        (["--model", strange], f"{strange} can't be made a float model: it is no ONNX model"),
+        (["--model", tmp_path / "small.onnx"], "isn't in dynamic int8, as kokoro-v1.0.int8.onnx is"),
+        (["--out", tmp_path / "kokoro-v1.0.onnx"], "has a published file's name"),
+        (["--out", tmp_path], "is a folder"),
+        (["--out", strange], "is there already, and `dequantize` didn't make it"),
+        (["--out", "/proc/mine.onnx"], "/proc/mine.onnx can't be written"),
+    ):
+        result = run("--model-dir", folder, "--model", int8, *named)
+        assert result.exit_code == 1, named
+        assert says in " ".join(result.stderr.split()), result.stderr
+        assert "Traceback" not in result.output
+    assert strange.read_bytes() == b"not an ONNX file at all"
+
+
+def test_a_pattern_that_is_unknown_is_named(folder):
+    int8 = folder / "kokoro-v1.0.int8.onnx"
+    model = onnx.load(int8)
+    node = next(node for node in model.graph.node if node.op_type == "DynamicQuantizeLSTM")
+    del node.input[-1]
+    onnx.save(model, int8)
+    result = run("--model-dir", folder)
+    assert "can't be made a float model: its DynamicQuantizeLSTM" in " ".join(result.stderr.split())
+
+
+def test_a_second_maker_is_rejected(folder):
+    with workplace(folder / "kokoro-v1.0.float.onnx"):
+        assert "is being made by another" in run("--model-dir", folder).stderr

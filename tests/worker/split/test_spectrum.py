@@ -1,0 +1,80 @@
+"""The source's Fourier transform as a convolution: the same spectrum, and the same phases where there is nothing."""
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from worker import checksum_cache
+from worker.providers.records import StageRecord
+from worker.settings import WorkerSettings
+from worker.split.graph import Graph
+from worker.split.nodes import Nodes
+from worker.split.prepared import prepare
+from worker.split.rewrites import Rewrite
+from worker.split.spectrum import rewrite_spectra
+from worker.split.stage import Stage
+from worker.split.stage_files import SOURCE
+
+LENGTH, HOP, BINS = 20, 5, 11
+
+
+@pytest.fixture(autouse=True)
+def own_checksums(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+
+
+def model(**attributes):
+    constants = {
+        "hop": np.array(HOP, np.int64),
+        "window": np.hanning(LENGTH + 1)[:-1].astype(np.float32),
+        "length": np.array(LENGTH, np.int64),
+    }
+    node = helper.make_node("STFT", ["x", "hop", "window", "length"], ["y"], **attributes)
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("x", "y")]
+    weights = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph([node], "part", info[:1], info[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def run(made, x):
+    return ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+
+
+def test_the_spectrum_is_the_same(monkeypatch):
+    monkeypatch.setattr("worker.split.spectrum._errors", lambda *_: np.zeros(2 * BINS))
+    plain = model()
+    nodes = Nodes(list(plain.graph.node), ["y"], Graph(plain), "test")
+    assert rewrite_spectra(nodes) == 1
+    x = np.random.default_rng(0).standard_normal((1, 400, 1)).astype(np.float32)
+    wanted = run(plain, x)
+    del plain.graph.node[:]
+    plain.graph.node.extend(nodes)
+    plain.graph.initializer.extend(nodes.constants)
+    assert wanted.shape == (1, (400 - LENGTH) // HOP + 1, BINS, 2)
+    np.testing.assert_allclose(run(plain, x), wanted, atol=1e-4)
+
+
+def test_a_whole_spectrum_is_left_alone():
+    plain = model(onesided=0)
+    assert rewrite_spectra(Nodes(list(plain.graph.node), ["y"], Graph(plain), "test")) == 0
+
+
+def test_the_published_source_is_the_same_in_voice_and_in_silence(real_model, tmp_path):
+    """Magnitudes to rounding; phases of sound to a thousandth of a turn, those of silence to a twentieth."""
+    folders = [prepare(real_model, tmp_path, rewrites).folder for rewrites in ((), {Rewrite.SPECTRUM})]
+    before, after = (
+        {node.op_type for node in onnx.load(folder / SOURCE, load_external_data=False).graph.node} for folder in folders
+    )
+    assert "STFT" in before and "STFT" not in after
+    f0 = np.zeros((1, 60), np.float32)
+    f0[:, 20:40] = np.linspace(110, 240, 20)
+    stages = [Stage(folder / SOURCE, WorkerSettings(), StageRecord()).session(1) for folder in folders]
+    wanted, made = (stage.run(None, {stage.get_inputs()[0].name: f0})[0][0] for stage in stages)
+    np.testing.assert_allclose(made[:BINS], wanted[:BINS], atol=1e-5)
+    turns = np.abs(np.angle(np.exp(1j * (made[BINS:] - wanted[BINS:])))) / (2 * np.pi)
+    sounding = wanted[:BINS] > 1e-2
+    assert turns[sounding].max() < 1e-3
+    silence = turns[:, 300:900]
+    assert silence.max() < 0.05
