@@ -243,3 +243,39 @@ def test_spacys_present_tense_is_not_read_as_the_past() -> None:
 
     words = ["They", "read"]
     assert english.SpacyTagger(nlp).tags(words, list(english.tokens(words))) == ["VB", "VB"]
+
+
+@pytest.mark.parametrize(
+    ("text", "phonemes"),
+    [
+        ("John F. Kennedy met George W. Bush.", "ʤˈɑn ˈɛf kˈɛnədi mˈɛt ʤˈɔɹʤ dˈʌbᵊlju bˈʊʃ."),
+        ("Cell A1 is here.", "sˈɛl ˈA wˈʌn ɪz hˈɪɹ."),
+        ("a “new” and a (small) one", "ɐ “nˈu” ænd ɐ (smˈɔl) wˈʌn"),
+        ("a — pause", "ɐ — pˈɔz"),
+        ("Plan A is good.", "plˈæn ˈA ɪz ɡˈʊd."),
+        ("He got an A.", "hˌi ɡɑt ɐn ˈA."),
+        ("A dog and a cat", "ɐ dˈɔɡ ænd ɐ kˈæt"),
+        ("They moved in with us.", "ðˌA mˈuvd ˈɪn wɪð ˌʌs."),
+    ],
+)
+def test_initials_articles_and_particles(g2p: G2P, text: str, phonemes: str) -> None:
+    assert " ".join(word.phonemes for word in g2p.words(text, "en-us")) == phonemes
+
+
+@pytest.mark.parametrize(
+    ("name", "phonemes"),
+    [
+        ("Nguyễn", "wˈɪn"),
+        ("phở", "fˈʌ"),
+        ("Ó", "ˈO"),
+        ("Łódź", "lˈɑdz"),
+        ("Gdańsk", "ɡədˈænsk"),
+        ("Beyoncé", "bˌAənsˈA"),
+        ("Björk", "bjˈɜɹk"),
+        ("Tōkyō", "tˈOkiˌO"),
+        ("résumé", "ɹˈɛzumˌA"),
+    ],
+)
+def test_names_with_diacritics_are_read_as_words(g2p: G2P, name: str, phonemes: str) -> None:
+    (word,) = g2p.words(name, "en-us")
+    assert word.phonemes == phonemes
