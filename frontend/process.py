@@ -101,7 +101,9 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
-        self._pipeline = TextPipeline(self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon)
+        self._pipeline = TextPipeline(
+            self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+        )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None

@@ -98,7 +98,7 @@ class LocalSpeech:
         pool = ThreadPoolExecutor(self._engine.concurrency, "speech")
         try:
             notation = Notation.of(self.engine)
-            sentences = self._pipeline.sentences(text, language, notation)
+            sentences = self._pipeline.sentences(text, language, notation, speed)
             for segment in plan(sentences, guess(self.engine.first_block), speed, notation, Limits()):
                 making.append(_making(segment, blend, language, speed, timestamps))
                 pool.submit(self._make, making[-1])
