@@ -111,6 +111,7 @@ class SpeechHandler:
     async def _answer(self, request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
         started = time.monotonic()
         call = speech_call(fields, self._settings.max_input_characters, captioned=captioned)
+        log.debug("the text is %r", call.text)
         killpoint("parsed")
         with self._in_flight.answering(call.text):
             return await self._speak(request, call, started)

@@ -58,7 +58,10 @@ class SupervisorSettings:
     offline: bool = field(default=False, metadata={"help": "Never fetch the model in the background."})
     metrics_dir: Path | None = field(
         default=None,
-        metadata={"help": "A folder for the processes' counts, emptied at start. Without one it is a private one."},
+        metadata={
+            "help": "A folder for the counts of all processes, this server's alone; counts of an earlier start are "
+            "removed. Without it the folder is private, and gone at the end."
+        },
     )
     log_level: Literal["debug", "info", "warning", "error"] = field(
         default="info", metadata={"help": "How much is logged. Text that is spoken is logged at debug only."}
