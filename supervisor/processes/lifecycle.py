@@ -105,6 +105,7 @@ class Lifecycle:
 
     def exited(self, child: Incarnation) -> None:
         """A child's process has ended."""
+        self._asked.discard(child.generation)
         asked = self._nursery.is_ending(child)
         status = self._nursery.reap(child)
         if self._errands.exited(child, status):
