@@ -275,7 +275,7 @@ MUTATIONS = (
     Mutation(
         "endless-loop-is-a-hang",
         "frontend/scheduling/watchdog.py",
-        "used >= sample.work.limit or",
+        "used >= first.work.limit or",
         "False or",
         ("tests/frontend/scheduling/test_watchdog.py",),
     ),
