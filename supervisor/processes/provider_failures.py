@@ -14,7 +14,7 @@ MANY = 2
 """Crashes on one provider after which it is given up: one may have been a segment's, which has its own two chances."""
 
 OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
-"""Signals that a process causes itself. SIGKILL comes from others: a system short of memory, a person, the supervisor."""
+"""Signals that a process causes itself. SIGKILL comes from others: the system, a person, the supervisor."""
 
 
 class ProviderFailures:
