@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import sys
+from functools import partial
 
 from aiohttp import web
 from setproctitle import setproctitle
@@ -214,6 +215,9 @@ class Front:
                 os.close(memory)  # the mapping stays
             case Suspects():
                 self._in_flight.heed(message)
+                if message.suspected:
+                    # A kill from outside while this loads would be held against the text that waits for it.
+                    self._scheduler.prepare(partial(self._g2p.words, "a", "en-us"))
             case Drain():
                 self._oriented.set()
                 self._end.set()

@@ -12,7 +12,7 @@ from supervisor.settings.logs import LogFormat, LogSettings
 
 @dataclass(frozen=True, slots=True)
 class SupervisorSettings:
-    """Where to listen, how much memory streams share, what may be fetched.
+    """The address, the memory that streams share, the processes and their restarts, and the log.
 
     Raises:
         ValueError: a value that nothing could work with; the message names the setting.
@@ -88,7 +88,7 @@ class SupervisorSettings:
 
     @property
     def logs(self) -> LogSettings:
-        """How each process of the server logs."""
+        """The log settings of each process of the server."""
         return LogSettings(self.log_level, self.log_format)
 
     @property
