@@ -36,7 +36,11 @@ from worker.split.stage_files import GENERATOR
 from worker.split.trial_window import window_inputs
 
 _OF_SOURCE = {Rewrite.SPECTRUM}
-VARIANTS = {"none": (), **{rewrite.value: (rewrite,) for rewrite in sorted(set(Rewrite) - _OF_SOURCE)}, "all": tuple(Rewrite)}
+VARIANTS = {
+    "none": (),
+    **{rewrite.value: (rewrite,) for rewrite in sorted(set(Rewrite) - _OF_SOURCE)},
+    "all": tuple(Rewrite),
+}
 
 
 def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
