@@ -1,1 +1,2 @@
-"""All that crosses a process boundary: messages, channels, the PCM arena and its rings. Imports nothing of ours."""
+"""Everything that crosses a process boundary: messages, channels, the PCM arena and its rings. Imports no other package
+of this project."""

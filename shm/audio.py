@@ -1,4 +1,4 @@
-"""The one PCM format inside the server: mono, signed 16-bit little-endian, 24 kHz (Kokoro's own rate)."""
+"""PCM format inside the server: mono, signed 16-bit little-endian, 24 kHz (Kokoro's own rate)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAMPLE_BYTES = 2
 """Bytes per sample."""
 
 AUDIBLE = 64
-"""Amplitude (-54 dBFS). Samples further from 0 are sound; an engine's lead-in and its pauses stay at or below it."""
+"""Amplitude (-54 dBFS) above which a sample counts as sound; an engine's lead-in and its pauses stay at or below it."""
 
 Pcm: TypeAlias = "NDArray[np.int16]"
 """Samples, shape [n]."""

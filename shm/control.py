@@ -1,4 +1,5 @@
-"""The socket between the supervisor and a child: control messages, and the file descriptors that some of them carry."""
+"""The control socket between the supervisor and a child: control messages, and the file descriptors that some of them
+carry."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _READ_BYTES = 1 << 16
 
 
 class ControlSocket:
-    """One end of the socket. Messages arrive whole and in order, each with the descriptors that were sent with it."""
+    """One end of a control socket. Messages arrive whole and in order, each with the descriptors that were sent with
+    it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -31,7 +33,7 @@ class ControlSocket:
         return self.socket.fileno()
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> None:
-        """Send at once or not at all; the sender keeps its own copies of the descriptors.
+        """Send a message at once or not at all. The sender keeps its own copies of the descriptors.
 
         Raises:
             BrokenChannel: the other end is gone, or hasn't read for so long that the socket is full.
@@ -41,18 +43,18 @@ class ControlSocket:
         try:
             sent = socket.send_fds(self.socket, [frame], fds) if fds else self.socket.send(frame)
             if sent != len(frame):
-                # A later frame would be read as the rest of this one: let the other end see end of file instead.
+                # The receiver would read the next frame as the rest of this one, so it gets end of file instead.
                 self.socket.shutdown(socket.SHUT_WR)
                 raise BrokenChannel("the other end doesn't read")
         except OSError as error:
             raise BrokenChannel(str(error)) from error
 
     def receive(self) -> list[tuple[ControlMessage, list[int]]]:
-        """The messages that are whole after one read, each with its descriptors, which are now the caller's.
+        """Messages that are complete after one read, each with its descriptors, which the caller now owns.
 
         Raises:
-            BrokenChannel: the other end is gone, what came from it makes no sense, or descriptors were lost on the
-                way because this process may open no more.
+            BrokenChannel: the other end is gone or sent an invalid message, or descriptors were lost because this
+                process may open no more.
         """
         try:
             data, fds, flags, _ = socket.recv_fds(self.socket, _READ_BYTES, _MAX_FDS)
@@ -92,7 +94,7 @@ class ControlSocket:
         return [(message, [self._fds.popleft() for _ in range(count)]) for message, count in messages]
 
     def close(self) -> None:
-        """Close the socket and the descriptors that nobody took."""
+        """Close the socket and the received descriptors that no caller has taken."""
         while self._fds:
             with contextlib.suppress(OSError):
                 os.close(self._fds.popleft())
@@ -100,7 +102,7 @@ class ControlSocket:
 
 
 def control_pair() -> tuple[ControlSocket, socket.socket]:
-    """The supervisor's end, non-blocking, and the child's, to be passed to it."""
+    """A socket pair: the supervisor's end, non-blocking, and the child's end, to be passed to the child."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     ours.setblocking(False)
     return ControlSocket(ours), theirs

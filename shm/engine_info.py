@@ -20,7 +20,7 @@ class ModelFile(msgspec.Struct, frozen=True):
 
 
 class Priority(msgspec.Struct, frozen=True):
-    """How the system schedules a process, as read back from it."""
+    """A process's scheduling, as read back from the operating system."""
 
     nice: int
     processors: tuple[int, ...] = ()
@@ -30,20 +30,20 @@ class Priority(msgspec.Struct, frozen=True):
 
 
 class StageInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """The execution provider of one stage of a model. A model that isn't cut is one stage, `whole`."""
+    """Execution provider of one stage of a model. A model that isn't split has one stage, `whole`."""
 
     name: str
     provider: str
     options: dict[str, str] = {}
-    """The provider's options, as it was given them."""
+    """Options passed to the provider."""
     window: int = 0
-    """The only length that the stage takes, in frames at 80 Hz; 0: it takes any length."""
+    """Static window's length in frames at 80 Hz; 0 if the stage takes any length."""
     nodes: dict[str, int] | None = None
-    """Number of nodes by the execution provider that ran them, from onnxruntime's profile; None if none was taken."""
+    """Number of nodes that ran on each execution provider, from onnxruntime's profile; None if no profile was taken."""
 
 
 class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Result of the trial of an execution provider. A figure is None if the trial ended before it was measured."""
+    """Result of an execution provider's trial. A figure is None if the trial ended before measuring it."""
 
     provider: str
     when: float
@@ -52,20 +52,20 @@ class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
     faster: bool
     reason: str
     snr: float | None = None
-    """Signal-to-noise ratio of its sound against the CPU's, in dB."""
+    """Signal-to-noise ratio in dB of the provider's sound against the CPU's."""
     ratio: float | None = None
-    """The CPU's time divided by the provider's."""
+    """CPU time divided by the provider's time, for the same sentences."""
     compile_seconds: float | None = None
 
 
 class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A loaded engine: sent by a worker that is ready, shown in `/ready`, `X-Engine` and the model lists."""
+    """Description of a loaded engine: sent by a ready worker, shown in `/ready`, `X-Engine` and the model lists."""
 
     name: Literal["kokoro", "espeak-ng"]
     provider: str
     """onnxruntime's execution provider, or `native`."""
     stands_in: bool = False
-    """The engine speaks only because another that was wanted can't."""
+    """Whether the engine speaks only because another one, which was asked for, can't."""
     model: str
     """The model file's name, or the library's name and version."""
     model_sha256: str = ""
@@ -77,28 +77,29 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The longest script of one segment: phonemes, or characters of text."""
     voices: tuple[str, ...]
     voices_sha256: str = ""
-    """Hash of all voices' numbers: with `model_sha256` it tells whether a voice's name still means the same sound."""
+    """Hash of all voices' values: together with `model_sha256` it shows whether a voice's name still means the same
+    sound."""
     concurrency: int = 1
-    """How many segments it makes side by side."""
+    """Number of segments that the engine makes concurrently."""
     first_block: float = 0.0
-    """Seconds of audio in a segment's first block, from an engine that vocodes in windows; 0: segments are blocks."""
+    """Seconds of audio in a segment's first block, if the engine vocodes in windows; 0 if a segment is one block."""
     marks: bool = False
-    """The engine can say when each part of a script sounds (`SegmentOrder.marks`)."""
+    """Whether the engine can report the time at which each part of a script sounds (`SegmentOrder.marks`)."""
     files: tuple[ModelFile, ...] = ()
     providers: tuple[str, ...] = ()
-    """Execution providers that could run the model here, in the order in which they are tried; `provider` is one."""
+    """Execution providers that could run the model here, in order of trial; `provider` is one of them."""
     threads: int = 0
-    """Threads of one run that is alone, as the library says; 0 from an engine that has no such setting."""
+    """Number of threads of a lone run, as the library reports it; 0 if the engine has no such setting."""
     priority: Priority | None = None
-    """The priority of the worker's process; None from an engine that runs in another process."""
+    """Priority of the worker's process; None if the engine runs in another process."""
     stages: tuple[StageInfo, ...] = ()
-    """The stages in the order in which they run; none from an engine without a model."""
+    """Stages in the order in which they run; empty for an engine without a model."""
     trials: tuple[TrialInfo, ...] = ()
-    """Results for the providers of the chain that were tried here before."""
+    """Results of finished trials on this machine, for providers of the chain."""
     untried: tuple[str, ...] = ()
     """Execution providers that could run the model here and have had no trial yet."""
 
     @property
     def rank(self) -> int:
-        """The order of preference: among several engines one of the highest rank speaks."""
+        """Order of preference: among several engines, one with the highest rank is used."""
         return 1 if self.name == "kokoro" else 0

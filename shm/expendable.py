@@ -32,22 +32,23 @@ from contextlib import suppress
 log = logging.getLogger(__name__)
 
 HEADER = struct.Struct("!4sIBI")
-"""Mark, sequence number, kind and length of what follows; of requests and replies alike."""
+"""Header of requests and replies: mark, sequence number, kind, and length of the body."""
 
 MARK = b"XPND"
 TOKEN_BYTES = 16
 ANSWER, ERROR, SERVING = 0, 1, 2
-"""Kinds of a reply: the target's answer, its exception (name, newline, message), a fork's process id at its start."""
+"""Kinds of reply: the target's answer, its exception (name, newline, message), and a fork's process id when it starts.
+"""
 
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 _READ_BYTES = 1 << 16
 _FAILED_STARTS = 3
 _LONGEST_PAUSE = 5.0
 _LONGEST_START = 30.0
-"""Seconds; on an idle machine it takes 0.1."""
+"""Limit in seconds for a helper's start; on an idle machine a start takes 0.1."""
 
 _KEEPERS_TURN = 5.0
-"""Seconds in which a keeper that wasn't stopped has forked again."""
+"""Limit in seconds within which a running keeper forks again."""
 
 
 class HelperDied(Exception):
@@ -55,19 +56,19 @@ class HelperDied(Exception):
 
 
 class HelperError(Exception):
-    """The target raised an exception; the helper is well."""
+    """The target raised an exception; the helper itself is fine."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
         self.name = name
-        """The exception's class."""
+        """Class name of the target's exception."""
 
 
 class Expendable:
-    """The caller's side. Thread-safe: requests are answered one after the other."""
+    """Caller's side of a helper. Thread-safe: requests are answered one after another."""
 
     def __init__(self, target: str, title: str, timeout: float = 10.0) -> None:
-        """Costs nothing: the helper starts with `start` or the first `ask`.
+        """Create the caller's side only; the helper starts with `start` or the first `ask`.
 
         Args:
             target: "package.module:function", which returns a function from bytes to bytes. It runs in the helper.
@@ -78,12 +79,12 @@ class Expendable:
         self._title = title
         self._timeout = timeout
         self.restarted: Callable[[], None] = lambda: None
-        """Called after each death of a helper, by the thread that noticed it."""
+        """Callback after each death of a helper, called by the thread that noticed the death."""
         self._asking = threading.Lock()
         self._state = threading.Condition()
         self._link: _Link | None = None
         self._retired: list[_Link] = []
-        """Those whose keeper has ended, while a request may still be reading from them."""
+        """Links whose keeper has ended while a request may still be reading from them."""
         self._failed_starts = 0
         self._keeper: threading.Thread | None = None
         self._sequence = 0
@@ -92,7 +93,7 @@ class Expendable:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The helper's processes now; none before it starts."""
+        """Process ids of the running helper; empty before it starts."""
         link = self._link
         return tuple(filter(None, (link.process.pid, link.server))) if link else ()
 
@@ -105,7 +106,7 @@ class Expendable:
                 self._keeper.start()
 
     def ask(self, request: bytes) -> bytes:
-        """The target's answer. A request whose helper is killed from outside is tried once more.
+        """The target's answer. If the helper is killed from outside, the request is tried once more.
 
         Raises:
             HelperDied: the helper crashed, was killed both times or took too long, or can't be started.
@@ -131,13 +132,13 @@ class Expendable:
         raise HelperDied(f"{self._title} ended twice during one request")
 
     def interrupt(self) -> None:
-        """Kill the fork that is answering: `ask` then raises `HelperDied`, unless it has the answer already."""
+        """Kill the fork that is answering: the pending `ask` raises `HelperDied`, unless it has the answer already."""
         self._interrupted = True
         if link := self._link:
             link.kill_server()
 
     def close(self) -> None:
-        """End the helper. Nothing may be asked afterwards."""
+        """End the helper. No request may follow."""
         with self._state:
             self._closed = True
             keeper, self._keeper = self._keeper, None
@@ -198,15 +199,15 @@ class _Link:
 
     def __init__(self, target: str, title: str) -> None:
         self.served = False
-        """It answered something."""
+        """Whether the helper has answered a request."""
         self.ended = False
-        """Both processes are gone."""
+        """Whether both processes are gone."""
         self.server = 0
-        """The fork's process id, once it has told it."""
+        """Process id of the fork, once the fork has sent it; 0 before."""
         self._token = secrets.token_bytes(TOKEN_BYTES)
         self._buffer = bytearray()
         self._searched = 0
-        """Characters of the buffer that have no token in them."""
+        """Number of characters of the buffer that are known to hold no token."""
         requests, self._requests = os.pipe()
         self._replies, replies = os.pipe()
         lifeline, self._lifeline = os.pipe()
@@ -232,9 +233,12 @@ class _Link:
                 os.close(fd)
 
     def ask(self, sequence: int, request: bytes, timeout: float) -> bytes:
-        """The answer within so many seconds, of which the helper's start takes none.
+        """The answer to a request, within `timeout` seconds; the helper's start doesn't count.
 
-        Raises `_Gone`, `HelperError` or `TimeoutError`.
+        Raises:
+            _Gone: the fork ended.
+            HelperError: the target raised an exception.
+            TimeoutError: no answer came in time.
         """
         try:
             if not self.server:
@@ -258,7 +262,7 @@ class _Link:
             raise _Gone from None
 
     def end_server(self) -> None:
-        """Kill a fork that hangs, and read all that it left; the keeper too, if that doesn't fork another."""
+        """Kill a hanging fork and read all its output; kill the keeper too if it forks no successor."""
         self.kill_server()
         try:
             while True:
@@ -270,7 +274,7 @@ class _Link:
             self.process.kill()
 
     def kill_server(self) -> None:
-        """The fork, or both processes if it isn't known yet."""
+        """Kill the fork, or the keeper if the fork's process id isn't known yet."""
         with suppress(ProcessLookupError):
             os.kill(self.server or self.process.pid, signal.SIGKILL)
 
@@ -315,7 +319,7 @@ class _Link:
             self._buffer += more
 
     def _died_at(self, end: int) -> int:
-        """Where the token begins within the buffer's first `end` characters, or -1."""
+        """Index at which the token begins within the buffer's first `end` characters, or -1."""
         place = self._buffer.find(self._token, max(0, self._searched - TOKEN_BYTES), end)
         self._searched = end if place < 0 else 0
         return place

@@ -1,7 +1,7 @@
-"""The processes behind `shm.expendable`: a keeper that loads the target and forks, and the fork that answers.
+"""The helper's processes for `shm.expendable`: a keeper that loads the target and forks, and the fork that answers.
 
-The keeper has one thread and never runs the target's code after it was loaded, so forking it is safe. Both end when
-the caller does, however that ends: the fork reads the end of the lifeline, and PR_SET_PDEATHSIG reaches both.
+The keeper has one thread and never runs the target's code after loading it, so forking it is safe. Both processes end
+when the caller does, for any reason: the fork reads the end of the lifeline, and PR_SET_PDEATHSIG reaches both.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ Target = Callable[[bytes], bytes]
 _PR_SET_PDEATHSIG = 1
 _CALLER_GONE = 0
 _GARBLED = 3
-"""A fork's exit status: a request began in the middle of another, whose reader was killed. All pipes are given up."""
+"""Exit status of a fork that found a request beginning inside another one, whose reader was killed. All pipes are
+abandoned."""
 
 
 def main(requests: int, replies: int, lifeline: int, token: bytes, target: str, title: str) -> None:
-    """Be the keeper. Returns when the caller is gone.
+    """Run the keeper. Returns when the caller is gone.
 
     Args:
         requests: a pipe's read end.
@@ -58,7 +59,7 @@ def main(requests: int, replies: int, lifeline: int, token: bytes, target: str, 
 
 
 def _loaded(target: str) -> Target:
-    """The target's function; one that raises the same again, if it can't be loaded."""
+    """The target's function; if the target can't be loaded, a function that raises the loading error on each call."""
     module, _, name = target.partition(":")
     try:
         made: Target = getattr(importlib.import_module(module), name)()
@@ -89,7 +90,7 @@ def _serve(requests: int, replies: int, answer: Target) -> int:
 
 
 def _read(fd: int, length: int) -> bytes:
-    """So many bytes; none if the writer is gone."""
+    """Exactly `length` bytes; empty if the writer is gone."""
     data = b""
     while len(data) < length:
         more = os.read(fd, length - len(data))

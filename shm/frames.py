@@ -1,8 +1,8 @@
-"""Length-prefixed records over a pipe, whole or not at all.
+"""Frames: length-prefixed records over a pipe, whole or not at all.
 
 A frame is its payload's length (4 bytes, big-endian, as `multiprocess.Connection` writes it) and the payload. The
-reader keeps the part of a frame that has come until the rest is there, so a writer that is killed or stopped inside one
-costs the reader neither a wrong record nor a blocked event loop; `Connection.recv_bytes` would block it.
+reader keeps an incomplete frame until the rest arrives, so a writer that is killed or stopped inside one causes neither
+a wrong record nor a blocked event loop; `Connection.recv_bytes` would block it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from shm.killpoint import killpoint
 _LENGTH = struct.Struct("!I")
 HEADER_BYTES = _LENGTH.size
 MAX_FRAME_BYTES = 1 << 20
-"""A longer frame is a fault of the sender."""
+"""Longest valid frame; a longer one is a fault of the sender."""
 
 _READ_BYTES = 1 << 16
 
 
 class BrokenChannel(Exception):
-    """The other end is gone, or sends nonsense."""
+    """The other end of a channel is gone, or sends invalid data."""
 
 
 class FrameWriter:
-    """The sending end of a pipe. A pipe has one."""
+    """Sending end of a pipe; a pipe has one writer."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -34,11 +34,12 @@ class FrameWriter:
 
     @property
     def pending(self) -> bool:
-        """Whether bytes wait for room in a non-blocking pipe: `flush` must be called once the pipe is writable."""
+        """Whether bytes are waiting for room in a non-blocking pipe: the caller must call `flush` once the pipe is
+        writable."""
         return bool(self._backlog)
 
     def send(self, payload: bytes) -> None:
-        """Write a frame by one system call if the pipe has room; else keep the rest, in order, for `flush`.
+        """Write a frame with one system call if the pipe has room; keep the rest, in order, for `flush` otherwise.
 
         Raises:
             BrokenChannel: the reader is gone.
@@ -47,7 +48,7 @@ class FrameWriter:
         self.flush()
 
     def flush(self) -> None:
-        """Write the bytes that wait, as far as the pipe takes them.
+        """Write the waiting bytes, as far as the pipe takes them.
 
         Raises:
             BrokenChannel: the reader is gone.
@@ -74,16 +75,16 @@ class FrameWriter:
 
 
 class FrameReader:
-    """The receiving end of a pipe. A pipe has one."""
+    """Receiving end of a pipe; a pipe has one reader."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
         self._buffer = bytearray()
 
     def receive(self) -> list[bytes]:
-        """The payloads that are whole after one `read`: none if only part of one has come.
+        """Payloads of the frames that are complete after one `read`; empty if only part of a frame has arrived.
 
-        Blocks on a blocking pipe until something comes; on a non-blocking one call it when the pipe is readable.
+        A blocking pipe blocks until bytes arrive; on a non-blocking pipe, call this when the pipe is readable.
 
         Raises:
             BrokenChannel: the writer is gone (an unfinished frame is dropped), or a length is absurd.

@@ -1,14 +1,15 @@
-"""The texts that a front is answering, in memory that outlives it: after its death the supervisor reads them.
+"""Record of the texts that the front (frontend process) is answering, in shared memory that the supervisor reads after
+the front's death.
 
 A board is anonymous shared memory with `SLOTS` places, written by the front and read by the supervisor after the
 front's end:
 
-    place n:  | state, 1 byte | digest of a text, 16 bytes |
+  place n:  | state, 1 byte | digest of a text, 16 bytes |
 
-    state 0: free     1: the text's answer is under way     2: a thread works on the text itself
+  state 0: free    1: the text's answer is under way    2: a thread works on the text itself
 
-The digest is written before the state, so a place that isn't free is whole, whenever the front was killed. A text for
-which no place is left isn't recorded.
+The digest is written before the state, so a place that isn't free is complete at whatever moment the front is killed. A
+text that finds no free place isn't recorded.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ _FREE, _UNDER_WAY, _WORKING = 0, 1, 2
 
 
 def digest_of(text: str) -> bytes:
-    """`DIGEST_BYTES` bytes."""
+    """Digest of a text, `DIGEST_BYTES` bytes long."""
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class TextsInFlight:
-    """Digests of a dead front's texts."""
+    """Digests of the texts that a dead front was answering."""
 
     working: frozenset[bytes] = frozenset()
     """Texts that a thread was working on."""
     waiting: frozenset[bytes] = frozenset()
-    """The other texts whose answers were under way."""
+    """Texts whose answers were under way while no thread worked on the text itself."""
 
 
 class Board:
-    """The memory. Its two users map it, and the descriptor is closed by whoever has it."""
+    """Mapping of a board's memory. The front and the supervisor both map it; each descriptor is closed by its owner."""
 
     def __init__(self, fd: int) -> None:
         self._memory = mmap.mmap(fd, BOARD_BYTES)
@@ -63,12 +64,12 @@ class Board:
         self._memory[place * _PLACE] = state
 
     def release(self, place: int) -> None:
-        """The place may be another text's."""
+        """Free the place for another text."""
         self.mark(place, _FREE)
         self._free.append(place)
 
     def read(self) -> TextsInFlight:
-        """The texts that are recorded now."""
+        """Texts that are recorded now."""
         places = [self._memory[at : at + _PLACE] for at in range(0, BOARD_BYTES, _PLACE)]
         working = frozenset(place[1:] for place in places if place[0] == _WORKING)
         return TextsInFlight(working, frozenset(place[1:] for place in places if place[0] == _UNDER_WAY) - working)
@@ -78,10 +79,10 @@ class Board:
 
 
 class TextInFlight:
-    """One text, from its request to its answer's end. `working` may be entered in several threads at once."""
+    """One text, from its request to its answer's end. Several threads may be inside `working` at once."""
 
     def __init__(self, board: Board | None = None, place: int | None = None) -> None:
-        """Without a place nothing is recorded."""
+        """Without a board or a place, the text isn't recorded."""
         self._board = board
         self._place = place
         self._lock = threading.Lock()
@@ -90,7 +91,7 @@ class TextInFlight:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """A thread works on the text: if the process dies meanwhile, the text is the first to be suspected."""
+        """Mark the text as worked on by a thread: if the process dies in the meantime, this text is suspected first."""
         self._count(1)
         try:
             yield
@@ -108,7 +109,7 @@ class TextInFlight:
                 self._board.mark(self._place, _WORKING if self._workers else _UNDER_WAY)
 
     def leave(self) -> None:
-        """The answer has ended. A thread that still works on the text keeps its place until it is through."""
+        """End the text's record at its answer's end, or once the last thread that works on the text has finished."""
         with self._lock:
             self._left = True
             if self._board is not None and self._place is not None and not self._workers:

@@ -1,7 +1,8 @@
-"""Named places where a test can have a process killed; without the test setting they do nothing.
+"""Kill points: named places at which a test can have a process killed. Without the test setting they do nothing.
 
-`KOKORO_LIVE_TEST_KILLPOINTS` names a folder. A file in it called `ROLE.NAME` (say `worker.written`) with a number n in
-it makes the n-th passage of that place kill its process by SIGKILL; the file goes with it, so the next process lives.
+`KOKORO_LIVE_TEST_KILLPOINTS` names a folder. A file in it named `ROLE.NAME` (`worker.written`, for example) holds a
+number n: the n-th passage of that place kills its process by SIGKILL. The file is removed first, so the next process
+lives.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _folder = os.environ.get(VARIABLE)
 
 
 def killpoint(name: str, last_deed: Callable[[], object] | None = None) -> None:
-    """Die here, after `last_deed`, if a test wants it. One comparison otherwise."""
+    """Kill this process, after calling `last_deed`, if a test has ordered it. Otherwise it costs one comparison."""
     if _folder is not None:
         _passed(Path(_folder), name, last_deed)
 

@@ -1,8 +1,8 @@
-"""Anonymous shared memory: a file descriptor without a name, so that nothing is left after any kill.
+"""Anonymous shared memory: file descriptors without names, so that nothing remains after a kill.
 
-Linux has `memfd_create`; elsewhere (macOS, never run here) a POSIX shared-memory object is unlinked the moment it is
-made. Every page is reserved at once: too little memory is an error here, at start, and never a SIGBUS later. The
-kernel itself would rather kill some process than refuse, so the available memory is read first.
+Linux has `memfd_create`; elsewhere (macOS, where this code has never been run) a POSIX shared-memory object is unlinked
+as soon as it is created. Every page is reserved at once, so that too little memory is an error here, at the start, and
+never a SIGBUS later. The kernel itself would kill a process rather than refuse, so the available memory is read first.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pathlib import Path
 
 
 class NoMemory(OSError):
-    """The arena can't be reserved. The message says how much was asked for."""
+    """The shared memory can't be reserved. The message names the size that was requested."""
 
 
 def reserve(size: int) -> int:
-    """A file descriptor of `size` bytes of zeroed shared memory, not inherited by children unless passed on.
+    """Reserve `size` bytes of zeroed shared memory; returns its file descriptor, which children don't inherit unless it
+    is passed on.
 
     Raises:
         NoMemory: the machine (or the cgroup, or RLIMIT_FSIZE) doesn't have that much.
@@ -40,7 +41,8 @@ def reserve(size: int) -> int:
 
 
 def available() -> int:
-    """Bytes that may be taken without another process being killed for it: the machine's and the cgroup's."""
+    """Number of bytes that can be taken without another process being killed for them, by the machine's and the
+    cgroup's limits."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min(pages, _meminfo(pages), _cgroup(pages))
 
@@ -60,11 +62,11 @@ def _cgroup(otherwise: int) -> int:
 
 
 def _memory_groups() -> Iterator[tuple[Path, str, str, str]]:
-    """Each control group's folder, from this process's own to the root, with the names of its limit, its usage and its
-    figure for reclaimable file cache.
+    """Folder of each control group, from this process's own to the root, with the names of its limit file, its usage
+    file and its figure for reclaimable file cache.
 
-    Both versions are read: 2, and 1 where it still has the memory controller. In a container the path may be the
-    host's, and only the root exist.
+    Version 2 is read, and version 1 where it still has the memory controller. Inside a container the path may be the
+    host's, and then only the root exists.
     """
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
@@ -86,7 +88,7 @@ def _memory_groups() -> Iterator[tuple[Path, str, str, str]]:
 
 
 def _room(group: Path, limit_file: str, usage_file: str, cache: str) -> int | None:
-    """Bytes that are free or hold reclaimable file cache; None without a limit."""
+    """Number of bytes that are free or hold reclaimable file cache; None if the group has no limit."""
     try:
         limit = (group / limit_file).read_text().strip()
         used = int((group / usage_file).read_text())

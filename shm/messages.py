@@ -1,6 +1,6 @@
-"""The messages between processes, and their form in bytes.
+"""Messages between processes, and their encoding in bytes.
 
-Three conversations, each on a channel of its own:
+Three conversations, each on a channel of its own, connect the supervisor, the front (frontend process) and the workers:
 
 * **orders**, front -> worker: `SegmentOrder`, `Release`, `Forget`
 * **commits**, worker -> front: `Began`, `Marks`, `Commit`, `Done`, `Failed`, `Quit`. Each fits `MAX_COMMIT_BYTES`, so
@@ -8,8 +8,8 @@ Three conversations, each on a channel of its own:
   killed worker can't leave half of one.
 * **control**, supervisor <-> child: everything about lifecycles (`ControlMessage`).
 
-Samples are counted at `shm.audio.SAMPLE_RATE`; times are seconds on the monotonic clock, which all processes of
-one machine share.
+Samples are counted at `shm.audio.SAMPLE_RATE`; times are seconds on the monotonic clock, which all processes of one
+machine share.
 """
 
 from __future__ import annotations
@@ -23,40 +23,41 @@ import msgspec
 from shm.engine_info import EngineInfo, Priority
 
 MAX_COMMIT_BYTES = 512
-"""The longest record on the commits channel, frame header included: POSIX's smallest PIPE_BUF."""
+"""Longest record on the commits channel, frame header included: POSIX's smallest PIPE_BUF."""
 
 Voice = tuple[tuple[str, float], ...]
-"""A blend: names of voices with weights that sum to 1. A single voice is a blend of one."""
+"""Voice blend: names of voices with weights that sum to 1. A single voice is a blend of one."""
 
 
 class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
-    """Make one segment's PCM, from `from_sample` on, into a ring."""
+    """Front -> worker: make one segment's PCM, from `from_sample` on, and write it into a ring."""
 
     generation: int
     stream: int
-    """The number under which this worker knows the stream; unique within a front's life. A stream that takes another
-    ring takes another number with it."""
+    """Number under which this worker knows the stream; unique within a front's life. A stream that moves to another
+    ring gets another number."""
     segment: int
-    """Place in the stream, from 0; a stream's segments are dispatched in order, and written in order."""
+    """Index of the segment in its stream, from 0; a stream's segments are dispatched and written in order."""
     ring: int
     """Index of the ring in the arena. The stream's number owns it until `Forget` (`shm.ring` has the layout)."""
     script: str
     language: str
-    """Language code as espeak names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
+    """Language code as espeak-ng names it: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
     voice: Voice
     speed: float
     seed: int
-    """The noise seed: the same order gives the same samples, where the engine can."""
+    """Noise seed: the same order gives the same samples if the engine is able to repeat them."""
     from_sample: int = 0
-    """The first sample wanted; those before it were sealed by a generation that died."""
+    """First sample wanted; a dead generation has sealed the samples before it."""
     first_deadline: float
-    """Monotonic seconds at which the segment's sample 0 must be there."""
+    """Monotonic seconds at which the segment's sample 0 must be ready."""
     marks: bool = False
-    """Marks are wanted, if the engine has them: when each part of the script sounds."""
+    """Whether the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):
-    """The front has read everything before `position` in the stream's ring: that room is free again (a credit)."""
+    """Front -> worker: the front has read everything before `position` in the stream's ring, so that room is free again
+    (a credit)."""
 
     stream: int
     position: int
@@ -64,8 +65,8 @@ class Release(msgspec.Struct, frozen=True, tag="release"):
 
 
 class Forget(msgspec.Struct, frozen=True, tag="forget"):
-    """The stream has ended or its listener left: once the worker reads this, it writes nothing for the stream, and the
-    ring is free."""
+    """Front -> worker: the stream has ended or its listener left. After reading this message the worker writes nothing
+    for the stream, and the ring is free."""
 
     stream: int
 
@@ -74,7 +75,8 @@ OrderMessage = SegmentOrder | Release | Forget
 
 
 class Began(msgspec.Struct, frozen=True, tag="began"):
-    """An inference thread has taken up the segment's next block: the heartbeat that tells a hang from a long queue."""
+    """Worker -> front: an inference thread has started the segment's next block. This heartbeat tells a hang from a
+    long queue."""
 
     generation: int
     stream: int
@@ -82,22 +84,24 @@ class Began(msgspec.Struct, frozen=True, tag="began"):
 
 
 class Commit(msgspec.Struct, frozen=True, tag="commit"):
-    """A whole block is in the ring. The front checks generation and CRC before it believes that."""
+    """Worker -> front: a complete block is in the ring. The front checks the generation and the CRC before it uses the
+    block."""
 
     generation: int
     stream: int
     segment: int
     offset: int
-    """The block's first sample within its segment."""
+    """Offset of the block's first sample within its segment."""
     position: int
-    """The block's first sample within the ring: samples since the stream took it."""
+    """Offset of the block's first sample within the ring: samples since the stream took it."""
     samples: int
     crc32: int
     """zlib.crc32 of the block's bytes."""
 
 
 class Marks(msgspec.Struct, frozen=True, tag="marks"):
-    """When parts of the script sound. Sent in order, each before the commit of the first sample that it speaks of.
+    """Worker -> front: times at which parts of the script sound. Records are sent in order, each before the commit of
+    the first sample that it mentions.
 
     A segment has as many of these records as it needs.
     """
@@ -107,25 +111,26 @@ class Marks(msgspec.Struct, frozen=True, tag="marks"):
     segment: int
     packed: bytes
     """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
-    rising, as `pack_marks` writes them. The last pair of a segment has the script's length and the end of its sound."""
+    increasing, as `pack_marks` writes them. The last pair of a segment has the script's length and the end of its
+    sound."""
 
 
 class Done(msgspec.Struct, frozen=True, tag="done"):
-    """The segment's last block was committed."""
+    """Worker -> front: the segment's last block was committed."""
 
     generation: int
     stream: int
     segment: int
     samples: int
-    """The segment's whole length, counted from its sample 0."""
+    """Whole length of the segment, counted from its sample 0."""
     seconds: float
-    """Time spent in the engine."""
+    """Seconds spent in the engine."""
     prosody_seconds: float = 0.0
-    """The part of `seconds` before the first sample could be vocoded; 0 from an engine that doesn't tell."""
+    """The part of `seconds` before vocoding could begin; 0 from an engine that doesn't report it."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """The engine can't make this segment; the worker itself continues."""
+    """Worker -> front: the engine can't make this segment; the worker itself continues."""
 
     generation: int
     stream: int
@@ -134,7 +139,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 class Quit(msgspec.Struct, frozen=True, tag="quit"):
-    """The worker ends for a reason of its own: no segment that it had is to blame."""
+    """Worker -> front: the worker ends for a reason of its own; none of its segments is to blame."""
 
     generation: int
 
@@ -142,21 +147,21 @@ class Quit(msgspec.Struct, frozen=True, tag="quit"):
 CommitMessage = Began | Marks | Commit | Done | Failed | Quit
 
 Mark = tuple[int, int]
-"""A place in a script, in characters, and the sample of its segment at which it begins to sound."""
+"""Mark: a place in a script, in characters, and the sample of its segment at which that place begins to sound."""
 
 _MARK = struct.Struct("<HI")
 
 MAX_MARKS = 64
-"""Marks in one record, so that it stays below `MAX_COMMIT_BYTES`."""
+"""Largest number of marks in one record, which keeps the record below `MAX_COMMIT_BYTES`."""
 
 
 def pack_marks(marks: Sequence[Mark]) -> bytes:
-    """Put at most `MAX_MARKS` marks into bytes, as `Marks.packed` has them."""
+    """Encode at most `MAX_MARKS` marks, in the form of `Marks.packed`."""
     return b"".join(_MARK.pack(*mark) for mark in marks)
 
 
 def unpack_marks(packed: bytes) -> list[Mark]:
-    """The inverse of `pack_marks`.
+    """Decode marks that `pack_marks` encoded.
 
     Raises:
         ValueError: the bytes aren't whole marks.
@@ -171,24 +176,24 @@ _MAX_REASON_BYTES = 400
 
 
 def clipped(reason: str) -> str:
-    """The beginning of `reason` that fits into a record of `MAX_COMMIT_BYTES`, with `?` for lone surrogates."""
+    """The beginning of `reason` that fits into a record of `MAX_COMMIT_BYTES`; lone surrogates become `?`."""
     return reason.encode(errors="replace")[:_MAX_REASON_BYTES].decode(errors="ignore")
 
 
 class Load(msgspec.Struct, frozen=True, tag="load"):
-    """Supervisor -> worker: load the engine. Until then a worker only imports, and waits as a standby."""
+    """Supervisor -> worker: load the engine. Before this message a worker only imports modules, and waits as a standby."""
 
     without: tuple[str, ...] = ()
     """Execution providers that don't work here."""
     standby: bool = False
-    """The worker isn't needed yet: it stays a standby, with its model loaded."""
+    """Whether the worker stays a standby, with its model loaded, because it isn't needed yet."""
     slot: int = 0
-    """The worker's slot, from 0. A worker that has loaded gets a second `Load` when it takes another slot, or another
-    part of the cores."""
+    """The worker's slot, from 0. A loaded worker gets a second `Load` when it takes another slot, or another share of
+    the cores."""
     slots: int = 1
-    """How many workers share the machine."""
+    """Number of workers that share the machine."""
     accelerated: bool = False
-    """The first worker runs on an accelerator: it leaves the cores to the others."""
+    """Whether the first worker runs on an accelerator, and so leaves the cores to the others."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
@@ -199,31 +204,33 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Loading(msgspec.Struct, frozen=True, tag="loading"):
-    """Worker -> supervisor: the worker loads for that execution provider from now until `Ready`."""
+    """Worker -> supervisor: the worker is loading for the named execution provider, from now until `Ready`."""
 
     provider: str
 
 
 class Progress(msgspec.Struct, frozen=True, tag="progress"):
-    """Child -> supervisor, once: I have done some of my work. A worker has sealed a block, a front has begun an answer.
-    Its death from now on is no part of a crash loop."""
+    """Child -> supervisor, once: the child has done useful work. A worker has sealed a block, or a front has begun an
+    answer. A later death doesn't count as part of a crash loop."""
 
 
 class Placed(msgspec.Struct, frozen=True, tag="placed"):
-    """Worker -> supervisor: a second `Load` was followed; the system schedules the worker like this since."""
+    """Worker -> supervisor: the worker has followed a second `Load`; `priority` is its scheduling since then."""
 
     priority: Priority
 
 
 class ProviderFailure(msgspec.Struct, frozen=True, tag="provider_failure"):
-    """Worker -> supervisor: that execution provider doesn't work here, and this process ends. The next one is due."""
+    """Worker -> supervisor: the named execution provider doesn't work here, and this process ends. The next provider's
+    turn has come."""
 
     provider: str
     reason: str
 
 
 class Recycle(msgspec.Struct, frozen=True, tag="recycle"):
-    """Worker -> supervisor: the worker has grown too large or too old; it is replaced when another one is ready."""
+    """Worker -> supervisor: the worker has grown too large or too old; the supervisor replaces it once another one is
+    ready."""
 
     reason: str
 
@@ -232,15 +239,15 @@ class BootFailure(msgspec.Struct, frozen=True, tag="boot_failure"):
     """Child -> supervisor: the process can't start, and starting it again would not help."""
 
     kind: str
-    """A name of `supervisor.processes.exit_codes`."""
+    """Name of a status in `supervisor.processes.exit_codes`."""
     reason: str
-    """One line that says what to do."""
+    """One line that tells the user how to fix it."""
 
 
 class Connect(msgspec.Struct, frozen=True, tag="connect"):
     """Supervisor -> both ends of a new channel, with three file descriptors: orders pipe, commits pipe, arena.
 
-    To the front it also names the engine. A worker has several channels while one front takes over from another.
+    The front's copy also describes the engine. A worker has several channels while one front takes over from another.
     """
 
     generation: int
@@ -248,110 +255,112 @@ class Connect(msgspec.Struct, frozen=True, tag="connect"):
     ring_samples: int
     engine: EngineInfo | None = None
     slot: int = 0
-    """The worker's slot: a later generation in the same slot takes the place of an earlier one."""
+    """The worker's slot: a later generation in the same slot replaces the earlier one."""
 
 
 class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
-    """Supervisor -> front: that generation is dead and reaped, or gets no new segment (`draining`)."""
+    """Supervisor -> front: the generation is dead and reaped or, if `draining`, gets no new segment."""
 
     generation: int
     draining: bool = False
 
 
 class Distrust(msgspec.Struct, frozen=True, tag="distrust"):
-    """Front -> supervisor: that generation broke a contract of this module (a wrong CRC, say) and is to be ended."""
+    """Front -> supervisor: the generation broke a contract of this module (by a wrong CRC, for example) and must be
+    ended."""
 
     generation: int
     reason: str
 
 
 class Idle(msgspec.Struct, frozen=True, tag="idle"):
-    """Front -> supervisor: the draining generation has no segment left; it may be stopped."""
+    """Front -> supervisor: the draining generation has no segment left, so it may be stopped."""
 
     generation: int
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front -> supervisor: the front follows messages; it accepts requests once it has read the first `Situation`."""
+    """Front -> supervisor: the front follows messages. It accepts requests once it has read the first `Situation`."""
 
 
 class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One process, or one role that has none at the moment, as the supervisor sees it."""
+    """The supervisor's view of one process, or of a role that has no process at the moment."""
 
     role: str
-    """front, worker, standby, fetcher, trial; `worker` and `front` also for those that finish their streams
-    (`draining`)."""
+    """One of front, worker, standby, fetcher, trial. Processes that finish their streams (`draining`) count as `worker`
+    or `front` too."""
     state: str
-    """A `supervisor.processes.role.RoleState`; `draining`; of a standby `imported` or `loaded`."""
+    """A `supervisor.processes.role.RoleState`, or `draining`; for a standby, `imported` or `loaded`."""
     generation: int | None = None
     pid: int | None = None
-    """None while the role has no process."""
+    """Process id; None while the role has no process."""
     started: float | None = None
-    """Monotonic seconds."""
+    """Start of the process, in monotonic seconds."""
     load_seconds: float | None = None
-    """Seconds in which a worker loaded its engine."""
+    """Seconds that a worker took to load its engine."""
     restarts: int | None = None
-    """Restarts of the role so far."""
+    """Number of restarts of the role so far."""
     last_exit: str = ""
-    """How the role's last process to die ended: `SIGKILL`, `status 1`; empty if none has died."""
+    """Ending of the role's last process that died: `SIGKILL`, `status 1`; empty if none has died."""
     last_exit_at: float | None = None
-    """Monotonic seconds."""
+    """Death of the role's last process, in monotonic seconds."""
     slot: int | None = None
-    """The worker's slot, from 0; None where there is one worker."""
+    """The worker's slot, from 0; None if there is only one worker."""
     provider: str = ""
-    """The execution provider of a worker's engine; empty while none is loaded."""
+    """Execution provider of a worker's engine; empty while no engine is loaded."""
     priority: Priority | None = None
-    """How the system schedules a worker that has loaded."""
+    """Scheduling of a worker that has loaded."""
 
 
 class Tuning(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of the profile that `kokoro-live tune` keeps."""
+    """State of the profile that `kokoro-live tune` keeps."""
 
     reason: str = ""
-    """The reason for which no profile is in use; empty if one is."""
+    """Reason why no profile is in use; empty if one is."""
     created: float | None = None
     """Seconds since 1970."""
     chosen: dict[str, str] = {}
-    """The profile's values for settings that nobody gave, as text for people."""
+    """The profile's values for settings that the user didn't give, as text for people."""
     verdict: str = ""
-    """One sentence on the choice and its reason."""
+    """One sentence that states the choice and its reason."""
 
 
 class Situation(msgspec.Struct, frozen=True, tag="situation"):
-    """Supervisor -> front: how the processes stand, and why nothing can speak if so (`/ready`, 503s, `/metrics`)."""
+    """Supervisor -> front: state of the processes, and the reason if no engine can speak (`/ready`, 503s, `/metrics`)."""
 
     worker_state: str
-    """The state of the worker; among several, of the one that stands best."""
+    """State of the worker; with several workers, the best of their states."""
     reason: str
     restarts: dict[str, int]
-    """Restarts so far by process role: front, worker."""
+    """Number of restarts so far, by process role: front, worker."""
     provider_failures: dict[str, str] = {}
-    """Execution providers that were given up, with the reason."""
+    """Execution providers that were abandoned, with the reasons."""
     processes: tuple[ProcessReport, ...] = ()
     tuning: Tuning | None = None
 
 
 class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
-    """Supervisor -> front, first of all, with one file descriptor: record your texts there (`shm.in_flight`)."""
+    """Supervisor -> front, as the first message, with one file descriptor: the board on which the front records its
+    texts (`shm.in_flight`)."""
 
 
 class Suspects(msgspec.Struct, frozen=True, tag="suspects"):
-    """Supervisor -> front: texts that were in the works when fronts died, by the digests of `shm.in_flight`."""
+    """Supervisor -> front: texts that were being answered when fronts died, as digests (`shm.in_flight`)."""
 
     suspected: tuple[bytes, ...] = ()
-    """Say so (`Cleared`) when one of them is answered."""
+    """Suspected texts: the front sends `Cleared` when one of them is answered."""
     refused: dict[bytes, float] = {}
-    """Until when on the monotonic clock each isn't to be tried again."""
+    """Texts to reject: for each, the monotonic time until which it isn't tried again."""
 
 
 class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
-    """Front -> supervisor: that suspected text was answered, and this process lives."""
+    """Front -> supervisor: a suspected text was answered, and the front is still alive."""
 
     digest: bytes
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
-    """Supervisor -> child: accept nothing new, finish the streams, exit 0."""
+    """Supervisor -> child: accept no new work, finish the streams, exit 0."""
 
 
 ControlMessage = (
@@ -379,9 +388,9 @@ _Message = TypeVar("_Message")
 
 
 def _decoder(decode: Callable[[bytes], _Message]) -> Callable[[bytes], _Message]:
-    """Make `decode` raise one kind of error for everything that isn't a message.
+    """Wrap `decode` so that every invalid message raises `msgspec.DecodeError`.
 
-    msgspec lets invalid UTF-8 and too deep nesting through as Python's own errors.
+    msgspec itself passes on Python's own errors for invalid UTF-8 and for nesting that is too deep.
     """
 
     def decode_or_refuse(payload: bytes) -> _Message:

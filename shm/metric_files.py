@@ -1,13 +1,14 @@
-"""Counts that outlive the process that counts: one folder, one set of memory-mapped files for each *slot* of a role.
+"""Metrics that survive the counting process: one folder, with one set of memory-mapped files for each *slot* of a role.
 
-prometheus-client's multiprocess mode, with `front-0`, `worker-0`, `worker-1` in place of pids. A slot is held by a lock
-that the kernel gives back whenever and however its holder ends; the next process of that role takes the same files
-and counts on. So the number of files is bounded by the number of processes of a role that live at once, and a counter
-never goes back after any kill.
+These files are prometheus-client's multiprocess mode, with `front-0`, `worker-0`, `worker-1` in place of process ids. A
+process holds its slot by a lock that the kernel releases however the process ends; the role's next process takes the
+same files and continues the counts. The number of files is therefore bounded by the number of one role's processes
+alive at once, and a counter never decreases after a kill.
 
-A value is 16 bytes stored by one copy, and an entry counts only when the file's length of use says so, which is written
-last: a process that is killed in the middle leaves no half entry. All pages are written when a file is made, because a
-mapped page for which the disk has no room would be SIGBUS later (`tests/shm/test_metric_files.py` fills the files).
+A value is 16 bytes, stored by one copy. An entry counts only once the file's length of used bytes, which is written
+last, covers it: a process that is killed in between leaves no half entry. All pages are written when a file is created,
+because a mapped page for which the disk has no room would cause SIGBUS later (`tests/shm/test_metric_files.py` fills
+the files).
 """
 
 from __future__ import annotations
@@ -26,25 +27,26 @@ from prometheus_client.multiprocess import MultiProcessCollector
 log = logging.getLogger(__name__)
 
 FILES = {"counter": 1 << 18, "histogram": 1 << 19, "gauge_livesum": 1 << 14, "gauge_livemax": 1 << 14}
-"""Bytes by kind of metric: several times the size of all metrics that there are."""
+"""File size in bytes by kind of metric: several times the size of all existing metrics."""
 
 MAX_SLOTS = 32
-"""Processes of one role that may live at the same time."""
+"""Largest number of processes of one role that may be alive at once."""
 
 _UNREADABLE = (OSError, ValueError, RuntimeError, LookupError, struct.error)
 
 
 class MetricFiles:
-    """This process's metric files, and a view of all processes'. Metrics made from now on are kept in the files."""
+    """Metric files of this process, and a view of all processes' files. Metrics created from now on are kept in the
+    files."""
 
     def __init__(self, folder: Path, role: str) -> None:
-        """Take a slot. To be called before the process's first metric.
+        """Take a slot. Call this before creating the process's first metric.
 
         Args:
             role: front, worker or supervisor.
 
         Raises:
-            OSError: the folder can't be written, or is full. Metrics are then kept in memory.
+            OSError: the folder can't be written, or its disk is full. Metrics are then kept in memory.
         """
         self._folder = folder
         self._skipped: set[str] = set()
@@ -55,7 +57,7 @@ class MetricFiles:
         except OSError:
             values.ValueClass = values.MutexValue
             raise
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)  # where the library looks for it
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)  # prometheus-client reads the folder from here
         values.ValueClass = values.MultiProcessValue(lambda: self.slot)  # type: ignore[no-untyped-call]
 
     def _take(self, role: str) -> str:
@@ -67,16 +69,16 @@ class MetricFiles:
             except BlockingIOError:
                 os.close(fd)
                 continue
-            # The descriptor is never closed, and not inherited: it is open as long as this process lives.
+            # The descriptor stays open as long as this process lives: it is never closed, and never inherited.
             for gauges in self._folder.glob(f"gauge_*_{slot}.db"):
                 gauges.unlink(missing_ok=True)
             return slot
         raise OSError(f"{MAX_SLOTS} processes of the role {role} live already")
 
     def collect(self) -> Iterable[Metric]:
-        """All processes' metrics: counters of dead processes too, gauges of living ones only.
+        """Metrics of all processes: counters of dead ones too, gauges of living ones only.
 
-        A file that can't be read is left out, with a line in the log the first time.
+        Unreadable files are left out; each is logged once.
         """
         files = [str(file) for file in sorted(self._folder.glob("*.db")) if self._counts(file)]
         try:
@@ -102,7 +104,8 @@ class MetricFiles:
         return True
 
     def _alive(self, slot: str) -> bool:
-        """Whether a process holds the slot. A new process that asks in the same moment may take the next slot."""
+        """Whether a process holds the slot. The check itself locks the slot for a moment, so a new process that starts
+        then may take the next slot."""
         with contextlib.suppress(FileNotFoundError):
             fd = os.open(self._folder / f"{slot}.lock", os.O_RDWR)
             try:
@@ -120,7 +123,7 @@ def _merged(files: list[str]) -> Iterable[Metric]:
 
 
 def _reserve(file: Path, size: int) -> None:
-    """Extend the file to that many bytes, written to the disk."""
+    """Extend the file to `size` bytes, all written to the disk."""
     fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         have = os.fstat(fd).st_size
@@ -131,7 +134,7 @@ def _reserve(file: Path, size: int) -> None:
 
 
 def metric_files(folder: Path | None, role: str) -> MetricFiles | None:
-    """The metric files in the folder; None, with one line in the log, if they can't be used."""
+    """Metric files in the folder; None, with one line in the log, if they can't be used."""
     if folder is None:
         return None
     try:

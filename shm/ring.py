@@ -1,4 +1,4 @@
-"""The PCM rings: one arena a channel, cut into equal rings, one ring a stream.
+"""PCM rings: one arena per channel, divided into equal rings, one ring per stream.
 
     arena (shared memory, one per channel)
     +----------------+----------------+- ... -+------------------+
@@ -9,17 +9,17 @@
     +------+---------------+--------------------+----------------+
     |      |  free (1)     |  sealed, unread (2) |  free (1)     |   capacity samples, int16
     +------+---------------+--------------------+----------------+
-                           ^ index = released % capacity          a block that meets the end goes on at the start
+                           ^ index = released % capacity          a block that reaches the end continues at the start
 
 Positions count samples since the stream took the ring; they only grow. The state of a sample is
 
-1. *free*: the worker may write it. Not yet committed, so nobody reads it;
+1. *free*: the worker may write it. The sample isn't committed yet, so nobody reads it;
 2. *sealed*: its `Commit` was sent after it was written. The worker leaves it alone until a `Release` passes it.
 
-Nothing in the memory itself says which is which: `position` lives in the worker and travels in `Commit`, `released`
-lives in the front and travels in `Release`. A system call is all that orders two processes' stores on x86 and ARM
-alike, so no flag in shared memory is ever trusted. The `Commit` carries a CRC of the block, which the front checks
-before it believes in a single sample.
+The memory itself doesn't hold these states: `position` lives in the worker and travels in `Commit`, `released`
+lives in the front (frontend process) and travels in `Release`. Only a system call orders two processes' stores on
+x86 and ARM alike, so no flag in shared memory is ever trusted. The `Commit` carries a CRC of the block, which the
+front checks before it uses a single sample.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from shm.killpoint import killpoint
 
 
 class TornBlock(Exception):
-    """The samples in the ring aren't those that the commit describes."""
+    """The samples in the ring differ from those that the commit describes."""
 
 
 class Arena:
-    """A mapping of a channel's shared memory.
+    """Mapping of a channel's shared memory.
 
     Views into the mapping stay valid as long as they live, even after the file descriptor was closed and the worker
-    that wrote there is dead.
+    that wrote there has died.
     """
 
     def __init__(self, fd: int, rings: int, ring_samples: int) -> None:
@@ -56,13 +56,13 @@ class Arena:
         self._samples: Pcm = np.frombuffer(memory, dtype="<i2").reshape(rings, ring_samples)
 
     def ring(self, index: int) -> Pcm:
-        """The samples of one ring, shape [ring_samples]."""
+        """Samples of one ring, shape [ring_samples]."""
         ring: Pcm = self._samples[index]
         return ring
 
 
 class RingWriter:
-    """The worker's end of a ring: writes blocks where the front has released room."""
+    """Worker's end of a ring: writes blocks where the front has released room."""
 
     def __init__(self, memory: Pcm) -> None:
         self._memory = memory
@@ -71,14 +71,14 @@ class RingWriter:
 
     @property
     def room(self) -> int:
-        """Samples that may be written now."""
+        """Number of samples that may be written now."""
         return len(self._memory) - (self._position - self._released)
 
     def write(self, samples: Pcm) -> tuple[int, int]:
-        """Copy `samples` in; returns the block's position and CRC for the `Commit` that has to follow.
+        """Copy `samples` into the ring; returns the block's position and CRC for the `Commit` that has to follow.
 
         Raises:
-            ValueError: there is less room than that; nothing was written.
+            ValueError: the ring has less room than that; nothing was written.
         """
         if len(samples) > self.room:
             raise ValueError(f"{len(samples)} samples don't fit into {self.room}")
@@ -92,10 +92,10 @@ class RingWriter:
         return start, zlib.crc32(np.ascontiguousarray(samples, dtype="<i2").data)
 
     def release(self, position: int) -> None:
-        """The front has read everything before `position`.
+        """Free the room before `position`, which the front has read.
 
         Raises:
-            ValueError: `position` goes backwards, or past what was written.
+            ValueError: `position` goes backwards, or past the written samples.
         """
         if not self._released <= position <= self._position:
             raise ValueError(f"release of {position} outside {self._released}..{self._position}")
@@ -103,16 +103,16 @@ class RingWriter:
 
 
 class RingReader:
-    """The front's end of a ring: reads blocks that a commit describes."""
+    """Front's end of a ring: reads the blocks that commits describe."""
 
     def __init__(self, memory: Pcm) -> None:
         self._memory = memory
 
     def sealed(self, position: int, samples: int, crc32: int) -> tuple[Pcm, ...]:
-        """The committed block as one view, or two where it wraps; checked before it is returned.
+        """The committed block as one view, or two if it wraps round; checked before it is returned.
 
         Raises:
-            TornBlock: the commit makes no sense, or its CRC isn't that of the samples.
+            TornBlock: the commit is impossible, or its CRC differs from that of the samples.
         """
         if not 0 < samples <= len(self._memory) or position < 0:
             raise TornBlock(f"a block of {samples} samples at {position} in a ring of {len(self._memory)}")

@@ -1,4 +1,4 @@
-"""A text's cuts into segments by what the engine is measured to cost.
+"""Planning: cuts a text into segments according to the engine's measured costs.
 
-It enters text and contract; everything above it may enter.
+This package may import `frontend.text` and `frontend.contract`; the packages above may import this one.
 """

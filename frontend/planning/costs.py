@@ -1,4 +1,4 @@
-"""An engine's costs, fitted to the worker's own timings: how long a script will take, and how long it will sound."""
+"""Cost models: an engine's costs, fitted to its workers' timings, predict a script's inference time and audio length."""
 
 from __future__ import annotations
 
@@ -11,46 +11,49 @@ from frontend.planning.profile import Profile, guess
 from shm.audio import SAMPLE_RATE
 
 _SETTLED = 8
-"""Lone segments measured before plans follow what was measured."""
+"""Number of segments that must be measured alone before plans follow the measurements."""
 
 _LONE = 1.25
-"""Runs side by side, mean, below which a segment counts as made alone."""
+"""Mean number of concurrent runs below which a segment counts as made alone."""
 
 _MOST = 8
-"""Runs side by side that are told apart."""
+"""Largest number of concurrent runs that has a load factor of its own; larger numbers share this one's."""
 
 _CROWDING = 0.5
-"""Of a lone run's time that each run beside it adds, until it is measured."""
+"""Share of a lone run's time that each concurrent run adds, until it is measured."""
 
 
 class CostModel:
-    """For one engine, model and provider. No clock in it; the same observations give the same figures.
+    """Cost model of one engine, model and provider. It reads no clock, so equal observations give equal figures.
 
-    Segments are made whole (`t = a + b * tokens`), or vocoded in windows: prosody `a + b * tokens`, then `v` for each
-    second of audio. Work and audio of a script shrink as speed grows; prosody is work on tokens, and doesn't.
+    An engine makes a segment whole, in `a + b * tokens` seconds, or vocodes it in windows: prosody takes `a + b *
+    tokens` seconds and the vocoder `v` for each second of audio. A script's work and audio shrink as speed grows.
+    Prosody works on tokens, so its time doesn't depend on speed.
 
-    The first measurement takes the guess's place, because machines differ by a factor of ten and a guess says nothing
-    about this one; its shape (what of a segment's time is fixed) stays until segments of different lengths were seen.
+    The first measurement replaces the guess, because machines differ by a factor of ten and a guess says nothing about
+    this one. The guess's ratio of fixed to proportional work stays until segments of different lengths have been
+    measured.
     """
 
     def __init__(self, first_block: float = 0.0) -> None:
-        """Args:
-        first_block: see `EngineInfo.first_block`.
+        """
+        Args:
+            first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).
         """
         self._first_block = first_block
         self.seed(guess(first_block))
 
     def seed(self, profile: Profile) -> None:
-        """Begin from a stored profile's figures in place of the guess; what was measured is forgotten."""
+        """Start from a stored profile's figures instead of the guess; earlier measurements are dropped."""
         self._start = profile
         self._work = Line(profile.fixed, profile.per_token)
-        """Of whole segments, or of their prosody."""
+        """Work of a whole segment, or of its prosody if the engine vocodes in windows."""
         self._vocoder = Middle(profile.per_audio)
         self._audio = Line(profile.audio_fixed, profile.audio_per_token)
         self._at_speed: dict[int, Middle] = defaultdict(lambda: Middle(1.0))
-        """By half octaves of speed: how much longer audio is than speed lets expect."""
+        """Ratio of a script's audio length to the length expected from its speed, by half octaves of speed."""
         self._crowding: dict[int, Middle] = {}
-        """By runs side by side: what part of a lone run's time each other one adds."""
+        """Share of a lone run's time that each other run adds, by number of concurrent runs."""
         self._lone = 0
 
     def observe(
@@ -62,11 +65,12 @@ class CostModel:
         prosody_seconds: float = 0.0,
         load: float = 1.0,
     ) -> None:
-        """A segment of `tokens` had `samples` samples, which took `seconds` to make.
+        """Learn from one segment of `tokens` tokens, which has `samples` samples and took `seconds` to make.
 
         Args:
-            prosody_seconds: of `seconds`; 0 if the engine doesn't tell (`Done.prosody_seconds`).
-            load: how many runs went side by side meanwhile, this one included: the mean over its time.
+            prosody_seconds: the part of `seconds` spent on prosody; 0 if the engine doesn't report it
+                (`Done.prosody_seconds`).
+            load: mean number of concurrent runs during the segment's run, that run included.
         """
         if tokens <= 0 or samples <= 0 or seconds <= 0:
             return
@@ -79,7 +83,7 @@ class CostModel:
                 excess = (seconds / self.seconds(tokens, speed) - 1) / (load - 1)
                 self._crowding.setdefault(_runs(load), Middle(_CROWDING)).add(max(excess, 0.0))
                 return
-            # Better than a guess, until a segment was made alone.
+            # A corrected time beats the guess until a segment has been made alone.
             seconds, prosody_seconds = seconds / self._factor(load), prosody_seconds / self._factor(load)
         elif not self._lone:
             self._work.clear()
@@ -94,24 +98,24 @@ class CostModel:
         self._vocoder.add((seconds - prosody) / audio)
 
     def samples(self, tokens: int, speed: float) -> int:
-        """The expected length of a script."""
+        """Expected length of a script's audio, in samples."""
         correction = self._at_speed[bucket].figure if (bucket := _speed_bucket(speed)) in self._at_speed else 1.0
         return int(self._audio(tokens) / speed * correction * SAMPLE_RATE)
 
     def seconds(self, tokens: int, speed: float, load: float = 1.0) -> float:
-        """The expected time to make all of it, with `load` runs side by side."""
+        """Expected seconds to make the whole script with `load` concurrent runs."""
         return self._predicted(Profile.seconds, tokens, speed) * self._factor(load)
 
     def first_audio(self, tokens: int, speed: float, load: float = 1.0) -> float:
-        """The expected time until its first block is there."""
+        """Expected seconds until the script's first block is made, with `load` concurrent runs."""
         return self._predicted(Profile.first_audio, tokens, speed) * self._factor(load)
 
     def real_time_factor(self, load: float = 1.0) -> float:
-        """Seconds of work per second of audio, of a segment of ordinary length."""
+        """Seconds of work per second of audio for a segment of 100 tokens."""
         return self.profile().real_time_factor() * self._factor(load)
 
     def profile(self) -> Profile:
-        """The present figures, measured where that was possible."""
+        """Current figures; guessed ones stand where nothing has been measured."""
         (fixed, per_token), (audio_fixed, audio_per_token) = self._work.figures, self._audio.figures
         return Profile(
             per_token=per_token,
@@ -123,11 +127,11 @@ class CostModel:
         )
 
     def stored(self, profile: Profile) -> Profile:
-        """The profile that plans are made from next: the same one, until enough was measured that tells otherwise."""
+        """Profile for the next plans: the given one, until enough measurements contradict it."""
         return profile.follow(self.profile()) if self._lone >= _SETTLED else profile
 
     def as_dict(self) -> dict[str, object]:
-        """For `/status`: what was measured, nothing else."""
+        """Measured figures only, for `/status`."""
         shown: dict[str, object] = {}
         if self._audio.count:
             shown["audio_seconds_per_token"] = round(self._audio(100) / 100, 5)
@@ -146,7 +150,7 @@ class CostModel:
         return figure(self.profile(), tokens, speed)
 
     def _factor(self, load: float) -> float:
-        """How many times longer a run takes with `load` runs side by side: from the nearest number that was seen."""
+        """Factor by which a run takes longer with `load` concurrent runs, from the nearest number that was measured."""
         if load <= 1:
             return 1.0
         if not self._crowding:
@@ -156,7 +160,7 @@ class CostModel:
 
 
 def _speed_bucket(speed: float) -> int:
-    """Half octaves from speed 1."""
+    """Number of half octaves from speed 1."""
     return round(2 * log2(speed))
 
 

@@ -1,4 +1,4 @@
-"""Figures fitted to what was measured lately, which a few wild measurements don't move."""
+"""Robust fits: figures from recent measurements, which a few outliers don't move."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 WINDOW = 64
-"""Measurements that count."""
+"""Number of latest measurements that are kept."""
 
 HALF_LIFE = 16
-"""Measurements after which one weighs half: a new pace has the majority, and so its way, after as many."""
+"""Age, in measurements, at which a measurement weighs half: after this many, a new pace outweighs the old one."""
 
 _APART = 1.5
-"""A line's two figures are told apart when some measurements are so many times longer than others,"""
+"""Smallest ratio between long and short measurements at which a line's two figures are fitted separately."""
 
 _ENOUGH = 4
-"""and at least so many on either side: fewer could all be wild;"""
+"""Number of measurements that must be on either side of that ratio; fewer could all be outliers."""
 
 _MANY = 16
-"""and there are so many of them: the fixed part of fewer is mostly noise."""
+"""Number of measurements needed to fit the two figures separately; with fewer, the fixed one is mostly noise."""
 
 _STEADYING = 2.0
-"""Measurements that each of two supposed ones weighs as much as."""
+"""Weight, in measurements, of each of the two points that stand for the first guess."""
 
 _STEPS = 20
 _EXACT = 1e-3
-"""Relative residuals below it are alike."""
+"""Relative residuals below this value count as equal."""
 
 _Numbers = NDArray[np.float64]
 
 
 class Middle:
-    """A weighted median."""
+    """Weighted median of the latest measurements."""
 
     def __init__(self, first: float) -> None:
-        """Args:
-        first: the figure until something was measured.
+        """
+        Args:
+            first: the value of `figure` until something is measured.
         """
         self._first = first
         self._seen: deque[float] = deque(maxlen=WINDOW)
@@ -47,7 +48,7 @@ class Middle:
         self._seen.append(value)
 
     def clear(self) -> None:
-        """Forget what was measured."""
+        """Forget all measurements."""
         self._seen.clear()
 
     @property
@@ -56,37 +57,38 @@ class Middle:
 
 
 class Line:
-    """`y = fixed + slope * x`, neither below 0, by least absolute relative deviations.
+    """`y = fixed + slope * x`, neither figure below 0, fitted by least absolute relative deviations.
 
-    While all `x` are much alike, only the pace is fitted: `y` is so many times what it was supposed to be at first.
+    While all `x` are much alike, only the pace is fitted: both first figures are multiplied by one factor.
     """
 
     def __init__(self, fixed: float, slope: float) -> None:
-        """Args:
-        fixed, slope: supposed until something was measured.
+        """
+        Args:
+            fixed, slope: the figures until something is measured.
         """
         self._first = (fixed, slope)
         self._seen: deque[tuple[float, float]] = deque(maxlen=WINDOW)
         self._fitted: tuple[float, float] | None = None
 
     def add(self, x: float, y: float) -> None:
-        """Measured: `y` at `x`, both more than 0."""
+        """Add a measurement: `y` at `x`, both above 0."""
         self._seen.append((x, y))
         self._fitted = None
 
     def clear(self) -> None:
-        """Forget what was measured."""
+        """Forget all measurements."""
         self._seen.clear()
         self._fitted = None
 
     @property
     def count(self) -> int:
-        """Measurements that count."""
+        """Number of measurements that the fit rests on."""
         return len(self._seen)
 
     @property
     def figures(self) -> tuple[float, float]:
-        """Fixed and slope."""
+        """The fitted `fixed` and `slope`."""
         if self._fitted is None:
             self._fitted = self._fit() if self._seen else self._first
         return self._fitted
@@ -104,13 +106,13 @@ class Line:
         lengths = np.sort(x)
         if len(x) < _MANY or lengths[_ENOUGH - 1] * _APART > lengths[-_ENOUGH]:
             return fixed, slope
-        # Two points of the supposed line steady the fixed part where jitter is all that speaks against it.
+        # Two points of the first line hold the fixed part steady where only jitter contradicts it.
         edges = lengths[[0, -1]]
         x, y = np.append(x, edges), np.append(y, fixed + slope * edges)
         weights = np.append(weights, [_STEADYING, _STEADYING])
         expected = fixed + slope * x
         for _ in range(_STEPS):
-            # Least squares, each weighed by what makes its square a distance, come to least distances.
+            # Least squares with weights of 1 / distance, iterated, converge to least absolute distances.
             residuals = np.abs(y - fixed - slope * x) / expected
             fixed, slope = _line(x, y, weights / (np.maximum(residuals, _EXACT) * expected**2))
         if fixed < 0:

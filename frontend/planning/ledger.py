@@ -1,4 +1,4 @@
-"""What each engine costs: its fitted model, and the stored profile that plans are made from."""
+"""Cost accounts: each engine's fitted model, and the stored profile that plans are made from."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from frontend.planning.profile import Profile, guess
 from shm.engine_info import EngineInfo
 
 _FOLLOWED = 4
-"""Segments after which plans may follow what was measured: looking takes half a millisecond."""
+"""Number of segments between two looks at the measurements: a look takes half a millisecond."""
 
 
 class Account:
-    """One engine's."""
+    """Cost account of one engine."""
 
     def __init__(
         self, engine: EngineInfo, adapts: bool = True, stored: Mapping[str, Profile] = MappingProxyType({})
     ) -> None:
-        """Args:
-        adapts: plans follow what is measured.
-        stored: profiles by engine (`Account.label`), to begin with.
+        """
+        Args:
+            adapts: whether plans follow measurements.
+            stored: profiles to start from, by `Account.label`.
         """
         self._adapts = adapts
         self._observed = 0
@@ -31,12 +32,12 @@ class Account:
         self.profile = replace(stored.get(self.label, guess(engine.first_block)), first_block=engine.first_block)
         self.costs.seed(self.profile)
         self.measured = False
-        """At least one segment's time went into it: what it says is more than a guess."""
+        """Whether at least one segment has been measured: until then the figures are a guess."""
 
     def observe(
         self, tokens: int, speed: float, samples: int, seconds: float, prosody_seconds: float, load: float
     ) -> None:
-        """See `CostModel.observe`."""
+        """Learn from one segment; arguments as for `CostModel.observe`."""
         self.costs.observe(tokens, speed, samples, seconds, prosody_seconds, load)
         self.measured = True
         self._observed += 1
@@ -45,24 +46,25 @@ class Account:
 
 
 class Ledger:
-    """Accounts by engine, model and provider."""
+    """Cost accounts by engine, model and provider."""
 
     def __init__(self, adapts: bool = True, stored: Mapping[str, Profile] = MappingProxyType({})) -> None:
-        """Args:
-        adapts: plans follow what is measured.
-        stored: profiles by engine (`Account.label`), to begin with.
+        """
+        Args:
+            adapts: whether plans follow measurements.
+            stored: profiles to start from, by `Account.label`.
         """
         self._adapts = adapts
         self._stored = stored
         self._accounts: dict[tuple[str, str, str], Account] = {}
 
     def of(self, engine: EngineInfo) -> Account:
-        """That engine's account; a new one begins with a guess."""
+        """The engine's account; a new one starts from a stored profile or a guess."""
         key = (engine.name, engine.model_sha256 or engine.model, engine.provider)
         if key not in self._accounts:
             self._accounts[key] = Account(engine, self._adapts, self._stored)
         return self._accounts[key]
 
     def by_engine(self) -> dict[str, Account]:
-        """All of them, under a name for people."""
+        """All accounts by label, for `/status`."""
         return {account.label: account for account in self._accounts.values()}

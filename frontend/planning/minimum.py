@@ -1,13 +1,13 @@
-"""How short a segment may be."""
+"""Minimum length of a segment, in tokens."""
 
 from __future__ import annotations
 
 MIN_FIRST_TOKENS = 30
-"""A segment is no shorter, and the first one least of all, where that can be, unless the settings say otherwise.
+"""Default minimum length of a segment, and of the first one above all. A text without enough tokens may fall below it.
 
-A piece of a few words has a melody of its own, which shows that it was cut off.
-A whole text that is shorter sounds right.
+A fragment of a few words cut out of a longer text gets a melody of its own, which reveals the cut.
+A complete text that is shorter sounds right.
 """
 
 SHORTEST_FIRST_TOKENS = 10
-"""What a user may ask for at least: below it there is hardly a word."""
+"""Smallest minimum that a user may set: below it there is hardly a word."""

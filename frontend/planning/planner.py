@@ -1,4 +1,4 @@
-"""Decides where a text is cut into segments: soon for the first sound, seldom inside sentences, ahead of playback."""
+"""The planner cuts a text into segments: early for the first sound, rarely inside sentences, ahead of playback."""
 
 from __future__ import annotations
 
@@ -14,34 +14,36 @@ from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, 
 from frontend.text.segmentation import add_word
 
 _AT_ONCE = 300
-"""Tokens that are planned at once, or twice a segment's limit. More would hardly change a cut, and cost time."""
+"""Number of tokens planned together, unless twice a segment's limit is more. A larger number would hardly change a cut,
+and would cost time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one segment."""
+    """Limits of one segment."""
 
     max_tokens: int = 400
-    """More take a lot of memory: 630 MB in windows, 860 MB whole."""
+    """Longest segment. A longer one takes a lot of memory: 630 MB in windows, 860 MB whole."""
     max_segment_seconds: float = 2.7
-    """Of work, on an engine that makes segments whole: a newcomer waits for one at most. It is not held to under
-    `2 * min_first_tokens`, where a segment couldn't be cut without becoming too short."""
+    """Longest work on one segment by an engine that makes segments whole: a new stream waits for at most one such
+    segment. Segments of up to `2 * min_first_tokens` are exempt, because cutting them would leave a part below the
+    minimum."""
     min_first_tokens: int = MIN_FIRST_TOKENS
-    """No segment is shorter where that can be."""
+    """Shortest segment, where the text allows it."""
 
 
 def plan(
     sentences: Iterable[Sentence], profile: Profile, speed: float, notation: Notation, limits: Limits
 ) -> Iterator[Segment]:
-    """The text's segments, in order, each unit in one of them. Pure: the same arguments, the same segments.
+    """The text's segments, in order; each unit belongs to one of them. Pure: equal arguments give equal segments.
 
-    What is minimised is the time until the first sound, plus prices for bad cuts, plus a steep one for the silence
-    that the profile predicts (`frontend.planning.row`). Lazy: the first segment needs the first sentence only, unless
-    that is shorter than the minimum; later ones need one sentence more than they hold. Each is planned in a row of a
-    bounded number of tokens, so time is linear.
+    The plan minimises the time until the first sound, plus prices for bad cuts, plus a steep price for silence that the
+    profile predicts (`frontend.planning.row`). It is lazy: the first segment needs only the first sentence, unless that
+    is shorter than the minimum; a later segment needs one sentence more than it holds. Each segment is planned in a row
+    of a bounded number of tokens, so the time is linear in the text's length.
 
-    A segment never goes on behind a paragraph's end, a pause or a change of pace that markup asks for. Where an engine
-    speaks text, sentences stay whole: it has prosody of its own, and its work is next to nothing.
+    A segment always ends at a paragraph's end, and at a pause or a change of pace that markup asks for. If the engine
+    takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to nothing.
     """
     yield from _Planner(_Source(sentences), profile, speed, notation, limits).segments(None)
 
@@ -49,31 +51,33 @@ def plan(
 def replan(
     units: Sequence[Unit], slack: float, profile: Profile, speed: float, notation: Notation, limits: Limits
 ) -> list[Segment]:
-    """The rest of a stream again, in smaller segments where otherwise the listener would hear a gap. As pure.
+    """Plan the rest of a stream again, in smaller segments where the listener would otherwise hear a gap. Pure, like
+    `plan`.
 
     Args:
-        units: of the segments that no worker has (`Segment.units`), in order.
-        slack: seconds from when a worker could begin with them until the listener's audio ends; 0 if it has ended.
+        units: units of the segments that no worker has (`Segment.units`), in order.
+        slack: seconds from the moment a worker can start on the units until the listener's audio ends; 0 if it has
+            ended.
     """
     sentences = [tuple(units)] if units else []
     return list(_Planner(_Source(sentences), profile, speed, notation, limits).segments(slack))
 
 
 class _Source:
-    """Sentences, with a look at the next one."""
+    """A text's sentences, with one sentence of lookahead."""
 
     def __init__(self, sentences: Iterable[Sentence]) -> None:
         self._rest = iter(sentences)
         self._ahead: Sentence | None = None
 
     def peek(self) -> Sentence:
-        """The next one; empty when there is none."""
+        """The next sentence; empty at the end."""
         if self._ahead is None:
             self._ahead = next(self._rest, ())
         return self._ahead
 
     def take(self) -> Sentence:
-        """The same, which then is not the next one any more."""
+        """Remove the next sentence from the source and return it; empty at the end."""
         sentence = self.peek()
         self._ahead = None if sentence else ()
         return sentence
@@ -99,7 +103,7 @@ class _Planner:
         self._cost_at = cost_at
 
     def segments(self, slack: float | None) -> Iterator[Segment]:
-        """All of the source's. See `Row` for slack."""
+        """Segments of all the source's units. `slack` is defined in `Row`."""
         units: list[Unit] = []
         while True:
             if not self._speaks_text:
@@ -117,7 +121,7 @@ class _Planner:
                 if len(row.units) < len(units):
                     cuts = cuts[:-1] or cuts
                 elif slack is None:
-                    # What follows the first one is planned again, when more of the text is known.
+                    # The units after the first segment are planned again when more of the text is known.
                     cuts = cuts[:1]
             start = 0
             for end, after in cuts:
@@ -126,9 +130,10 @@ class _Planner:
             del units[:start]
 
     def _fill(self, units: list[Unit], begun: bool) -> None:
-        """Takes sentences until a segment can be made, and what is too short to be one from behind them.
+        """Take sentences until the units suffice for a segment, and short sentences after them that can't stand alone.
 
-        Before anything was sent only what is needed: each sentence takes time to pronounce.
+        Before the first segment is sent (`begun` is false), only necessary sentences are taken: pronouncing each takes
+        time.
         """
         if not units:
             units += self._source.take()
@@ -149,7 +154,7 @@ class _Planner:
         return bool(following) and not parts(units[-1], following[0])
 
     def _reach(self, units: list[Unit]) -> int:
-        """How many units are planned at once."""
+        """Number of units that are planned together."""
         length = 0
         most = max(2 * self._cost_at(units[0].rate).limit, _AT_ONCE)
         for place, unit in enumerate(units):
@@ -160,12 +165,13 @@ class _Planner:
 
 
 def _length(unit: Unit) -> int:
-    """Tokens."""
+    """Length of a unit in tokens."""
     return len(unit.lead) + len(unit.script)
 
 
 def _have(backwards: Iterable[Unit], tokens: int) -> bool:
-    """Whether a segment of them would have so many; units from the last one on, no more than it needs to tell."""
+    """Whether a segment of these units would have at least `tokens` tokens. `backwards` starts at the last unit, and is
+    read only as far as needed."""
     length = 0
     for unit in backwards:
         length += len(unit.script)
@@ -176,7 +182,7 @@ def _have(backwards: Iterable[Unit], tokens: int) -> bool:
 
 
 def _last_stretch(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Those behind the last place at which a segment must end, from the last one on."""
+    """The units after the last mandatory segment end, from the last one backwards."""
     following: Unit | None = None
     for unit in reversed(units):
         if following and parts(unit, following):

@@ -1,4 +1,5 @@
-"""What plans are made from: an engine's costs as stored figures, which change seldom and on purpose."""
+"""Cost profiles: an engine's costs as stored figures, from which plans are made. A profile changes rarely and on
+purpose."""
 
 from __future__ import annotations
 
@@ -7,40 +8,41 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 
 _TOLERANCE = 1.25
-"""A stored figure is kept while what it predicts is off by less than this factor."""
+"""Factor of tolerance: a stored figure is kept while its predictions are off by less than this."""
 
 _GRID = 2**0.25
-"""Between neighbouring values that a stored figure may have."""
+"""Ratio between neighbouring values of a stored figure."""
 
 _REFERENCES = (30, 100, 300)
-"""Tokens: where two profiles' predictions are compared."""
+"""Segment lengths, in tokens, at which two profiles' predictions are compared."""
 
 _NEGLIGIBLE = 1e-4
-"""Seconds. Below it a figure is 0: it decides nothing."""
+"""Seconds below which a figure is stored as 0, because it decides nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One engine, model and provider on one machine, alone. Figures are for speed 1; seconds unless said otherwise."""
+    """Costs of one engine, model and provider on one machine, for a lone run at speed 1; in seconds unless said
+    otherwise."""
 
     per_token: float
-    """Work per token: of the whole segment, or of its prosody from an engine that vocodes in windows."""
+    """Work per token: on the whole segment, or on its prosody if the engine vocodes in windows."""
     audio_per_token: float
     fixed: float = 0.0
-    """Work per segment, whatever its length; counted like `per_token`."""
+    """Work per segment, whatever its length; on the whole segment or on its prosody, like `per_token`."""
     audio_fixed: float = 0.0
     """Audio per segment, whatever its length: silence at its edges."""
     per_audio: float = 0.0
-    """The vocoder's seconds of work per second of audio, from an engine that vocodes in windows."""
+    """Vocoder work per second of audio; 0 unless the engine vocodes in windows."""
     first_block: float = 0.0
-    """Audio in a segment's first block; 0: a segment is one block (`EngineInfo.first_block`)."""
+    """Audio in a segment's first block; 0 if a segment is one block (`EngineInfo.first_block`)."""
 
     @classmethod
     def from_dict(cls, figures: Mapping[str, object]) -> Profile:
-        """What `as_dict` gave.
+        """Profile from a mapping that `as_dict` returned.
 
         Raises:
-            ValueError: those aren't a profile's figures. The message names the one that is wrong.
+            ValueError: the mapping isn't a profile; the message names the wrong figure.
         """
         names = {field.name for field in fields(cls)}
         if unknown := sorted(figures.keys() - names):
@@ -56,31 +58,31 @@ class Profile:
         return cls(**checked)
 
     def as_dict(self) -> dict[str, float]:
-        """For storing."""
+        """Figures by field name, for storing."""
         return asdict(self)
 
     def audio(self, tokens: int, speed: float) -> float:
-        """Seconds that a segment sounds."""
+        """Length of a segment's audio in seconds."""
         return (self.audio_fixed + self.audio_per_token * tokens) / speed
 
     def seconds(self, tokens: int, speed: float) -> float:
-        """Of work for a whole segment."""
+        """Seconds of work on a whole segment."""
         return self._prosody(tokens, speed) + self.per_audio * self.audio(tokens, speed)
 
     def first_audio(self, tokens: int, speed: float) -> float:
-        """Of work until a segment's first block is there."""
+        """Seconds of work until a segment's first block is made."""
         audio = self.audio(tokens, speed)
         return self._prosody(tokens, speed) + self.per_audio * min(self.first_block or audio, audio)
 
     def real_time_factor(self) -> float:
-        """Seconds of work per second of audio, of a segment of ordinary length at speed 1."""
+        """Seconds of work per second of audio, for a segment of 100 tokens at speed 1."""
         return self.seconds(100, 1.0) / self.audio(100, 1.0)
 
     def follow(self, measured: Profile) -> Profile:
-        """The profile to go on with: this one, unless `measured` predicts something that is off by a quarter.
+        """Profile for the next plans: this one, unless a prediction of `measured` differs from this one's by a quarter.
 
-        What takes its place is rounded onto a geometric grid: the same text must keep the same cuts, by which what
-        was spoken is found again in caches, while measurements jitter.
+        A new profile's figures are rounded onto a geometric grid. Without that, jitter in the measurements would change
+        the cuts of a text, and caches, which find spoken segments by their cuts, would miss.
         """
         if self.first_block == measured.first_block and not any(
             _off(ours, theirs) for ours, theirs in zip(self._predictions(), measured._predictions(), strict=True)
@@ -96,7 +98,7 @@ class Profile:
         )
 
     def _prosody(self, tokens: int, speed: float) -> float:
-        # Nearly all the work of a whole segment is in its samples; prosody is work on tokens.
+        # Nearly all the work on a whole segment is on its samples; prosody is work on tokens.
         return self.fixed + self.per_token * (tokens if self.first_block else tokens / speed)
 
     def _predictions(self) -> list[float]:
@@ -118,16 +120,18 @@ def _rounded(figure: float) -> float:
 
 
 GUESS = Profile(per_token=0.04, audio_per_token=0.065)
-"""Before anything was measured: the published int8 file on one core of the machine that docs/first-audio.md names."""
+"""Profile of an engine before any measurement: the published int8 file on one core of the machine in
+docs/first-audio.md."""
 
 WINDOWED_GUESS = Profile(per_token=0.0045, audio_per_token=0.065, per_audio=0.6, first_block=0.3)
-"""The same, vocoded in windows: prosody with what precedes the first window, and the vocoder."""
+"""Profile of the same file on the same core, vocoded in windows, before any measurement: prosody includes the work
+before the first window."""
 
 
 def guess(first_block: float = 0.0) -> Profile:
-    """What is supposed of an engine that wasn't measured.
+    """Profile of an engine that hasn't been measured.
 
     Args:
-        first_block: see `EngineInfo.first_block`.
+        first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).
     """
     return replace(WINDOWED_GUESS, first_block=first_block) if first_block else GUESS

@@ -1,4 +1,4 @@
-"""From a request to the segments that are to be spoken for it."""
+"""The reader: turns a request into the segments to speak for it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from shm.engine_info import EngineInfo
 
 
 class Reader:
-    """Reads texts: sentences of units, cut by plan. Lazy; what it gives depends on its arguments only."""
+    """Reads texts: splits them into sentences of units, and plans segments. Lazy; the result depends on the arguments
+    only."""
 
     def __init__(self, pipeline: TextPipeline, limits: Limits, max_pause_seconds: float) -> None:
-        """Args:
-        max_pause_seconds: that the markup of one request may ask for.
+        """
+        Args:
+            max_pause_seconds: longest pause that a request's markup may ask for.
         """
         self._pipeline = pipeline
         self._limits = limits
         self._max_pause_seconds = max_pause_seconds
 
     def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]:
-        """The request's segments, in order. No work is done before the first is asked for.
+        """The request's segments, in order. Work begins when the first segment is requested.
 
         Raises:
-            MarkupError: from the first `next`; the text isn't in the markup that the request names.
+            MarkupError: the text isn't valid in the markup that the request names; raised by the first `next`.
         """
         notation = Notation.of(engine)
         yield from plan(self._sentences(request, notation), profile, request.speed, notation, self._limits)

@@ -1,4 +1,4 @@
-"""A row of units that is planned at once, and what a way of cutting it costs."""
+"""A row: the units that are planned together, and the cost of each way to cut them."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ CUT_PRICES: Mapping[Cut, float] = {
     Cut.WORD: 5.0,
     Cut.INSIDE: 12.0,
 }
-"""Seconds of waiting for the first sound that a cut there may save and no more.
+"""Price of a cut, by its kind: the cut is made only if it saves more seconds of waiting for the first sound.
 
-Kokoro speaks a segment's end like a sentence's end: where words of one clause are cut apart the pitch falls as at a
-full stop. No wait for a first sound is worth that, since the longest segment begins within 3 s; only a limit or a
-predicted gap has such a cut made.
+Kokoro speaks a segment's end like a sentence's end: a cut between the words of one clause makes the pitch fall as at a
+full stop. No wait for a first sound justifies that, since the longest segment begins within 3 s; only a limit or a
+predicted gap forces such a cut.
 """
 
 _IN_NUMBER_PRICE = 7.0
-"""Of a cut between words that are said for one written word: "$250" isn't spoken in two breaths."""
+"""Price of a cut between words that stand for one written word: "$250" isn't spoken in two breaths."""
 
 EVENNESS_PRICE = 0.02
-"""Of a segment as long as the limit, and by the square of its length: of two ways that are alike the more even one is
-taken, and nothing goes on behind a sentence's end without a reason."""
+"""Price of a segment as long as the limit; it grows with the square of the length. Among otherwise equal plans the more
+even one wins, and a segment goes past a sentence's end only for a reason."""
 
 SHORT_PRICE = 100.0
-"""Of a segment under the minimum: any other way is better."""
+"""Price of a segment below the minimum, higher than that of any other fault."""
 
 SILENCE_PRICE = 50.0
-"""Of a second in which a listener who has begun to listen hears nothing: 0.1 s of it is worth a cut between words."""
+"""Price of a second of silence after the listener has begun to hear: 0.1 s of it justifies a cut between words."""
 
 _PLACES = 64
 
 _MARGIN = 1.25
-"""How much longer than predicted work may take: a stored profile is off by as much before another takes its place."""
+"""Safety factor on predicted work: a stored profile may be off by as much before it is replaced."""
 
 Cuts = list[tuple[int, float]]
-"""Where segments end (indices of the units after them), each with the slack after it."""
+"""Ends of segments (indices of the units after them), each with the slack after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A segment's figures, by its tokens, at its pace."""
+    """Cost figures of a segment at one pace."""
 
     prosody_fixed: float
     prosody: float
     audio_fixed: float
     audio: float
     vocoder: float
-    """Seconds of work per second of audio."""
+    """Seconds of vocoder work per second of audio."""
     first_block: float
-    """Seconds of audio."""
+    """Seconds of audio in the first block."""
     limit: int
-    """Tokens."""
+    """Longest segment in tokens."""
 
     @classmethod
     def of(cls, profile: Profile, speed: float, limit: int) -> Cost:
-        """From figures at speed 1."""
+        """Cost figures at `speed`, from a profile for speed 1."""
         return cls(
             prosody_fixed=profile.fixed,
             prosody=profile.per_token if profile.first_block else profile.per_token / speed,
@@ -78,46 +78,47 @@ class Cost:
 
 
 class Row:
-    """Units, and how much the segments cost that they may be cut into.
+    """Units, and the price of each way to cut them into segments.
 
-    Slack is the time from when the worker is free to when the listener's audio ends; None: nothing was sent yet.
+    Slack is the time from the moment the worker is free until the listener's audio ends; None if nothing was sent yet.
     """
 
     def __init__(self, units: Sequence[Unit], cost_at: Callable[[float], Cost], minimum: int) -> None:
-        """Args:
-        cost_at: by `Unit.rate`.
-        minimum: tokens that a segment has, where that can be.
+        """
+        Args:
+            cost_at: cost figures by `Unit.rate`.
+            minimum: shortest segment in tokens, where the text allows it.
         """
         self.units = units
         self.minimum = minimum
         self.costs = [cost_at(unit.rate) for unit in units]
         self.leads = [len(unit.lead) for unit in units]
         self.before = [0, *accumulate(len(unit.lead) + len(unit.script) for unit in units)]
-        """Tokens before a unit, from the row's start."""
+        """Number of tokens before each unit, from the row's start."""
         self.prices = [0.0, *(_cut_price(*pair) for pair in pairwise(units)), 0.0]
-        """Of a cut before a unit; none where there is no choice."""
+        """Price of a cut before each unit; 0 where a cut is mandatory."""
         self.walls = self._walls()
 
     def tokens(self, start: int, end: int) -> int:
-        """Of a segment."""
+        """Length in tokens of the segment from unit `start` to unit `end`."""
         return self.before[end] - self.before[start] - self.leads[start]
 
     def _walls(self) -> list[int]:
-        """For each unit the end of the stretch that it is in: no segment goes on behind it."""
+        """For each unit, the index of the next mandatory segment end."""
         walls = [len(self.units)] * len(self.units)
         for place in range(len(self.units) - 2, -1, -1):
             walls[place] = place + 1 if parts(self.units[place], self.units[place + 1]) else walls[place + 1]
         return walls
 
     def holds(self, start: int, end: int) -> bool:
-        """Whether that may be a segment. A unit over the limit is a segment of its own."""
+        """Whether the units from `start` to `end` may be one segment. A unit over the limit is a segment of its own."""
         return end <= self.walls[start] and (end == start + 1 or self.tokens(start, end) <= self.costs[start].limit)
 
     def places(self) -> list[int]:
-        """Where it is worth while to think of cutting, from 0 to the row's end: everywhere, unless units are tiny.
+        """Places to consider for a cut, from 0 to the row's end: all places, unless the units are tiny.
 
-        Of a row of tiny ones no more than about `_PLACES`: the best in each part of it, and both sides of every unit
-        that isn't tiny, so that there is always a place within reach.
+        A row of tiny units has about `_PLACES` places: the best one in each part, and both sides of every larger unit,
+        so that a place is always within reach.
         """
         count = len(self.units)
         if count <= _PLACES:
@@ -134,10 +135,10 @@ class Row:
         return sorted(kept.union(best.values()))
 
     def step(self, start: int, end: int, slack: float | None) -> tuple[float, float]:
-        """What a segment adds to the price, and the slack after it.
+        """Price that a segment adds, and the slack after it.
 
-        The first one costs the time until it sounds. A later one costs what it is expected to come too late, with a
-        margin; if it does come too late, what follows is later by as much.
+        The first segment costs the time until it sounds. A later one costs its expected lateness, with a safety margin;
+        actual lateness also delays all that follows.
         """
         cost = self.costs[start]
         tokens = self.tokens(start, end)
@@ -156,7 +157,7 @@ class Row:
         return price, max(slack, ready) + audio - work
 
     def price(self, ends: Sequence[int], slack: float | None) -> tuple[float, Cuts]:
-        """Of cutting there."""
+        """Price and cuts of the plan whose segments end at `ends`."""
         total = 0.0
         cuts: Cuts = []
         for start, end in pairwise([0, *ends]):
@@ -166,7 +167,8 @@ class Row:
         return total, cuts
 
     def sentence_ends(self) -> list[int]:
-        """Cut at the end of every sentence, and in those that are over the limit into parts of like length."""
+        """Ends of a plan that cuts after every sentence, and splits sentences over the limit into parts of similar
+        length."""
         ends: list[int] = []
         start = 0
         for place in range(len(self.units)):
@@ -184,7 +186,7 @@ class Row:
         return found if limit == self.costs[start].limit else self._held_to_limit(start, found)
 
     def _held_to_limit(self, start: int, ends: list[int]) -> list[int]:
-        """The same, cut more where a unit over the limit let others go on behind it."""
+        """The given ends, with more cuts where a unit over the limit let others join its segment."""
         held: list[int] = []
         begin = start
         for end in ends:

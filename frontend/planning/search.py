@@ -1,4 +1,4 @@
-"""Finds the cheapest way to cut a row of units into segments."""
+"""Search for the cheapest way to cut a row of units into segments."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from itertools import takewhile
 from frontend.planning.row import Cuts, Row
 
 _LABELS = 6
-"""Ways to reach a place that are followed further."""
+"""Number of ways to reach a place that the search keeps."""
 
 
 def best_cuts(row: Row, slack: float | None) -> Cuts:
-    """The cheapest cuts that are found, never dearer than cutting at the ends of sentences.
+    """The cheapest cuts found; never dearer than cutting at sentence ends.
 
     Dynamic programming over the places between units. For place j, L(j) is the set of ways to reach it, each a pair
     (price, slack), and
 
-        L(0) = {(0, slack)}
-        L(j) = best of {(p + price, s') for i < j, (p, s) in L(i), (price, s') = row.step(i, j, s)}
+      L(0) = {(0, slack)}
+      L(j) = best of {(p + price, s') for i < j, (p, s) in L(i), (price, s') = row.step(i, j, s)}
 
-    over those i from which a segment may end at j. A way is dropped if another reaches the same place for no more and
-    with no less slack, because more slack never makes what follows dearer; so the cheapest way in L(n) is the cheapest
-    of all. Of the ways that are left, the `_LABELS` cheapest are kept to bound the work; therefore, and to prune
-    early, the price of sentence splitting is an upper bound. Slack beyond what the whole row could ever need is alike.
+    for all i from which a segment may end at j. A way is dropped if another reaches the same place at no higher
+    price and with no less slack: more slack never makes the rest dearer, so the cheapest way in L(n) is the cheapest
+    overall. Among the remaining ways the `_LABELS` cheapest are kept, which bounds the work. That makes the search
+    inexact, so the price of sentence splitting serves as an upper bound, which also prunes early. Slack beyond the need
+    of the whole row counts as equal.
     """
     count = len(row.units)
     bound, cuts = row.price(row.sentence_ends(), slack)
     plenty = _plenty(row)
     reached: list[list[tuple[float, float, int, int]]] = [[] for _ in range(count + 1)]
-    """Ways: price, slack below plenty (negative, to sort by), from which place, by which of its ways."""
+    """Ways to each place: price, negated slack (at most `plenty`), previous place, index of the way to that place."""
     kept: list[list[tuple[float, float, int, int]]] = [[] for _ in range(count + 1)]
     starting = 0.0 if slack is None else -min(slack, plenty)
     reached[0] = [(0.0, starting, 0, 0)]
@@ -65,7 +66,7 @@ def _undominated(ways: list[tuple[float, float, int, int]]) -> list[tuple[float,
 
 
 def _plenty(row: Row) -> float:
-    """Seconds of work for the whole row, more than once."""
+    """Slack in seconds beyond which more makes no difference: twice the work on the whole row."""
     tokens = row.before[-1]
     dearest = max(cost.prosody + cost.vocoder * cost.audio for cost in row.costs)
     fixed = max(cost.prosody_fixed + cost.vocoder * cost.audio_fixed for cost in row.costs)

@@ -1,4 +1,4 @@
-"""Cost profiles in a file: what plans begin with, before anything was measured in this run."""
+"""Stored cost profiles: a file's figures, from which plans start before anything is measured in this run."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ log = logging.getLogger(__name__)
 
 
 def read_profiles(file: Path) -> Mapping[str, Profile]:
-    """By engine, as `/status` names it under `costs`; the figures are those of `plans_are_made_for` there.
+    """Profiles by engine. The file has the engines' names from `costs` in `/status`, with the figures of
+    `plans_are_made_for`.
 
     Raises:
-        ValueError: the file can't be read, or holds something else; the message names it and what is wrong.
+        ValueError: the file can't be read or isn't valid; the message names the file and the fault.
     """
     try:
         data = json.loads(file.read_text())
@@ -30,8 +31,8 @@ def read_profiles(file: Path) -> Mapping[str, Profile]:
 
 
 def stored_profiles(file: Path | None) -> Mapping[str, Profile]:
-    """As `read_profiles`; nothing, and a warning, where the file has gone bad since the server's start: a front that is
-    started again speaks without it."""
+    """Profiles by engine, from `read_profiles`; empty, with a warning, if the file has become unreadable since the
+    server started, so that a restarted front still speaks."""
     try:
         return read_profiles(file) if file else {}
     except ValueError as error:
