@@ -65,7 +65,7 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     provider: str
     """onnxruntime's execution provider, or `native`."""
     stands_in: bool = False
-    """Whether the engine speaks only because another one, which was asked for, can't."""
+    """True if the engine speaks only because another one, which was asked for, can't."""
     model: str
     """The model file's name, or the library's name and version."""
     model_sha256: str = ""
@@ -84,7 +84,7 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     first_block: float = 0.0
     """Seconds of audio in a segment's first block, if the engine vocodes in windows; 0 if a segment is one block."""
     marks: bool = False
-    """Whether the engine can report the time at which each part of a script sounds (`SegmentOrder.marks`)."""
+    """True if the engine can report the time at which each part of a script sounds (`SegmentOrder.marks`)."""
     files: tuple[ModelFile, ...] = ()
     providers: tuple[str, ...] = ()
     """Execution providers that could run the model here, in order of trial; `provider` is one of them."""

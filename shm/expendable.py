@@ -199,9 +199,9 @@ class _Link:
 
     def __init__(self, target: str, title: str) -> None:
         self.served = False
-        """Whether the helper has answered a request."""
+        """True if the helper has answered a request."""
         self.ended = False
-        """Whether both processes are gone."""
+        """True if both processes are gone."""
         self.server = 0
         """Process id of the fork, once the fork has sent it; 0 before."""
         self._token = secrets.token_bytes(TOKEN_BYTES)

@@ -34,7 +34,7 @@ class FrameWriter:
 
     @property
     def pending(self) -> bool:
-        """Whether bytes are waiting for room in a non-blocking pipe: the caller must call `flush` once the pipe is
+        """True if bytes are waiting for room in a non-blocking pipe: the caller must call `flush` once the pipe is
         writable."""
         return bool(self._backlog)
 

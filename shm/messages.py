@@ -52,7 +52,7 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     first_deadline: float
     """Monotonic seconds at which the segment's sample 0 must be ready."""
     marks: bool = False
-    """Whether the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
+    """True if the front wants marks: the times at which the parts of the script sound, if the engine reports them."""
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):
@@ -181,19 +181,19 @@ def clipped(reason: str) -> str:
 
 
 class Load(msgspec.Struct, frozen=True, tag="load"):
-    """Supervisor -> worker: load the engine. Before this message a worker only imports modules, and waits as a standby."""
+    """Supervisor -> worker: load the engine. Before this message a standby worker waits with its modules imported."""
 
     without: tuple[str, ...] = ()
     """Execution providers that don't work here."""
     standby: bool = False
-    """Whether the worker stays a standby, with its model loaded, because it isn't needed yet."""
+    """True if the worker stays a standby, with its model loaded, because it isn't needed yet."""
     slot: int = 0
     """The worker's slot, from 0. A loaded worker gets a second `Load` when it takes another slot, or another share of
     the cores."""
     slots: int = 1
     """Number of workers that share the machine."""
     accelerated: bool = False
-    """Whether the first worker runs on an accelerator, and so leaves the cores to the others."""
+    """True if the first worker runs on an accelerator, and so leaves the cores to the others."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
@@ -326,7 +326,7 @@ class Tuning(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Situation(msgspec.Struct, frozen=True, tag="situation"):
-    """Supervisor -> front: state of the processes, and the reason if no engine can speak (`/ready`, 503s, `/metrics`)."""
+    """Supervisor -> front: state of the processes; the reason if no engine can speak (`/ready`, 503s, `/metrics`)."""
 
     worker_state: str
     """State of the worker; with several workers, the best of their states."""

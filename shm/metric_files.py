@@ -104,7 +104,7 @@ class MetricFiles:
         return True
 
     def _alive(self, slot: str) -> bool:
-        """Whether a process holds the slot. The check itself locks the slot for a moment, so a new process that starts
+        """True if a process holds the slot. The check itself locks the slot for a moment, so a new process that starts
         then may take the next slot."""
         with contextlib.suppress(FileNotFoundError):
             fd = os.open(self._folder / f"{slot}.lock", os.O_RDWR)

@@ -1,7 +1,7 @@
-"""The inference process: engines, model files, and the work loop. Imports nothing of ours but `shm`."""
+"""The inference process: engines, model files, and the work loop. Its only import from this project is `shm`."""
 
 import os
 
-# onnxruntime's official builds report to their maker from 1.29 on unless told not to before they are loaded, and leave
-# a file of theirs in the temporary folder. This server speaks to nobody but its user.
+# onnxruntime's official builds report to their maker from 1.29 on, and leave a file in the temporary folder, unless the
+# environment forbids it before they are loaded. This server sends data to nobody but its user.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"

@@ -1,4 +1,4 @@
-"""The sha256 of an npz archive's arrays, whatever wrote the archive."""
+"""Checksum of an npz archive's arrays, independent of the program that wrote the archive."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 
 
 def sha256_of_arrays(path: Path) -> str:
-    """For each array in the order of names: "name dtype shape", then its bytes. In lower-case hexadecimal.
+    """Lower-case hexadecimal sha256 over the archive's arrays in the order of their names: "name dtype shape", then the
+    bytes.
 
     The archive's own hash says less, because each zip writer makes another file of the same arrays.
 
     Raises:
-        ValueError: this is no archive of arrays, or it is damaged.
+        ValueError: the file is no archive of arrays, or it is damaged.
     """
     if not zipfile.is_zipfile(path):
         raise ValueError("not a zip archive")

@@ -1,4 +1,4 @@
-"""A published model file put together from installed packages: whole and checked in its place, or not there at all."""
+"""Assembly of a published model file from installed packages: complete and checked in its place, or absent."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from worker.part_file import PartFile
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 30.0
-"""How long another process may take that is at the same file: an assembly takes under a second, a download minutes."""
+"""Seconds to wait for another process that holds the same file: an assembly takes under a second, a download minutes.
+"""
 
 _POLL_SECONDS = 0.05
 
 
 def assembled(file: KnownFile, directory: Path, wait_seconds: float = WAIT_SECONDS) -> Path | None:
-    """The published file in `directory`, assembled now unless it is there; None if no package carries it.
+    """Path of the published file in `directory`, assembled now if it is missing; None if no package carries it.
 
-    The file grows as `<name>.part`, locked, and gets its name when it is whole and its sha256 is right, so several
-    processes may call this at once: the first assembles, the others wait for it. After any failure no part is left.
+    The file grows as `<name>.part`, locked, and gets its name once it is complete and its sha256 is right. Several
+    processes may therefore call this function at once: the first assembles, the others wait. No part remains after a
+    failure.
 
-    onnxruntime maps one file, or takes all its bytes: four parts can't be mapped in place, and bytes would cost each
-    worker 92 MB of memory of its own. A file costs 92 MB of disk once, and all workers share its pages.
+    Assembly is necessary because onnxruntime either maps one file or takes all its bytes: four parts can't be mapped in
+    place, and bytes would cost each worker 92 MB of private memory. A file costs 92 MB of disk once, and all workers
+    share its pages.
 
     Raises:
         BadPackages: the packages don't hold the published file.
@@ -41,7 +44,7 @@ def assembled(file: KnownFile, directory: Path, wait_seconds: float = WAIT_SECON
     if packaged is None:
         return None
     with _locked(target, wait_seconds) as part:
-        # The process that had the lock before may have finished the work.
+        # The process that held the lock before may have finished the work.
         if is_whole(target, file):
             part.discard()
             return target
@@ -56,7 +59,7 @@ def assembled(file: KnownFile, directory: Path, wait_seconds: float = WAIT_SECON
 
 
 def is_whole(path: Path, file: KnownFile) -> bool:
-    """Whether `path` holds the published file."""
+    """True if `path` holds the published file."""
     try:
         return file.is_of(cached_sha256_of(path))
     except OSError:

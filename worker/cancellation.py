@@ -1,4 +1,4 @@
-"""Tells a run that is under way that nobody wants its result."""
+"""Cancellation of a run in progress whose result nobody wants any more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class Cancellation:
-    """Set once, from any thread. An engine registers how its running call is stopped."""
+    """A flag that is set once, from any thread. An engine registers a function that stops its running call."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -16,7 +16,7 @@ class Cancellation:
         self.is_set = False
 
     def set(self) -> None:
-        """Stop what runs, and let nothing begin. Idempotent."""
+        """Stop the running call and let no other begin. Idempotent."""
         with self._lock:
             self.is_set = True
             if self._stop is not None:
@@ -24,7 +24,7 @@ class Cancellation:
 
     @contextmanager
     def stopping(self, stop: Callable[[], None]) -> Iterator[None]:
-        """While the block runs, `set` calls `stop`; at once, if it was set before."""
+        """Call `stop` if `set` is called inside the `with` block, or was called before it."""
         with self._lock:
             self._stop = stop
             if self.is_set:

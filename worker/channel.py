@@ -1,4 +1,4 @@
-"""The worker's end of a channel: orders in, commits out, blocks into the arena."""
+"""The worker's end of a channel: orders come in, commits go out, blocks are written to the arena."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ log = logging.getLogger(__name__)
 
 
 class ChannelHost(Protocol):
-    """The worker, as a channel sees it."""
+    """A channel's view of the worker that it belongs to."""
 
     def provider_failed(self, error: ProviderUnavailable) -> None:
-        """The execution provider doesn't work any more, so nothing can be made: end this process."""
+        """End this process: the execution provider doesn't work any more, so no segment can be made."""
         ...
 
     def enter_inference(self) -> None:
-        """A thread that will infer calls this once, first."""
+        """Prepare the calling thread for inference; each such thread calls this once, first."""
         ...
 
     def stream_ended(self) -> None:
-        """The front wants nothing more of a stream."""
+        """Note that the front (frontend process) has ended a stream."""
         ...
 
     def sealed(self) -> None:
-        """A block was committed."""
+        """Note that a block was committed."""
         ...
 
 
 class Channel:
-    """One front's conversation with this worker. It ends with that front; the worker keeps its model for the next one.
+    """One front's conversation with this worker. The channel ends with that front; the worker keeps its model for the
+    next one.
 
-    The channel is kept alive by its own threads: the one that reads orders ends it when the front is gone.
+    The channel is kept alive by its own threads: the thread that reads orders ends it when the front is gone.
     """
 
     def __init__(self, connect: Connect, fds: list[int], engine: Engine, host: ChannelHost) -> None:
-        """Take over the descriptors (orders pipe's read end, commits pipe's write end, arena) and begin to work."""
+        """Take over the descriptors (orders pipe's read end, commits pipe's write end, arena) and start work."""
         orders, commits, memory = fds
         self.open = True
         self._generation = connect.generation
@@ -69,11 +70,11 @@ class Channel:
         work()
 
     def stop_studies(self) -> None:
-        """Another front has come: its channel sees when there is time to learn."""
+        """Stop studying, because another front has connected: only the newest channel knows when the engine is idle."""
         self._bench.stop_studies()
 
     def quit(self) -> None:
-        """Tell the front that this worker ends without any segment being to blame."""
+        """Tell the front that this worker ends and that no segment is to blame."""
         self._bench.close()
         self._send(Quit(self._generation))
 
@@ -83,7 +84,7 @@ class Channel:
     def _send(self, message: CommitMessage) -> None:
         payload = encode(message)
         assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES, message
-        # If the front is gone, so is the other end of the orders pipe, whose reader closes the bench.
+        # A front that is gone has also closed the orders pipe, whose reader closes the workbench.
         with contextlib.suppress(BrokenChannel):
             self._commits.send(payload)
             if isinstance(message, Commit):
@@ -101,11 +102,11 @@ class Channel:
         except BrokenChannel as end:
             log.info("the front's channel ended: %s", end)
         except (msgspec.MsgspecError, ValueError):
-            # The front sees a worker that closed its channel, and asks the supervisor for another.
+            # The front notices that a worker closed its channel, and asks the supervisor for another one.
             log.exception("the front sent nonsense")
         finally:
             self.open = False
             self._bench.close()
-            # A closed bench sends nothing more, so nobody can write into a reused descriptor.
+            # A closed workbench sends nothing more, so no thread can write into a reused descriptor.
             self._orders.close()
             self._commits.close()

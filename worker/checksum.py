@@ -1,4 +1,4 @@
-"""The sha256 of a file, read as a stream."""
+"""Checksum of a file, read as a stream."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def sha256_of(path: Path) -> str:
-    """In lower-case hexadecimal.
+    """Lower-case hexadecimal sha256 of a file.
 
     Raises:
         OSError: the file can't be read.

@@ -1,4 +1,4 @@
-"""The sha256 of files that rarely change, remembered: hashing 325 MB costs 0.25 s, and a worker may start often."""
+"""Cache of the checksums of files that rarely change: hashing 325 MB takes 0.25 s, and a worker may start often."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ _decode = msgspec.json.Decoder(dict[str, _Known]).decode
 
 
 def default_cache() -> Path:
+    """Default path of the cache, in the user's cache folder."""
     return platformdirs.user_cache_path("kokoro-live", appauthor=False) / "checksums.json"
 
 
 def cached_sha256_of(path: Path, cache: Path | None = None) -> str:
-    """In lower-case hexadecimal; read again only if the file's size, time or inode isn't what it was.
+    """Lower-case hexadecimal sha256 of a file, which is read again only if its size, modification time or inode has
+    changed.
 
-    A cache that can't be read or written costs time and nothing else.
+    An unreadable or unwritable cache costs time and nothing else.
 
     Raises:
         OSError: the file can't be read.
@@ -50,10 +52,10 @@ def cached_sha256_of(path: Path, cache: Path | None = None) -> str:
 
 
 def remember_sha256_of(path: Path, sha256: str, cache: Path | None = None) -> None:
-    """Keep the sha256 of a file that this process has just written, which then isn't read again for it.
+    """Store the sha256 of a file that this process has just written, so that it needn't be read again.
 
     Raises:
-        OSError: the file isn't there.
+        OSError: the file doesn't exist.
     """
     cache = cache or default_cache()
     path = path.resolve()

@@ -1,4 +1,4 @@
-"""One URL into one part file, through cut connections."""
+"""Download of one URL into one part file; it continues after cut connections."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from worker.fetch_error import FetchError
 from worker.part_file import PartFile
 
 DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Seconds to wait before each further try; when all have failed in a row, the download has."""
+"""Seconds to wait before each retry; the download fails when all retries have failed in a row."""
 
 HEADWAY = 1 << 20
-"""Bytes that a try must bring for the failures before it to be forgotten."""
+"""Number of bytes that a try must bring for earlier failures to be forgotten."""
 
-# Without `identity` a server may compress, and then byte ranges would count compressed bytes.
+# A server may compress unless told `identity`, and byte ranges would then count compressed bytes.
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": "kokoro-live"}
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
 Tell = Callable[[str], None]
-"""Called whenever the part file grew (with an empty string) and when something holds the download up (with what)."""
+"""Callback for progress: called with an empty string when the part file has grown, and with the reason when the
+download is held up."""
 
 
 class _Cut(Exception):
-    """This try is over, the next may bring the rest."""
+    """This try failed; the next one may bring the rest."""
 
 
 def open_session(*, connect_seconds: float = 30.0, idle_seconds: float = 60.0) -> aiohttp.ClientSession:
-    """For downloads of any length: only connecting and silence are limited. Heeds HTTP_PROXY and its kin."""
+    """HTTP session for downloads of any length: only connecting and silence have time limits. It honours HTTP_PROXY and
+    related variables."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds, sock_read=idle_seconds)
     return aiohttp.ClientSession(timeout=timeout, trust_env=True, headers=_HEADERS, auto_decompress=False)
 
@@ -39,10 +41,10 @@ def open_session(*, connect_seconds: float = 30.0, idle_seconds: float = 60.0) -
 async def download(
     session: aiohttp.ClientSession, url: str, part: PartFile, size: int, tell: Tell, delays: Sequence[float] = DELAYS
 ) -> None:
-    """Fill `part` from where it ends, until it has all that the server has.
+    """Append to `part` until it has the server's whole file.
 
-    Whether that is the right file is for the caller to check: a part that was begun from another version of it gives a
-    mixture. `size` is believed only where the server doesn't say how long the file is.
+    The caller must check the result: a part begun from another version of the file gives a mixture. `size` is used only
+    if the server doesn't report the file's length.
 
     Raises:
         FetchError: the server refuses, too many tries failed, or the disk is full. The part is kept.
@@ -74,7 +76,7 @@ async def download(
 
 
 def without_password(url: str) -> str:
-    """For messages."""
+    """The URL without its user name and password, for messages."""
     return re.sub("//[^/@]*@", "//", url)
 
 
@@ -95,10 +97,11 @@ async def _attempt(session: aiohttp.ClientSession, url: str, part: PartFile, siz
 
 
 def _agree(response: aiohttp.ClientResponse, part: PartFile) -> int | None:
-    """Make the part end where the response begins; the whole file's bytes, if the server says how many."""
+    """Make the part end where the response begins. Returns the whole file's length in bytes; None if the server doesn't
+    report it."""
     status, shown = response.status, response.url.with_user(None)
     if status == 200:
-        # A hotel's log-in page must not cost the bytes that are here.
+        # A hotel's log-in page must not replace the bytes that were downloaded before.
         if response.content_type == "text/html":
             raise FetchError(
                 f"{shown} is a web page, not a file. Log in to the network, or check the mirror's address."
@@ -111,7 +114,7 @@ def _agree(response: aiohttp.ClientResponse, part: PartFile) -> int | None:
             return None if match[2] == "*" else int(match[2])
         part.empty()
         raise _Cut("the server has no such range of the file")
-    # There is nothing behind what we have: it is whole, or of a longer file.
+    # The server has no bytes after those of the part: the part is complete, or belongs to a longer file.
     if status == 416:
         return part.size
     if status in _TRY_AGAIN:

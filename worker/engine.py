@@ -1,4 +1,4 @@
-"""The interface that every engine has: a script in, blocks of PCM out."""
+"""The interface of every engine: a script goes in, blocks of PCM come out."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ class Utterance:
     """One segment to speak."""
 
     script: str
-    """Phonemes of the model's vocabulary or text, as `EngineInfo.speaks` says; at most `EngineInfo.max_tokens`."""
+    """Phonemes of the model's vocabulary, or text, depending on `EngineInfo.speaks`; at most `EngineInfo.max_tokens`.
+    """
     language: str
     voice: Voice
     speed: float
-    """0.25 to 4; 1 is the voice's own pace."""
+    """Speed factor, 0.25 to 4; 1 is the voice's own pace."""
     seed: int = 0
-    """Same utterance, same seed: same samples, where the engine can."""
+    """Noise seed: the same utterance with the same seed gives the same samples, if the engine is able to repeat them.
+    """
     from_sample: int = 0
-    """Give no sample before this one."""
+    """First sample to return; samples before this one are omitted."""
     marks: bool = False
-    """Say when parts of the script sound (`Block.marks`), if the engine can."""
+    """True if the engine should report the times at which parts of the script sound (`Block.marks`)."""
     cancellation: Cancellation = field(default_factory=Cancellation, compare=False)
-    """Set from another thread when nobody wants the rest: the engine then comes out of `next` with `Cancelled` as soon
-    as it can, in the middle of a run if its library allows that."""
+    """Cancellation by another thread when nobody wants the rest: the engine's `next` then raises `Cancelled` as soon as
+    possible, in the middle of a run if the library allows that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +40,34 @@ class Block:
     """Consecutive samples of an utterance."""
 
     offset: int
-    """Of its first sample, in samples from the utterance's start (whatever `from_sample` is)."""
+    """Offset of the block's first sample, in samples from the utterance's start (whatever `from_sample` is)."""
     samples: Pcm
-    """int16 mono at 24 kHz, shape [n], n > 0."""
+    """Samples as int16, mono, 24 kHz; shape [n], n > 0."""
     last: bool = False
-    """Nothing follows. Without it the end is noticed when the next block is asked for, behind more urgent work."""
+    """True if this is the last block. If False, the end is noticed when the next block is requested, after more urgent
+    work."""
     marks: tuple[Mark, ...] = ()
-    """Places of the script that begin to sound from this block on, where they were asked for (`shm.messages.Marks`)."""
+    """Places of the script that begin to sound in this block or later, if the utterance requests marks
+    (`shm.messages.Marks`)."""
     prosody_seconds: float = 0.0
-    """Of the time that this block took, what went into the segment's prosody."""
+    """The part of this block's time that was spent on the segment's prosody."""
 
 
 class EngineError(Exception):
-    """This utterance can't be spoken; the engine itself is well. The message goes to the client."""
+    """The utterance can't be spoken; the engine itself is fine. The message goes to the client."""
 
 
 class Cancelled(Exception):
-    """`Utterance.cancellation` was set; the utterance ends here."""
+    """Another thread has set `Utterance.cancellation`; the utterance ends here."""
 
 
 class EngineUnavailable(Exception):
-    """The engine can't be started: a file is missing, corrupt or of the wrong kind. The message names the cure."""
+    """The engine can't be started: a file is missing, corrupt or of the wrong kind. The message tells the user how to
+    fix it."""
 
 
 class ProviderUnavailable(EngineUnavailable):
-    """An execution provider is missing or doesn't work here; the next of the chain may."""
+    """An execution provider is missing or doesn't work here; the next one of the chain may."""
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(f"{provider}: {reason}")
@@ -70,35 +75,36 @@ class ProviderUnavailable(EngineUnavailable):
 
 
 class Engine(Protocol):
-    """Owned by one worker process. `begin` is called from up to `concurrency` threads at once."""
+    """An engine, owned by one worker process. Up to `concurrency` threads call `begin` at once."""
 
     info: EngineInfo
     concurrency: int
-    """How many generators may be advanced at the same time."""
+    """Number of generators that may be advanced at the same time."""
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """Blocks in order without a gap, the first at `from_sample`, together the utterance from there to its end.
+        """Blocks of the utterance from `from_sample` to its end, in order and without a gap.
 
-        Work is done in `next`, so the caller decides when; `close()` between blocks gives everything back.
-        An engine that can't start inside an utterance makes it from the start and skips.
+        Each `next` does the work for one block, so the caller decides when; `close()` between blocks releases
+        everything. An engine that can't start inside an utterance makes it from the start and skips samples.
 
         Raises:
-            EngineError: from `next`, if this utterance can't be spoken.
-            Cancelled: from `next`, if nobody wants it any more.
+            EngineError: the utterance can't be spoken; raised by `next`.
+            Cancelled: nobody wants the utterance any more; raised by `next`.
         """
         ...
 
     def study(self, cancellation: Cancellation) -> bool:
-        """Do a part of what makes later speech better or sooner; asked for while there is nothing to be made.
+        """Do a part of the work that makes later speech better or faster. The worker calls this while no segment is
+        waiting.
 
         Returns:
-            Whether there is more to do.
+            True if more such work is left.
 
         Raises:
-            Cancelled: `cancellation` was set; what was begun is done again another time.
+            Cancelled: `cancellation` was set; the unfinished part is done again another time.
         """
         ...
 
     def warm_up(self) -> None:
-        """Speak a word to nobody, so that the first listener doesn't pay for lazy set-up."""
+        """Speak a word without a listener, so that the first listener doesn't pay for lazy set-up."""
         ...

@@ -1,4 +1,4 @@
-"""espeak-ng as an engine: speech without a model, under Kokoro's voice names, so that clients need no change."""
+"""espeak-ng as an engine: speech without a model, under Kokoro's voice names, so that clients needn't change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LANGUAGE_FILES = {
     "pt-br": "pt-br",
     "cmn": "cmn",
 }
-"""What a language code is called where voice variants are added: espeak-ng finds `en-gb` alone, but not `en-gb+f2`."""
+"""espeak-ng's name of each language, for use with voice variants: espeak-ng finds `en-gb` alone, but not `en-gb+f2`."""
 
 _VARIANTS = {"f": "f2", "m": "m3"}
 
@@ -43,41 +43,45 @@ _NORMAL_RATE = 175
 """espeak-ng's words per minute at speed 1."""
 
 _SLOWEST_OWN_SPEED = 0.5
-"""espeak-ng takes no rate below 80 words per minute as such (0.46): what is slower is stretched."""
+"""Slowest speed that espeak-ng makes itself: it takes no rate below 80 words per minute (0.46). Slower speech is
+stretched."""
 
 _PITCHES = range(35, 66)
 
 _GAIN = 0.85
-"""espeak-ng's peaks reach full scale, and resampling raises some beyond it."""
+"""Gain that avoids clipping: espeak-ng's peaks reach full scale, and resampling raises some beyond it."""
 
 _PAUSING = tuple(".,;:!?…。，；：！？、।")
-"""Marks after which a pause belongs to the segment. After a word there is none: the sentence goes on in the next."""
+"""Punctuation marks after which a segment ends with a pause. A segment that ends with a word has no pause, because the
+sentence continues in the next segment."""
 
 
 _LONGEST_SPEAKING = 30.0
-"""Seconds; the longest segment at the slowest speed takes less than one."""
+"""Limit in seconds for speaking one segment; the longest segment at the slowest speed takes less than one."""
 
 _SILENCE = SAMPLE_RATE // 10
-"""Samples. What an utterance lasts for which espeak-ng has no sound ("★ ✓"): the text around it is to be heard."""
+"""Samples of silence for an utterance that espeak-ng has no sound for ("★ ✓"), so that the text around it is still
+heard."""
 
 
 class EspeakEngine:
-    """Whole segments, in a few milliseconds each. Bit-exact: the same utterance gives the same samples in any process.
+    """espeak-ng engine: makes whole segments in a few milliseconds each. Bit-exact: the same utterance gives the same
+    samples in any process.
 
-    A blend is spoken by its heaviest voice: there is nothing to mix. The library runs in a helper process: a text that
-    crashes it costs the words that do, and neither this process nor another segment.
+    A blend is spoken by its heaviest voice, because espeak-ng can't mix voices. The library runs in a helper process: a
+    text that crashes it loses the words that cause the crash; this process and other segments are unaffected.
     """
 
     concurrency = 1
 
     def __init__(self, stands_in: bool = False) -> None:
-        """Load the library once, to see that it can be.
+        """Load the library once, to prove that it can be loaded.
 
         Args:
-            stands_in: Kokoro was wanted, and can't speak.
+            stands_in: True if Kokoro was requested and can't speak.
 
         Raises:
-            EngineUnavailable: it can't.
+            EngineUnavailable: the library can't be loaded.
         """
         with EspeakLibrary() as library:
             version = library.version
@@ -96,9 +100,10 @@ class EspeakEngine:
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """One block: the whole segment from `from_sample` on; a short silence if espeak-ng has no sound for it.
+        """Yield one block: the whole segment from `from_sample` on; a short silence if espeak-ng has no sound for it.
 
-        Whether a request has anything to speak was asked before; a line of signs within it must not end its stream.
+        A request without anything to speak has been rejected before; within other requests, a line of symbols must not
+        end the stream.
         """
         voice, pitch = _voice(utterance.voice, utterance.language)
         texts = pieces(utterance.script)
@@ -139,11 +144,11 @@ class EspeakEngine:
             yield Block(utterance.from_sample, samples, last=True, marks=marks)
 
     def _spoken(self, speech: Speech, cancellation: Cancellation) -> Spoken | None:
-        """None if the library crashes on the texts.
+        """Speech from the helper process; None if the library crashes on the texts.
 
         Raises:
-            Cancelled: as asked.
-            EngineError: the library failed otherwise.
+            Cancelled: `cancellation` was set.
+            EngineError: the library failed without crashing.
         """
         if cancellation.is_set:
             raise Cancelled
@@ -175,7 +180,7 @@ class EspeakEngine:
         return [part for half in halves for part in self._harmless(half, speech, cancellation)]
 
     def study(self, cancellation: Cancellation) -> bool:
-        """There is nothing to be learned."""
+        """Return False: espeak-ng has nothing to learn."""
         return False
 
     def warm_up(self) -> None:
@@ -185,7 +190,8 @@ class EspeakEngine:
 
 
 def _voice(blend: Voice, language: str) -> tuple[str, int]:
-    """Which espeak-ng voice, and its pitch: names of one kind (af_*, say) are spread over a fifth or so."""
+    """espeak-ng's voice and pitch for a blend: the pitches of one group of names (af_*, for example) are spread over
+    about a fifth."""
     name, _ = max(blend, key=lambda part: part[1])
     if name not in KOKORO_VOICES:
         raise EngineError(f"there is no voice named {name}")

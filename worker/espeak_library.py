@@ -1,13 +1,13 @@
-"""espeak-ng's C library, one private copy of it for each utterance.
+"""espeak-ng's C library, loaded as one private copy per utterance.
 
-The library keeps its state in static variables, and not all of it is reset by `espeak_Terminate`: the phase of the
-pitch flutter runs on from utterance to utterance (measured on 1.52: the same text gave other samples each time). A
-segment that a second worker continues at `from_sample` needs the very samples that the first one made, so each
-utterance gets a library that has never spoken, copied, loaded, used and unloaded in about 3 ms, and a seed for its
-breath noise, which it would take from the clock. The copy also keeps out of the way of others in this process who
-have the original loaded (phonemizer, kokoro-onnx).
+The library keeps its state in static variables, and `espeak_Terminate` doesn't reset all of it: the phase of the pitch
+flutter continues from utterance to utterance (measured on 1.52: the same text gave other samples each time). A segment
+that a second worker continues at `from_sample` needs exactly the samples that the first one made. Each utterance
+therefore gets a library that has never spoken, copied, loaded, used and unloaded in about 3 ms, and a seed for its
+breath noise, which would otherwise come from the clock. The copy also doesn't interfere with other users of the
+original in this process (phonemizer, kokoro-onnx).
 
-The C interface: espeak-ng's `speak_lib.h` and sonic's `sonic.h`, which the library exports too.
+The C interface is in espeak-ng's `speak_lib.h` and in sonic's `sonic.h`, which the library exports too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from worker.engine import EngineError, EngineUnavailable
 
 LIBRARY_RATE = 22_050
-"""Samples per second that espeak-ng 1.52 makes."""
+"""Sampling rate of espeak-ng 1.52, in samples per second."""
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
@@ -40,13 +40,13 @@ _FROM_CHARACTER = 1
 _UTF8 = 1
 _END_PAUSE = 0x1000
 SEEDS = 2**31 - 2
-"""Seeds of its noise that differ; another one stands for one of these."""
+"""Number of distinct noise seeds; larger seeds wrap round."""
 
 _GO_ON = 0
 
 
 class _Event(ctypes.Structure):
-    """`espeak_EVENT`."""
+    """The C struct `espeak_EVENT`."""
 
     _fields_ = (
         ("type", ctypes.c_int),
@@ -69,42 +69,42 @@ _Callback = ctypes.CFUNCTYPE(ctypes.c_int, _Samples, ctypes.c_int, _Events)
 
 @dataclass(frozen=True, slots=True)
 class WordEvent:
-    """The library has come to a word."""
+    """Event at which the library begins a word."""
 
     text: int
-    """Which of the texts, from 0."""
+    """Index of the text, from 0."""
     place: int
-    """Of its first character in that text, from 0. What it reads as several words ("2026") has the same place for each,
-    and some words that it runs together ("of the") have only the first's."""
+    """Index of the word's first character in that text, from 0. Words that are read from one written word ("2026")
+    share a place, and some words that the library runs together ("of the") only have the first one's."""
     sample: int
-    """Where it begins to sound, at `LIBRARY_RATE`, from the first text's beginning."""
+    """Start of the word's sound, in samples at `LIBRARY_RATE` from the first text's beginning."""
 
 
 class EspeakLibrary:
-    """A loaded copy. Use it in a `with`, for one utterance, from one thread."""
+    """A loaded copy of the library. Use it in a `with`, for one utterance, from one thread."""
 
     def __init__(self) -> None:
-        """Load and initialise.
+        """Load and initialise a copy of the library.
 
         Raises:
-            EngineUnavailable: it can't be loaded, or finds no data.
+            EngineUnavailable: the library can't be loaded, or finds no data.
         """
         original = Path(espeakng_loader.get_library_path())
         try:
-            with _copy(original) as path:  # what is mapped outlives its file
+            with _copy(original) as path:  # the mapping outlives the file
                 self._library = ctypes.CDLL(path)
         except OSError as error:
             raise EngineUnavailable(
                 f"espeak-ng's library can't be loaded from a copy of {original}: {error}. Reinstall espeakng-loader"
             ) from error
         self.words: list[WordEvent] = []
-        """Of what was spoken, in the order in which they sound."""
+        """Word events of the spoken texts, in the order in which they sound."""
         self._chunks: list[bytes] = []
         self._taken = 0
-        """Samples."""
+        """Number of samples received from the library so far."""
         self._text = 0
         self._text_start = 0
-        """Samples before the present text."""
+        """Number of samples before the present text."""
         self._callback = _Callback(self._take)
         rate = self._library.espeak_Initialize(
             _SYNCHRONOUS, 0, os.fsencode(espeakng_loader.get_data_path()), _DONT_EXIT
@@ -124,7 +124,7 @@ class EspeakLibrary:
         self.close()
 
     def close(self) -> None:
-        """Unload the copy. Nothing may be called afterwards."""
+        """Unload the copy. No method may be called afterwards."""
         self._library.espeak_Terminate()
         _ctypes.dlclose(self._library._handle)
 
@@ -144,22 +144,22 @@ class EspeakLibrary:
         end_pause: bool,
         seed: int,
     ) -> NDArray[np.int16]:
-        """Plain text: neither SSML nor phonemes in brackets mean anything.
+        """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning.
 
         Args:
-            texts: spoken one after the other without a pause in between. Without NUL and other control characters,
-                some of which are commands to espeak-ng, and without what crashes it: see `worker.espeak_text`.
-            voice: a language's file name and a variant, as in `en-us+f2`.
-            words_per_minute: 80 to 449 is the synthesiser's own; it shortens its audio with sonic from 450 on.
+            texts: spoken one after another without a pause in between. They must not contain control characters, some
+                of which are commands to espeak-ng, nor anything that crashes it; `worker.espeak_text` removes both.
+            voice: a language's file name and a variant, such as `en-us+f2`.
+            words_per_minute: 80 to 449 is the synthesiser's own range; from 450 on it shortens its audio with sonic.
             pitch: 0 to 99; 50 is the voice's own.
-            end_pause: end the last with the pause that the last punctuation mark calls for.
-            seed: of the noise.
+            end_pause: True to end the last text with the pause that its last punctuation mark demands.
+            seed: seed of the breath noise.
 
         Returns:
-            Samples at `LIBRARY_RATE`, shape [n]; `words` says where in them each word begins.
+            Samples at `LIBRARY_RATE`, shape [n]; `words` has the sample at which each word begins.
 
         Raises:
-            EngineError: there is no such voice, or the library failed.
+            EngineError: the voice doesn't exist, or the library failed.
         """
         library = self._library
         if library.espeak_SetVoiceByName(voice.encode()):
@@ -178,10 +178,10 @@ class EspeakLibrary:
         return np.frombuffer(b"".join(self._chunks), dtype=np.int16)
 
     def stretch(self, samples: NDArray[np.int16], speed: float) -> NDArray[np.int16]:
-        """Play at another speed, at the same pitch, by sonic (pitch periods are repeated or left out)."""
+        """Samples played at another speed and the same pitch, by sonic (pitch periods are repeated or left out)."""
         change = self._library.sonicChangeShortSpeed
         change.argtypes = [ctypes.c_void_p, ctypes.c_int, *[ctypes.c_float] * 4, *[ctypes.c_int] * 3]
-        # It writes over what it reads, and gives a little more or less than the exact length.
+        # sonic overwrites its input, and returns slightly more or less than the exact length.
         buffer = np.zeros(round(len(samples) / speed) + LIBRARY_RATE, dtype=np.int16)
         buffer[: len(samples)] = samples
         length = change(buffer.ctypes.data, len(samples), speed, 1, 1, 1, 0, LIBRARY_RATE, 1)
@@ -191,7 +191,7 @@ class EspeakLibrary:
         number = 0
         while events and (event := events[number]).type != _LIST_TERMINATED:
             if event.type == _WORD:
-                # Where sonic has shortened the buffer, the place within it is still that of before.
+                # Where sonic has shortened the buffer, the event still has its place in the unshortened one.
                 within = event.sample - (self._taken - self._text_start)
                 place = event.text_position - 1
                 self.words.append(WordEvent(self._text, place, self._taken + min(max(within, 0), max(count, 0))))
@@ -204,12 +204,13 @@ class EspeakLibrary:
 
 @contextmanager
 def _copy(original: Path) -> Iterator[str]:
-    """A copy's path: of memory without a name on Linux, so that a killed worker leaves no file; elsewhere a file's."""
+    """Path of a copy: unnamed memory on Linux, so that a killed worker leaves no file; elsewhere a temporary file."""
     if hasattr(os, "memfd_create"):
         with os.fdopen(os.memfd_create(original.name, os.MFD_CLOEXEC), "wb") as file:
             file.write(original.read_bytes())
             file.flush()
-            # The loader takes equal paths for equal libraries, and descriptors' numbers come again: a path per thread.
+            # The loader treats equal paths as equal libraries, and descriptor numbers are reused: each thread has its
+            # own path.
             yield f"/proc/self/task/{threading.get_native_id()}/fd/{file.fileno()}"
     else:
         with tempfile.TemporaryDirectory(prefix="kokoro-live-") as folder:

@@ -1,4 +1,5 @@
-"""Marks of what espeak-ng spoke: where its words begin, as it says, and where they end before a pause, as is heard."""
+"""Marks for espeak-ng's speech: word starts as the library reports them, and word ends before pauses as measured in the
+samples."""
 
 from __future__ import annotations
 
@@ -11,17 +12,17 @@ from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from shm.messages import Mark
 
 _PAUSE = SAMPLE_RATE // 20
-"""A shorter silence is part of a word: that before a `t`, say."""
+"""Samples of silence below which a gap is part of a word: the one before a `t`, for example."""
 
 
 def marks_of(script: str, words: Iterable[Mark], samples: Pcm) -> tuple[Mark, ...]:
-    """A segment's marks, as `shm.messages.Marks` has them: places rise strictly, samples don't fall.
+    """Marks of a segment, in the form of `shm.messages.Marks`: places rise strictly, samples don't fall.
 
-    espeak-ng counts the pause after a clause to its last word. The word ends where its sound does: a mark there has the
-    place right after it, before the space that follows.
+    espeak-ng counts the pause after a clause as part of its last word. The word ends where its sound does: a mark there
+    has the place right after the word, before the following space.
 
     Args:
-        words: where each begins: place in the script, and sample. More than one at a place: the first counts.
+        words: place in the script and first sample of each word. If several share a place, the first counts.
         samples: the whole segment, shape [n].
     """
     begun: list[Mark] = []
@@ -41,6 +42,6 @@ def marks_of(script: str, words: Iterable[Mark], samples: Pcm) -> tuple[Mark, ..
 
 
 def _end_of_sound(samples: Pcm, start: int, end: int) -> int:
-    """After the last audible sample of that range; its end, if none is."""
+    """Index after the last audible sample of the range; `end` if none is audible."""
     loud = np.flatnonzero(np.abs(samples[start:end].astype(np.int32)) > AUDIBLE)
     return start + int(loud[-1]) + 1 if len(loud) else end

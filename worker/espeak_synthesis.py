@@ -10,7 +10,7 @@ from worker.espeak_library import EspeakLibrary
 
 
 class Speech(msgspec.Struct):
-    """What to speak: see `EspeakLibrary.speak`."""
+    """Request to speak: the arguments of `EspeakLibrary.speak`."""
 
     texts: list[str]
     voice: str
@@ -19,18 +19,18 @@ class Speech(msgspec.Struct):
     end_pause: bool
     seed: int
     stretched_speed: float = 1.0
-    """Speed at which the result is played by sonic; 1 leaves it as it is."""
+    """Speed at which sonic plays the result; 1 leaves it unchanged."""
 
 
 class Spoken(msgspec.Struct):
-    """What was spoken."""
+    """Result of a request to speak."""
 
     samples: bytes
-    """int16, native byte order, mono, at `LIBRARY_RATE`."""
+    """Samples as int16, native byte order, mono, at `LIBRARY_RATE`."""
     own_length: int
-    """Samples before they were stretched: `words` counts these."""
+    """Number of samples before stretching; the samples of `words` are counted on this scale."""
     words: list[tuple[int, int, int]]
-    """For each `WordEvent` its text, place and sample."""
+    """Text, place and sample of each `WordEvent`."""
 
 
 encode = msgspec.msgpack.Encoder().encode
@@ -38,9 +38,9 @@ decode_spoken = msgspec.msgpack.Decoder(Spoken).decode
 
 
 def answering() -> Callable[[bytes], bytes]:
-    """A function from an encoded `Speech` to an encoded `Spoken`, for `shm.expendable`.
+    """Make the function for `shm.expendable` that turns an encoded `Speech` into an encoded `Spoken`.
 
-    The function raises `EngineError`: there is no such voice, or the library failed.
+    The function raises `EngineError` if the voice doesn't exist or the library fails.
     """
     decode = msgspec.msgpack.Decoder(Speech).decode
 

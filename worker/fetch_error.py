@@ -1,7 +1,7 @@
-"""What every way in which a download can fail is told as."""
+"""The error that reports every kind of failed download."""
 
 from __future__ import annotations
 
 
 class FetchError(Exception):
-    """A file can't be had. The message names it and says what to do."""
+    """The file can't be fetched. The message names the file and tells the user how to fix it."""

@@ -1,4 +1,5 @@
-"""The process that fetches the model while another engine speaks. Its exit status 0 says: Kokoro can be started."""
+"""The fetcher: the process that fetches the model while another engine speaks. Exit status 0 means that Kokoro can be
+started."""
 
 from __future__ import annotations
 
@@ -18,11 +19,12 @@ from worker.settings import WorkerSettings
 log = logging.getLogger(__name__)
 
 LOG_EVERY = 10.0
-"""Seconds between two lines about how far it is."""
+"""Seconds between two log lines on progress."""
 
 
 def run(lifeline: int, settings: WorkerSettings) -> NoReturn:
-    """Fetch what `kokoro-live models fetch` would, then exit: 0, or 1 after a log line that says what to do."""
+    """Fetch the files that `kokoro-live models fetch` would, then exit: with 0, or with 1 after a log line that tells
+    the user how to fix it."""
     setproctitle("kokoro-live: fetcher")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
@@ -39,7 +41,7 @@ def run(lifeline: int, settings: WorkerSettings) -> NoReturn:
 
 
 class _Reporter:
-    """Logs progress now and then, and every hindrance once."""
+    """Logs progress from time to time, and each obstacle once."""
 
     def __init__(self) -> None:
         self._next_line = time.monotonic() + LOG_EVERY

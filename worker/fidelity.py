@@ -1,4 +1,4 @@
-"""How far one rendering of a script is from another: waveform, spectrum, and spectrum as the ear resolves it."""
+"""Fidelity measures: the distance of one rendering of a script from another by waveform, spectrum, and mel spectrum."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from shm.audio import SAMPLE_RATE, Pcm
 
 FRAME, HOP = 1024, 256
 FLOOR_DB = -80.0
-"""Below the loudest part of a spectrum nothing is compared."""
+"""Level in dB, relative to the loudest part of a spectrum, below which nothing is compared."""
 
 MELS = 80
-"""Bands, as Kokoro was trained with (`config.json`: n_mels)."""
+"""Number of mel bands, the same as in Kokoro's training (`config.json`: n_mels)."""
 
 
 def snr(reference: Pcm, other: Pcm) -> float:
-    """Signal to noise ratio in dB of two renderings of the same length, [n]."""
+    """Signal-to-noise ratio in dB of two renderings of the same length, shape [n]."""
     signal, error = reference.astype(float), reference.astype(float) - other
     return float(10 * np.log10(max((signal**2).sum(), 1e-9) / max((error**2).sum(), 1e-9)))
 
 
 def log_spectral_distance(reference: Pcm, other: Pcm) -> float:
-    """In dB: the mean over time of the spectra's root mean square difference over frequency."""
+    """Log-spectral distance in dB: the spectra's root mean square difference over frequency, averaged over time."""
     return _distance(_spectrum(reference), _spectrum(other))
 
 
 def log_mel_distance(reference: Pcm, other: Pcm) -> float:
-    """The same over 80 mel bands, which doesn't count what the ear can't tell apart at high frequencies.
+    """Log-spectral distance in dB over 80 mel bands, which ignores high-frequency differences that the ear can't hear.
 
-    Renderings of different lengths are compared along the alignment that has them nearest (dynamic time warping, as for
-    mel-cepstral distortion), which is lower than frame by frame.
+    Renderings of different lengths are compared along the alignment that brings them nearest (dynamic time warping, as
+    for mel-cepstral distortion); the result is lower than a frame-by-frame comparison's.
     """
     return _distance(*(_spectrum(samples) @ _mel_bands() for samples in (reference, other)))
 
@@ -47,11 +47,13 @@ def _distance(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
 
 
 def _aligned_distance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    """The mean distance of frames along the alignment with the least sum: steps of one frame in either, or in both."""
+    """Mean distance of frames along the alignment with the least sum; its steps go one frame on in either rendering, or
+    in both."""
     squares = (first**2).mean(axis=1)[:, None] + (second**2).mean(axis=1) - 2 * first @ second.T / first.shape[1]
     distances = np.sqrt(np.maximum(squares, 0))
     rows, columns = distances.shape
-    # Of each cell the sum and the number of frames on the best way to it, a diagonal at a time: those are independent.
+    # Each cell holds the sum and the number of frames on its best path. The cells of a diagonal are independent, so a
+    # diagonal is computed at a time.
     sums, steps = np.full((rows + 1, columns + 1), np.inf), np.zeros((rows + 1, columns + 1))
     sums[0, 0] = 0.0
     for diagonal in range(rows + columns - 1):
@@ -65,7 +67,7 @@ def _aligned_distance(first: NDArray[np.float64], second: NDArray[np.float64]) -
 
 
 def _spectrum(samples: Pcm) -> NDArray[np.float64]:
-    """Magnitudes, [frames, FRAME / 2 + 1]; a rendering shorter than a frame is one, with silence behind it."""
+    """Magnitudes, [frames, FRAME / 2 + 1]; a rendering shorter than a frame is padded with silence to one."""
     padded = np.pad(samples.astype(float), (0, max(0, FRAME - len(samples))))
     frames = np.lib.stride_tricks.sliding_window_view(padded, FRAME)[::HOP]
     magnitudes: NDArray[np.float64] = np.abs(np.fft.rfft(frames * np.hanning(FRAME)))
@@ -74,7 +76,7 @@ def _spectrum(samples: Pcm) -> NDArray[np.float64]:
 
 @cache
 def _mel_bands() -> NDArray[np.float64]:
-    """Triangles of equal width in mel (O'Shaughnessy's formula), each of sum 1: [FRAME / 2 + 1, MELS]."""
+    """Mel bands: triangles of equal width in mel (O'Shaughnessy's formula), each with sum 1; [FRAME / 2 + 1, MELS]."""
     frequencies = np.fft.rfftfreq(FRAME, 1 / SAMPLE_RATE)
     mels = 2595 * np.log10(1 + frequencies / 700)
     centres = np.linspace(0, mels[-1], MELS + 2)

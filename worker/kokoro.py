@@ -1,4 +1,4 @@
-"""Kokoro-82M on onnxruntime: phonemes in, PCM out, in windows where the model can be split, else in segments."""
+"""Kokoro-82M on onnxruntime: phonemes in, PCM out, in windows if the model can be split, else in whole segments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from worker.whole import WholeSpeech
 log = logging.getLogger(__name__)
 
 DEFAULT_VOICE = "af_heart"
-"""Who speaks when a client doesn't say: its statistics are measured before anybody asks."""
+"""Voice for clients that name none: its statistics are measured before the first request."""
 
 SAMPLE_SENTENCES = (
     "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ, ænd ɹˈʌnz əwˈA.",
@@ -44,15 +44,15 @@ SAMPLE_SENTENCES = (
     "ə ʧˈɜɹʧ bˈɛl ɹˈæŋ ɪn ðə dˈɪstᵊns, ænd ˈɛvɹiwˌʌn ɪn ðə skwˈɛɹ lˈʊkt ˈʌp.",
     "hˌW mˈʌʧ dˈʌz ðə jˈuʒuəl vˈYʤ kˈɔst?",
 )
-"""What voices' statistics are measured from: Kokoro's phonemes, all of the American ones, in 17 seconds of speech."""
+"""Sentences from which voices' statistics are measured: all American phonemes of Kokoro, in 17 seconds of speech."""
 
 
 class KokoroEngine:
-    """Any export with Kokoro's inputs and outputs. Its sessions are shared by all threads.
+    """Kokoro engine for any export with Kokoro's inputs and outputs. All threads share its sessions.
 
-    The sessions are ours; kokoro-onnx knows the exports' names and types and carries the vocabulary. Its `create` is
-    passed by: it refuses speeds outside 0.5 to 2 (the API has 0.25 to 4), trims silence and inserts pauses of its own,
-    which would change what a plan's segments are joined from, and can't be stopped in the middle of a run.
+    This class makes its own sessions; kokoro-onnx provides the exports' names and types, and the vocabulary. Its
+    `create` isn't used: it refuses speeds outside 0.5 to 2 (the API allows 0.25 to 4), trims silence and inserts pauses
+    of its own, which would change the segments that a plan joins, and can't be stopped in the middle of a run.
     """
 
     def __init__(
@@ -63,12 +63,13 @@ class KokoroEngine:
         without: Collection[str] = (),
         assigned: Assignment | None = None,
     ) -> None:
-        """Load the model and all voices; no execution provider of `without` is tried. `assigned`: what the stages run
-        on, in place of what the settings and the verdicts of trials say.
+        """Load the model and all voices. Providers in `without` aren't tried. `assigned` overrides the execution
+        providers that follow from the settings and the trials' verdicts.
 
         Raises:
-            BadOption: an option of the execution provider isn't one.
-            EngineUnavailable: a file is missing, damaged or of the wrong kind. The message names it and the cure.
+            BadOption: an option isn't one of the execution provider's.
+            EngineUnavailable: a file is missing, damaged or of the wrong kind. The message names it and tells the user
+                how to fix it.
             ProviderUnavailable: the execution provider doesn't work here.
         """
         self._voices = VoiceBank.open(voices)
@@ -104,8 +105,8 @@ class KokoroEngine:
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """In windows, the first of them short, if the model could be split and the voice's statistics are measured;
-        else one block, which is made from its start whatever `from_sample` is."""
+        """Yield windows, the first of them short, if the model could be split and the voice's statistics are measured;
+        otherwise one block, which is made from its start whatever `from_sample` is."""
         inputs = self._inputs(utterance)
         key = self._key(utterance.voice)
         if self._study:
@@ -113,7 +114,7 @@ class KokoroEngine:
         yield from self._speech.blocks(inputs, key, utterance)
 
     def study(self, cancellation: Cancellation) -> bool:
-        """Measure the statistics of a voice that was spoken with, so that it speaks in windows from then on."""
+        """Measure the statistics of a voice that has been used, so that it speaks in windows from then on."""
         if self._study is None or not isinstance(self._speech, SplitSpeech):
             return False
         self._study.step(self._measured, cancellation)
@@ -123,10 +124,10 @@ class KokoroEngine:
         return waiting
 
     def warm_up(self) -> None:
-        """Speak a word; before that, measure the default voice's statistics, if that wasn't done.
+        """Speak a word; before that, measure the default voice's statistics if they are missing.
 
         Raises:
-            EngineUnavailable: it loads but doesn't work.
+            EngineUnavailable: the model loads but doesn't work.
         """
         voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in self._voices.names else self._voices.names[0], 1.0),)
         try:
@@ -144,11 +145,11 @@ class KokoroEngine:
 
     @property
     def _known(self) -> str:
-        """Something that can be said with any vocabulary."""
+        """A short script that can be spoken with this model's vocabulary."""
         return "".join([phoneme for phoneme in self._vocabulary if phoneme.isalpha()][:3])
 
     def _measured(self, number: int, voice: Voice, cancellation: Cancellation) -> tuple[Statistics, float]:
-        """See `worker.split.study.Measure`."""
+        """Statistics of a voice from the sample sentence `number`, in the form of `worker.split.study.Measure`."""
         assert isinstance(self._speech, SplitSpeech)
         script = "".join(filter(self._vocabulary.__contains__, SAMPLE_SENTENCES[number])) or self._known
         utterance = Utterance(script, "en-us", voice, 1.0, seed=number, cancellation=cancellation)
@@ -160,11 +161,11 @@ class KokoroEngine:
         return [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(utterance.speed)])]
 
     def _key(self, voice: Voice) -> str:
-        # A name that isn't there was refused when its style was asked for.
+        # An unknown voice name was rejected when its style was requested.
         return voice_key([(self._voices.checksums[name], weight) for name, weight in voice])
 
     def _tokens(self, script: str) -> list[int]:
-        # The front plans within the vocabulary. Leaving out what isn't in it would lose a part of a word in silence.
+        # The front plans within the vocabulary. Leaving out an unknown phoneme would silently lose a part of a word.
         if unknown := sorted(set(script) - self._vocabulary.keys()):
             raise EngineError(f"the model has no phoneme {' '.join(unknown)}")
         if not 0 < len(script) <= MAX_PHONEME_LENGTH:
@@ -173,14 +174,15 @@ class KokoroEngine:
 
 
 def _files(model: Path, voices: Path) -> tuple[ModelFile, ...]:
-    """What was loaded; of voices in a folder, all together."""
+    """Description of the loaded files; a folder of voices counts as one file."""
     size = sum(file.stat().st_size for file in ([voices] if voices.is_file() else voices.glob("*.bin")))
     sha256 = cached_sha256_of(voices) if voices.is_file() else ""
     return ModelFile(model.name, model.stat().st_size, cached_sha256_of(model)), ModelFile(voices.name, size, sha256)
 
 
 def _stages(model: Path, placed: Assignment, cut: bool, verdicts: Mapping[str, Verdict]) -> Iterator[StageInfo]:
-    """With the nodes that the winning trial saw run; a stage on the CPU was asked for nowhere else."""
+    """Stages with their execution providers, and with the nodes counted by the winning trial; a stage on the CPU has no
+    such count."""
     for name, record in placed.stages() if cut else [("whole", placed.whole)]:
         verdict = verdicts.get(record.provider)
         nodes = verdict.nodes_of(name if cut else model.stem, record.window) if verdict else None
@@ -203,11 +205,11 @@ def _trial(provider: str, verdict: Verdict) -> TrialInfo:
 
 
 def _speech(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSpeech | WholeSpeech:
-    """The split model, from the cache or split now, or else the whole one, with a warning.
+    """The split model, from the cache or split now; otherwise the whole one, with a warning.
 
     Raises:
-        EngineUnavailable: the model can't be loaded, or not as it was demanded.
-        BadOption, ProviderUnavailable: the execution provider doesn't work so.
+        EngineUnavailable: the model can't be loaded, or not in the way that the settings demand.
+        BadOption, ProviderUnavailable: the execution provider doesn't work with these settings.
     """
     try:
         return _split(model, settings, placed)
@@ -225,10 +227,11 @@ def _speech(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitS
 
 
 def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSpeech:
-    """
+    """The split model, from the cache or split now.
+
     Raises:
-        Unprepared: it can't be done.
-        BadOption, ProviderUnavailable: the execution provider doesn't work so.
+        Unprepared: the model can't be split.
+        BadOption, ProviderUnavailable: the execution provider doesn't work with these settings.
     """
     if not model.is_file():
         raise Unprepared("the file is missing")

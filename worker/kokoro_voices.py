@@ -1,7 +1,7 @@
-"""The names of Kokoro v1.0's 54 voices, as its `voices-v1.0.bin` has them.
+"""Names of Kokoro v1.0's 54 voices, as in its `voices-v1.0.bin`.
 
-The first letter is the language (a: American, b: British, e: Spanish, f: French, h: Hindi, i: Italian, j: Japanese,
-p: Brazilian Portuguese, z: Chinese), the second f or m for a woman's or a man's voice.
+The first letter is the language (a: American, b: British, e: Spanish, f: French, h: Hindi, i: Italian, j: Japanese, p:
+Brazilian Portuguese, z: Chinese), the second is f or m for a woman's or a man's voice.
 """
 
 from __future__ import annotations
@@ -27,4 +27,4 @@ _BY_KIND = {
 }
 
 KOKORO_VOICES = tuple(f"{kind}_{name}" for kind, names in _BY_KIND.items() for name in names.split())
-"""In alphabetical order."""
+"""All voice names in alphabetical order."""

@@ -1,4 +1,4 @@
-"""Voices as products of two small matrices: a published table is one of rank 12 but for 1e-5."""
+"""Low-rank voices: each voice as a product of two small matrices. A published table has rank 12, except for 1e-5."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 RANK = 12
-"""Of the tables in this package: 2.0 MB for 54 voices. With 8, or in float16, lengths of some segments change."""
+"""Rank of the embedded tables: 2.0 MB for 54 voices. With rank 8, or in float16, the lengths of some segments change.
+"""
 
 EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
-"""Kokoro v1.0's 54 voices, as `python -m worker.voice_tables` makes them from the published file."""
+"""File with Kokoro v1.0's 54 voices, made by `python -m worker.voice_tables` from the published file."""
 
 ARRAYS = frozenset(("names", "left", "right"))
-"""What an archive of such voices has: str [voices], float32 [voices, rows, rank], float32 [voices, rank, 256]."""
+"""Arrays of a low-rank archive: str [voices], float32 [voices, rows, rank], float32 [voices, rank, 256]."""
 
 
 class LowRankTable:
-    """One voice. A row is computed when it is asked for; the whole table is never made."""
+    """One low-rank voice. Each row is computed on request; the whole table is never built."""
 
     def __init__(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> None:
-        """`left`: shape [rows, rank]; `right`: shape [rank, 256]."""
+        """
+        Args:
+            left: shape [rows, rank].
+            right: shape [rank, 256].
+        """
         self._left = left
         self._right = right
 
@@ -30,16 +35,17 @@ class LowRankTable:
         return len(self._left)
 
     def __getitem__(self, row: int) -> NDArray[np.float32]:
-        """The style, shape [1, 256].
+        """The style vector for a row, shape [1, 256].
 
-        Computed in float64 and rounded: the order in which a machine's library adds then changes no digit of it.
+        The product is computed in float64 and rounded, so that it is the same whatever order a machine's library adds
+        in.
         """
         left, right = self._left[row].astype(np.float64), self._right.astype(np.float64)
         style: NDArray[np.float32] = (left @ right).astype(np.float32)
         return style[np.newaxis]
 
     def tobytes(self) -> bytes:
-        """The numbers that the voice is made of, for its checksum."""
+        """Bytes of the two matrices, for the voice's checksum."""
         return self._left.tobytes() + self._right.tobytes()
 
 
@@ -52,10 +58,10 @@ def decomposed(table: NDArray[np.float32], rank: int = RANK) -> tuple[NDArray[np
 
 
 def low_rank_tables(archive: np.lib.npyio.NpzFile) -> dict[str, LowRankTable]:
-    """The voices of an archive that has `ARRAYS`, by name.
+    """Voices by name, from an archive with `ARRAYS`.
 
     Raises:
-        ValueError: the arrays don't fit each other, or hold values that are no numbers.
+        ValueError: the arrays don't fit each other, or hold values that aren't finite numbers.
     """
     names, left, right = (archive[name] for name in ("names", "left", "right"))
     fit = left.ndim == right.ndim == 3 and left.shape[::2] == right.shape[:2] == (len(names), left.shape[2])
@@ -67,7 +73,7 @@ def low_rank_tables(archive: np.lib.npyio.NpzFile) -> dict[str, LowRankTable]:
 
 
 def write_low_rank(tables: dict[str, NDArray[np.float32]], file: IO[bytes], rank: int = RANK) -> None:
-    """Write an archive of the voices, in alphabetical order."""
+    """Write a low-rank archive of the voices, in alphabetical order."""
     factors = [decomposed(tables[name], rank) for name in sorted(tables)]
     left, right = (np.stack([pair[side] for pair in factors]) for side in (0, 1))
     np.savez(file, allow_pickle=False, names=np.array(sorted(tables)), left=left, right=right)

@@ -1,4 +1,4 @@
-"""Which machine this is, as far as what is measured on it depends on that."""
+"""Identification of this machine, for measurements that are valid on one machine only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def processor() -> str:
-    """Its name, as the system tells it."""
+    """Name of the processor, as the operating system reports it."""
     if sys.platform == "darwin":
         asked = subprocess.run(
             ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, check=False
@@ -27,16 +27,17 @@ def processor() -> str:
 
 
 def cores() -> int:
-    """Those that this process may use, where the system says so."""
+    """Number of cores that this process may use; the number of all cores if the system doesn't limit processes."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def machine_name(number: int = 0) -> str:
-    """Processor, cores and system with its version: another of any of them makes old measurements void.
+    """Processor, cores and system with its version: if any of them changes, old measurements are void.
 
-    `number`: of cores, where those that this process may use aren't meant.
+    Args:
+        number: number of cores, if it isn't the number that this process may use.
     """
     system = platform.mac_ver()[0] if sys.platform == "darwin" else platform.release()
     return f"{processor()}; {number or cores()} cores; {platform.system()} {system} {platform.machine()}"

@@ -1,4 +1,4 @@
-"""What a worker counts, for Prometheus, and the engine that is counted."""
+"""A worker's metrics for Prometheus, and an engine wrapper that feeds them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worker.engine import Block, Cancelled, Engine, Utterance
 
 
 class WorkerMetrics:
-    """One per worker; its inference threads share it."""
+    """Metrics of one worker; its inference threads share them."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -38,21 +38,21 @@ class WorkerMetrics:
         )
 
     def loaded(self, seconds: float) -> None:
-        """The engine can speak."""
+        """Record that the engine has loaded, and the seconds that it took."""
         self._load.set(seconds)
 
     def worked(self, seconds: float, blocks: int) -> None:
-        """A step of the engine has ended, with a block or without."""
+        """Record that a step of the engine has ended, and the number of blocks that it made (0 or 1)."""
         self._seconds.inc(seconds)
         self._blocks.inc(blocks)
 
     def cancelled(self) -> None:
-        """A run was ended in its middle."""
+        """Record that a run was cancelled before its end."""
         self._cancelled.inc()
 
 
 class MeteredEngine:
-    """See `worker.engine.Engine`."""
+    """Engine that passes all calls on to another engine, and records their times in the worker's metrics."""
 
     def __init__(self, engine: Engine, metrics: WorkerMetrics) -> None:
         self.info = engine.info
@@ -62,7 +62,7 @@ class MeteredEngine:
         self._metrics = metrics
 
     def study(self, cancellation: Cancellation) -> bool:
-        """The engine's own, timed."""
+        """Run the wrapped engine's `study`, timed."""
         started = time.monotonic()
         try:
             return self._engine.study(cancellation)
@@ -70,7 +70,7 @@ class MeteredEngine:
             self._metrics.worked(time.monotonic() - started, 0)
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """The engine's own blocks, each step of it timed."""
+        """Yield the wrapped engine's blocks, with each step timed."""
         with closing(self._engine.begin(utterance)) as blocks:
             while True:
                 started, block = time.monotonic(), None

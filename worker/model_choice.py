@@ -1,4 +1,4 @@
-"""Which files Kokoro speaks with: the user's, then the model directory's, then the installed packages'."""
+"""Choice of Kokoro's files: the user's, then the model directory's, then the installed packages'."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ log = logging.getLogger(__name__)
 
 
 def kokoro_files(settings: WorkerSettings) -> tuple[Path, Path]:
-    """The model and its voices.
+    """Paths of the model and its voices.
 
     Raises:
-        EngineUnavailable: there is no model, or none that is what its name says.
+        EngineUnavailable: there is no model, or none that matches its name's published checksum.
     """
     return chosen_model(settings), chosen_voices(settings)
 
 
 def chosen_model(settings: WorkerSettings) -> Path:
-    """The named model as it is; else the best sound file of the model directory; else the one that installed packages
-    carry, assembled now unless that was done. Each choice that can't be used is one warning before the next.
+    """The model that the settings name, unchecked; else the best intact file of the model directory; else the one in
+    installed packages, assembled now if necessary. Each unusable candidate is logged as a warning before the next is
+    tried.
 
     Raises:
-        EngineUnavailable: nothing is left; the message has all reasons.
+        EngineUnavailable: no model is usable; the message has all reasons.
     """
     if settings.model:
         return settings.model
@@ -50,8 +51,8 @@ def chosen_model(settings: WorkerSettings) -> Path:
 
 
 def chosen_voices(settings: WorkerSettings) -> Path:
-    """The named voices as they are; else the model directory's, if they are what their name says; else the embedded
-    ones."""
+    """The voices that the settings name, unchecked; else the model directory's, if they match their name's published
+    checksum; else the embedded ones."""
     voices = find_voices(settings)
     if voices in (settings.voices, EMBEDDED):
         return voices
@@ -63,12 +64,12 @@ def chosen_voices(settings: WorkerSettings) -> Path:
 
 
 def find_voices(settings: WorkerSettings) -> Path:
-    """The named voices, or the model directory's, or else the embedded ones; unchecked."""
+    """The voices that the settings name, else the model directory's, else the embedded ones; unchecked."""
     return settings.voices or voices_in(settings.model_dir) or EMBEDDED
 
 
 def _candidates(settings: WorkerSettings, known: Mapping[str, KnownFile], problems: list[str]) -> Iterator[Path]:
-    """Models that can be used, the best first; `problems` gets the reason for each that can't."""
+    """Usable models, the best first; the reason for each unusable one is appended to `problems`."""
     for file in models_in(settings.model_dir):
         try:
             yield _sound(file, known)
@@ -90,11 +91,12 @@ def _candidates(settings: WorkerSettings, known: Mapping[str, KnownFile], proble
 
 
 def _sound(file: Path, published: Mapping[str, KnownFile]) -> Path:
-    """A file under a published name must be that file. Its hash is remembered, so this costs nothing at most starts.
+    """Return `file` after checking that a file with a published name is the published file. The hash is cached, so the
+    check costs nothing at most starts.
 
     Raises:
-        CorruptModel: it is another; the message has both hashes.
-        EngineUnavailable: it can't be read.
+        CorruptModel: the file is another one; the message has both hashes.
+        EngineUnavailable: the file can't be read.
     """
     if known := published.get(file.name):
         try:

@@ -1,4 +1,4 @@
-"""Where model files are kept unless the user says otherwise."""
+"""Default model directory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VARIABLE = "KOKORO_LIVE_MODEL_DIR"
 
 
 def default_model_dir() -> Path:
-    """`KOKORO_LIVE_MODEL_DIR`, or else `models` in the user's data directory as the platform has it."""
+    """Path from `KOKORO_LIVE_MODEL_DIR`, or else `models` in the platform's data directory for the user."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen).expanduser()
     return platformdirs.user_data_path("kokoro-live", appauthor=False) / "models"

@@ -1,4 +1,4 @@
-"""The published model files, and whether a file is one of them."""
+"""Table of the published model files, and checks of files against it."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ class KnownFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     name: Annotated[str, msgspec.Meta(pattern=r"^\w[\w.+-]*$")]
     size: Annotated[int, msgspec.Meta(ge=1)]
-    """Bytes."""
+    """Size in bytes."""
     sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
     precision: str
     what: str
-    """In a few words, for a list that people read."""
+    """Description in a few words, for a list that people read."""
     url: str
     also_sha256: tuple[str, ...] = ()
-    """Other published files of the same name, as good as this one."""
+    """Checksums of other published files with the same name, which are as good as this one."""
     arrays_sha256: str = ""
-    """For an archive of voices: see `worker.arrays_checksum`. Archives with the same arrays are as good as this one,
-    whatever wrote them."""
+    """Checksum of the arrays, for an archive of voices (`worker.arrays_checksum`). Archives with the same arrays are as
+    good as this one, whatever program wrote them."""
     packages: tuple[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], ...] = ()
-    """Registry packages whose `part.bin` files, one after the other, are this file: see `worker.model_packages`."""
+    """Registry packages whose `part.bin` files, one after another, form this file (`worker.model_packages`)."""
 
     def is_of(self, sha256: str) -> bool:
-        """Whether a file with that hash is this one or an equally good one of its name."""
+        """True if `sha256` is the hash of this file, or of an equally good one of its name."""
         return sha256 == self.sha256 or sha256 in self.also_sha256
 
 
 class Verdict(StrEnum):
-    """What is known about a file that isn't corrupt."""
+    """Result of a successful check."""
 
     PUBLISHED = "published"
-    """It is the file that was published."""
+    """The file is the published one."""
     UNKNOWN = "unknown"
-    """No published file has this name, so nothing can be said about it."""
+    """No published file has this name, so the file can't be checked."""
 
 
 class State(StrEnum):
-    """What a model directory has of a published file."""
+    """State of a published file in a model directory."""
 
     PRESENT = "present"
     CORRUPT = "corrupt"
@@ -67,7 +67,7 @@ class CorruptModel(EngineUnavailable):
 
 
 class BadManifest(EngineUnavailable):
-    """A manifest that can't be used."""
+    """The manifest can't be used."""
 
 
 KNOWN: dict[str, KnownFile] = {
@@ -120,24 +120,24 @@ KNOWN: dict[str, KnownFile] = {
         ),
     )
 }
-"""By file name. The hashes are those of the releases' assets and of Git LFS; the alternatives are the release
-`model-files-v1.1`, which has the same names and the same voices."""
+"""Published files by file name. The hashes are those of the releases' assets and of Git LFS; the alternatives are those
+of the release `model-files-v1.1`, which has the same names and the same voices."""
 
 DEFAULT = ("kokoro-v1.0.int8.onnx",)
-"""What is needed to speak with Kokoro. It sounds as good as the model of 325 MB (DNSMOS p808 4.03 against 4.06); voices
-are in this package."""
+"""Files that are needed to speak with Kokoro. The int8 model sounds as good as the model of 325 MB (DNSMOS p808 4.03
+against 4.06); the voices are in this package."""
 
 
 def part_of(path: Path) -> Path:
-    """Where a download of `path` is kept until it is whole and checked."""
+    """Path at which a download of `path` is kept until it is complete and checked."""
     return path.with_name(path.name + ".part")
 
 
 def check(path: Path, file: KnownFile) -> None:
-    """See whether `path` holds what was published as `file`.
+    """Check that `path` holds the content that was published as `file`.
 
     Raises:
-        CorruptModel: it doesn't, or it can't be read.
+        CorruptModel: the content differs, or the file can't be read.
     """
     try:
         actual, size = sha256_of(path), path.stat().st_size
@@ -159,10 +159,11 @@ def check(path: Path, file: KnownFile) -> None:
 
 
 def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> Verdict:
-    """Check a file against the published one of its name.
+    """Check a file against the published file of the same name.
 
     Raises:
-        CorruptModel: it has a published file's name and isn't that file. The message has both hashes and both sizes.
+        CorruptModel: the file has a published file's name and isn't that file. The message has both hashes and both
+            sizes.
     """
     if path.name not in known:
         return Verdict.UNKNOWN
@@ -171,7 +172,7 @@ def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> Verdict:
 
 
 def state_of(directory: Path, file: KnownFile) -> State:
-    """What `directory` has of `file`; reads the whole of it."""
+    """State of `file` in `directory`; the whole file is read."""
     path = directory / file.name
     if not path.exists():
         return State.PARTIAL if part_of(path).exists() else State.MISSING
@@ -183,7 +184,11 @@ def state_of(directory: Path, file: KnownFile) -> State:
 
 
 def known_files(manifest: Path | None = None, packaged: bool = True) -> dict[str, KnownFile]:
-    """The published files, or those of a manifest, by name. `packaged`: whether they may come out of packages.
+    """Published files by name, or those of a manifest.
+
+    Args:
+        manifest: JSON file that replaces the built-in table.
+        packaged: False to forget that files are available from packages.
 
     Raises:
         BadManifest: the manifest can't be used.
@@ -195,10 +200,11 @@ def known_files(manifest: Path | None = None, packaged: bool = True) -> dict[str
 
 
 def load_manifest(path: Path) -> dict[str, KnownFile]:
-    """A table of your own, for models that aren't published: a JSON list of objects with `KnownFile`'s fields.
+    """Files by name from a manifest, for models that aren't published: a JSON list of objects with `KnownFile`'s
+    fields.
 
     Raises:
-        BadManifest: it can't be read, a field is missing or wrong, or two files have one name.
+        BadManifest: the manifest can't be read, a field is missing or wrong, or two files share a name.
     """
     try:
         files = msgspec.json.decode(path.read_bytes(), type=list[KnownFile])

@@ -1,4 +1,4 @@
-"""Every model file that this machine has or could have, and where each came from: for people who ask."""
+"""Inventory of the model files that this machine has or could have, with the origin of each, for display."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from worker.settings import WorkerSettings
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One file."""
+    """Inventory entry of one file."""
 
     name: str
     what: str
     precision: str
     size: int
-    """Bytes of the published file, or of the user's."""
+    """Size in bytes of the published file, or of the user's."""
     sha256: str
-    """Of the published file; empty for a file of the user's, which is taken as it is."""
+    """Checksum of the published file; empty for a user's file, which is used unchecked."""
     url: str
-    """Of the release; empty where there is none."""
+    """URL of the release; empty if there is none."""
     path: str
-    """Where it is, or will be."""
+    """Present or future path of the file."""
     state: State
     origin: str
-    """Where it came from; for a file that isn't here, where it would come from."""
+    """Origin of the file; if the file isn't here, the origin from which it would be fetched."""
 
 
 def inventory(settings: WorkerSettings, known: Mapping[str, KnownFile]) -> list[Row]:
-    """The published files, the embedded voices, and the files that the settings name."""
+    """Rows for the published files, the embedded voices, and the files that the settings name."""
     return [*(_published(settings, file) for file in known.values()), _embedded(), *_named(settings)]
 
 
@@ -101,6 +101,6 @@ def _named(settings: WorkerSettings) -> Iterator[Row]:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a file, or of all in a folder; 0 if it isn't there."""
+    """Size in bytes of a file, or of all files in a folder; 0 if the path doesn't exist."""
     files = path.iterdir() if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())

@@ -1,7 +1,7 @@
-"""A published model as registry packages carry it: split into parts, one `part.bin` in each package.
+"""Published models in registry packages: a model is split into parts, one `part.bin` in each package.
 
-A package's code is never imported: its folder is looked up and the part is read as data. The sha256 of the whole
-decides whether the parts are the published file, so a package needs no more trust than a download does.
+A package's code is never imported: its folder is located and the part is read as data. The sha256 of the joined parts
+decides whether they are the published file, so a package needs no more trust than a download.
 """
 
 from __future__ import annotations
@@ -19,33 +19,34 @@ from worker.part_file import PartFile
 PART = "part.bin"
 
 _CHUNK = 1 << 20
-"""Bytes copied at a time: the model never lies in memory as a whole."""
+"""Number of bytes copied at a time: the model is never in memory as a whole."""
 
 
 class BadPackages(Exception):
-    """The installed packages don't hold the published file. The message names the package and the cure."""
+    """The installed packages don't hold the published file. The message names the package and tells the user how to fix
+    it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packaged:
-    """The parts of one published file, all of them there and together of its size."""
+    """Parts of one published file: all of them are present, and their sizes add up to the file's."""
 
     parts: tuple[Path, ...]
-    """In the order in which they follow each other in the file."""
+    """Paths of the parts, in the order in which they follow each other in the file."""
     origin: str
     """Names and version of the packages, in one phrase for people."""
 
 
 def installed(file: KnownFile) -> bool:
-    """Whether at least one of the file's packages is installed."""
+    """True if at least one of the file's packages is installed."""
     return any(_folder(package) for package in file.packages)
 
 
 def find_packaged(file: KnownFile) -> Packaged | None:
-    """The file's parts in the installed packages; None if none of them is installed.
+    """Parts of the file in the installed packages; None if none of the packages is installed.
 
     Raises:
-        BadPackages: only some packages are installed, a part is missing, or the parts aren't of the file's size.
+        BadPackages: only some packages are installed, a part is missing, or the parts don't add up to the file's size.
     """
     if not installed(file):
         return None
@@ -68,7 +69,8 @@ def find_packaged(file: KnownFile) -> Packaged | None:
 
 
 def assemble(file: KnownFile, packaged: Packaged, part: PartFile) -> str:
-    """Make `part` hold the published file, from the parts; leave it empty otherwise. The file's sha256.
+    """Write the published file into `part` from the packages' parts; on failure `part` is left empty. Returns the
+    file's sha256.
 
     Raises:
         BadPackages: the parts can't be read, or together they have another sha256.

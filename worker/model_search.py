@@ -1,4 +1,4 @@
-"""Which of a folder's files are Kokoro's. Light, so that the supervisor can ask too."""
+"""Search for Kokoro's files in a folder. Imports little, so that the supervisor can use it too."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ MODEL_NAMES = (
     "model_q4.onnx",
     "model_q4f16.onnx",
 )
-"""The published models (kokoro-onnx's releases, onnx-community's repository), the best first."""
+"""File names of the published models (kokoro-onnx's releases, onnx-community's repository), the best first."""
 
 VOICES_NAMES = ("voices-v1.0.bin", "voices.bin")
 
 
 def models_in(directory: Path) -> list[Path]:
-    """Models of the directory and its `onnx` folder (onnx-community's layout): published ones, the best first, then
+    """Models in the directory and its `onnx` folder (onnx-community's layout): published ones, the best first, then
     others."""
     folders = (directory, directory / "onnx")
     published = [folder / name for name in MODEL_NAMES for folder in folders]
-    # A name with a dot before it is not a model of the user's: macOS leaves such files beside copied ones.
+    # A name that starts with a dot isn't the user's model: macOS leaves such files next to copied ones.
     others = [file for folder in folders for file in sorted(folder.glob("*.onnx")) if not file.name.startswith(".")]
     ordered = sorted(others, key=lambda file: _is_variant(file, others))
     return [file for file in dict.fromkeys((*published, *ordered)) if file.is_file()]
 
 
 def assembly_folders(settings: WorkerSettings) -> tuple[Path, Path]:
-    """Where a model out of packages is put: into the model directory, or where that can't be written, the cache."""
+    """Folders for a model assembled from packages, in order: the model directory, then the cache if that can't be
+    written."""
     return settings.model_dir, settings.cache_dir / "models"
 
 
 def find_model(settings: WorkerSettings) -> Path:
-    """The model that is named, or the best of those that are there, unchecked. Nothing is assembled.
+    """The model that the settings name, or the best one present, unchecked. No model is assembled.
 
     Raises:
-        EngineUnavailable: there is none.
+        EngineUnavailable: there is no model.
     """
     if settings.model:
         return settings.model
@@ -59,7 +60,8 @@ def find_model(settings: WorkerSettings) -> Path:
 
 
 def _is_variant(file: Path, files: Iterable[Path]) -> bool:
-    """By its name, which begins with another's: a file of `kokoro-live dequantize` is used only if it is named."""
+    """True if the file's name begins with another model's: a file of `kokoro-live dequantize` is used only if the
+    settings name it."""
     return any(file.name.startswith(f"{other.stem}.") for other in files if other != file)
 
 

@@ -1,4 +1,4 @@
-"""Where each file of a model directory came from, kept beside it as `<name>.origin`."""
+"""Origins of a model directory's files, each kept next to its file as `<name>.origin`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ class _Record(msgspec.Struct, frozen=True):
     origin: str
     size: int
     modified_ns: int
-    """Of the file that came from there: a file that somebody has put in its place since has another."""
+    """Modification time of the recorded file, in nanoseconds: a file that replaced it since has another one."""
 
 
 _decode = msgspec.json.Decoder(_Record).decode
 
 
 def record_origin(path: Path, origin: str) -> None:
-    """Remember where `path` came from: packages with their version, or a URL.
+    """Record the origin of `path`: packages with their version, or a URL.
 
-    A directory that doesn't take the record is one warning: the model itself is there.
+    An unwritable directory causes only a warning, because the model itself is there.
     """
     stat = path.stat()
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -37,7 +37,7 @@ def record_origin(path: Path, origin: str) -> None:
 
 
 def origin_of(path: Path) -> str | None:
-    """Where the file came from; None if that isn't recorded, or another file has taken its place since."""
+    """Recorded origin of the file; None if there is no record, or another file has replaced it since."""
     try:
         stat = path.stat()
         record = _decode(_record_of(path).read_bytes())

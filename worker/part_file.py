@@ -1,4 +1,4 @@
-"""The file that a download grows in, locked while it does."""
+"""Part files: the growing file of a download, locked while it grows."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from worker.fetch_error import FetchError
 
 
 class PartFile:
-    """Owned by one process at a time, through `flock`, which the kernel gives back however that process ends.
+    """A part file, owned by one process at a time through `flock`, which the kernel releases however that process ends.
 
-    Every byte that is counted in `size` was handed to the kernel, so a process that is killed loses none of them.
-    A download that fails with nothing brought leaves no file.
+    Every byte counted in `size` has been handed to the kernel, so a process that is killed loses none of them. A
+    download that fails before its first byte leaves no file.
     """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor = descriptor
         self.size = os.lseek(descriptor, 0, os.SEEK_END)
-        """Bytes."""
+        """Size of the part in bytes."""
 
     @classmethod
     def lock(cls, path: Path) -> PartFile | None:
-        """Open or make it; None while another download has it.
+        """Open or create the part file at `path`, and lock it; None while another download holds it.
 
         Raises:
-            FetchError: the file system doesn't let us.
+            FetchError: the file system refuses access.
         """
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ class PartFile:
             ) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The download that had the lock before may have renamed or removed the file that we opened.
+            # The download that held the lock before may have renamed or removed the file that was opened here.
             if os.path.samestat(os.fstat(descriptor), path.stat()):
                 return cls(path, descriptor)
         except (BlockingIOError, FileNotFoundError):
@@ -65,10 +65,10 @@ class PartFile:
         os.close(self._descriptor)
 
     def write(self, data: bytes) -> None:
-        """Append.
+        """Append `data`.
 
         Raises:
-            FetchError: the disk is full. What was written is kept, so that the download can be resumed.
+            FetchError: the disk is full. The bytes written so far are kept, so that the download can be resumed.
         """
         view = memoryview(data)
         while view:
@@ -83,10 +83,10 @@ class PartFile:
             view = view[written:]
 
     def require_room(self, total: int) -> None:
-        """Make sure that the file system can take the part of `total` bytes.
+        """Check that the file system has room for the rest of a file of `total` bytes.
 
         Raises:
-            FetchError: it can't.
+            FetchError: the room is too small.
         """
         free = shutil.disk_usage(self.path.parent).free
         if total - self.size > free:
@@ -96,19 +96,20 @@ class PartFile:
             )
 
     def empty(self) -> None:
-        """Start over."""
+        """Truncate the part to no bytes, for a new start."""
         os.ftruncate(self._descriptor, 0)
         self.size = os.lseek(self._descriptor, 0, os.SEEK_SET)
 
     def discard(self) -> None:
-        """Remove it."""
+        """Remove the part file."""
         self.path.unlink()
 
     def commit(self, target: Path) -> None:
-        """Give it its final name, durably: whoever finds `target` finds it whole, even after a power cut.
+        """Rename the part to `target`, durably: any process that finds `target` finds it complete, even after a power
+        cut.
 
         Raises:
-            FetchError: the file system doesn't let us.
+            FetchError: the file system refuses the rename.
         """
         try:
             os.fsync(self._descriptor)

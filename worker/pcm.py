@@ -1,4 +1,4 @@
-"""From an engine's floats to the server's PCM."""
+"""Conversion from an engine's floats to the server's PCM."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ FULL_SCALE = 32_767
 
 
 def to_pcm(audio: NDArray[np.floating[Any]]) -> Pcm:
-    """Floats, shape [n], 1.0 being full scale, as int16. What is louder is clipped, never wrapped round.
+    """Floats, shape [n] with full scale 1.0, converted to int16. Louder samples are clipped, never wrapped round.
 
     Raises:
-        EngineError: there is no sample, or one of them is no number.
+        EngineError: there is no sample, or a sample isn't a finite number.
     """
     if not len(audio):
         raise EngineError("the engine made no audio of this")

@@ -1,4 +1,4 @@
-"""What part of the machine one of several workers has: the accelerator, or a share of the cores."""
+"""Placement: one of several workers gets its part of the machine, the accelerator or a share of the cores."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 
 def divide(cpus: Sequence[int], slot: int, slots: int) -> tuple[int, ...]:
-    """Slot `slot`'s share of the processors: consecutive ones, as many as others have or one more.
+    """Slot `slot`'s share of the processors: consecutive ones, with shares that differ by at most one processor.
 
-    With more slots than processors, several slots have the same one.
+    With more slots than processors, several slots share a processor.
     """
     if slots > len(cpus):
         return (cpus[slot % len(cpus)],)
@@ -27,17 +27,17 @@ def divide(cpus: Sequence[int], slot: int, slots: int) -> tuple[int, ...]:
 
 
 def within(settings: WorkerSettings, number: int) -> WorkerSettings:
-    """The settings of an engine that has `number` cores, where the system can't tie it to them.
+    """Settings of an engine that has `number` cores, for systems that can't tie the engine to them.
 
-    One inference at a time, in all of their threads: more of them would take the cores of others.
+    The engine runs one inference at a time, on `number` threads: more inferences would take the cores of others.
     """
     return replace(settings, threads=settings.threads or number, concurrency=settings.concurrency or 1)
 
 
 def sharers(slot: int, slots: int, accelerated: bool) -> tuple[int, int]:
-    """Among how many the cores are divided, and which of them a slot is; (0, 1) for one that has them all.
+    """Index of a slot's share of the cores, and the number of shares; (0, 1) means all cores.
 
-    Slot 0 on an accelerator needs next to none.
+    With an accelerator, slot 0 has no share of its own and may use all cores, because it needs next to none.
     """
     if not accelerated:
         return slot, slots
@@ -45,13 +45,14 @@ def sharers(slot: int, slots: int, accelerated: bool) -> tuple[int, int]:
 
 
 class Place:
-    """This process's. It may be given another slot of the same kind later."""
+    """Placement of this process. It may be given another slot of the same kind later."""
 
     def __init__(self) -> None:
         self._cpus = _by_core(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None
 
     def take(self, settings: WorkerSettings, load: Load) -> WorkerSettings:
-        """Move all threads of this process to their share; the settings of the engine that is to run there."""
+        """Move all threads of this process to their share of the cores. Returns the settings of the engine that will
+        run there."""
         if load.slots == 1:
             return settings
         share, shares = sharers(load.slot, load.slots, load.accelerated)
@@ -64,14 +65,16 @@ class Place:
 
 
 def _move(cpus: Sequence[int]) -> None:
-    """New threads are where the one is that starts them; libraries have started some already."""
+    """Tie all threads to the processors: new threads inherit them from their parent thread, but libraries have started
+    some already."""
     for thread in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(ProcessLookupError):  # it has just ended
+        with contextlib.suppress(ProcessLookupError):  # the thread has just ended
             os.sched_setaffinity(int(thread.name), cpus)
 
 
 def _by_core(cpus: Sequence[int] | set[int]) -> tuple[int, ...]:
-    """Hardware threads of one core side by side, so that no core is divided, where the system tells."""
+    """Processors sorted so that hardware threads of one core are adjacent, if the system reports them: no core is
+    divided."""
 
     def core(cpu: int) -> tuple[int, int]:
         topology = _TOPOLOGY / f"cpu{cpu}" / "topology"

@@ -1,7 +1,7 @@
-"""How the system schedules the worker's threads: which processors, how nice, and on macOS which quality of service.
+"""Scheduling of the worker's threads: processors, niceness, and on macOS the quality of service class.
 
-What was asked for is read back from the system, never repeated from the settings. The macOS calls are those of
-`pthread/qos.h` and `sys/qos.h` (Apple's libpthread); they have never been run by us.
+Effective values are read back from the operating system, never repeated from the settings. The macOS calls are those of
+`pthread/qos.h` and `sys/qos.h` (Apple's libpthread); this project has never run them.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ QOS_CLASSES = {
     "utility": 0x11,
     "background": 0x09,
 }
-"""By the names of the settings: `qos_class_t`, from `sys/qos.h`."""
+"""Values of `qos_class_t` (`sys/qos.h`), by their names in the settings."""
 
 
 def place_process(settings: WorkerSettings) -> None:
-    """Processors and niceness of this process: of the threads that libraries have started already (on Linux each
-    thread has its own), and so of those to come, which inherit both.
+    """Set the processors and the niceness of this process, for all threads that libraries have started already: on
+    Linux each thread has its own values, and new threads inherit those of their parent.
 
     Raises:
-        EngineUnavailable: the system can't do that, or doesn't let us. The message names the setting.
+        EngineUnavailable: the system can't do that, or refuses. The message names the setting.
     """
     if settings.worker_cpus:
         if not hasattr(os, "sched_setaffinity"):
@@ -48,7 +48,7 @@ def place_process(settings: WorkerSettings) -> None:
                 f"{', '.join(map(str, sorted(usable)))}"
             )
         for thread in _threads():
-            with contextlib.suppress(ProcessLookupError):  # it has just ended
+            with contextlib.suppress(ProcessLookupError):  # the thread has just ended
                 os.sched_setaffinity(thread, wanted)
     if settings.worker_nice:
         try:
@@ -63,13 +63,13 @@ def place_process(settings: WorkerSettings) -> None:
 
 
 def _threads() -> list[int]:
-    """What the system's calls take for all of this process: its threads on Linux, else itself."""
+    """Ids for the scheduling calls to reach the whole process: its threads' on Linux, 0 (this process) elsewhere."""
     return [thread.id for thread in psutil.Process().threads()] if sys.platform == "linux" else [0]
 
 
 def place_thread(settings: WorkerSettings, library: Any = None) -> None:
-    """The calling thread's quality of service. Each thread that infers calls it: a new one begins with `default`,
-    whatever its maker has. Those that onnxruntime starts for a run on several cores keep `default`.
+    """Set the calling thread's quality of service. Each inference thread calls this, because a new thread begins with
+    `default`, whatever its parent has. Threads that onnxruntime starts for a run on several cores keep `default`.
 
     Raises:
         EngineUnavailable: this isn't macOS, or the system refuses.
@@ -85,7 +85,7 @@ def place_thread(settings: WorkerSettings, library: Any = None) -> None:
 
 
 def read_back(library: Any = None) -> Priority:
-    """How the system says that it schedules the calling thread."""
+    """Scheduling of the calling thread, as the operating system reports it."""
     cpus: Collection[int] = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
     qos = ""
     if sys.platform == "darwin" or library is not None:

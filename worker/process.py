@@ -1,4 +1,4 @@
-"""The worker's life: load an engine, say so, then serve each front that the supervisor connects."""
+"""The worker process: loads an engine, reports that, then serves each front that the supervisor connects."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def run(
     generation: int,
     settings: WorkerSettings,
 ) -> NoReturn:
-    """Be worker `generation` until the supervisor says `Drain` or is gone. Loads an engine when told to."""
+    """Run worker `generation` until the supervisor sends `Drain` or is gone. The engine is loaded when the supervisor
+    says so."""
     setproctitle(f"kokoro-live: standby[{generation}]")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
@@ -64,7 +65,7 @@ def run(
 
 
 class Worker:
-    """One worker process: an engine, and a channel for each front."""
+    """One worker process: an engine, and a channel for each front (frontend process)."""
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class Worker:
         self._failing = threading.Lock()
 
     def serve(self) -> NoReturn:
-        """Follow the supervisor's messages until it is gone."""
+        """Handle the supervisor's messages until it is gone."""
         try:
             while True:
                 for message, fds in self._control.receive():
@@ -136,7 +137,8 @@ class Worker:
             self._control.send(Ready(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
-        """See `ChannelHost`. Several inference threads may see it at once: the first one ends the process."""
+        """Report the failed provider and end this process (`ChannelHost`). If several inference threads report it at
+        once, the first ends the process."""
         with self._failing:
             for channel in self._channels:
                 channel.quit()
@@ -144,17 +146,18 @@ class Worker:
             _end(1)
 
     def enter_inference(self) -> None:
-        """See `ChannelHost`."""
+        """Set the calling thread's scheduling (`ChannelHost`)."""
         place_thread(self._settings)
 
     def sealed(self) -> None:
-        """Tell the supervisor, the first time."""
+        """Report the first committed block to the supervisor."""
         if not self._progressed:
             self._progressed = True
             self._control.send(Progress())
 
     def stream_ended(self) -> None:
-        """Ask for a successor when it is time for one; streams continue here until the successor is ready."""
+        """Ask for a successor if this worker is too old or too large; streams continue here until the successor is
+        ready."""
         self._ended_streams += 1
         if not self._asked_for_successor and (reason := self._outgrown()):
             self._asked_for_successor = True

@@ -1,13 +1,13 @@
-"""Sets of processors as people write them."""
+"""Parsing of processor sets in the notation of taskset."""
 
 from __future__ import annotations
 
 
 def processors(text: str) -> set[int]:
-    """`0-3,6` as numbers, as taskset and Linux's cpusets write them.
+    """Processor numbers from a list like `0-3,6`, the notation of taskset and of Linux's cpusets.
 
     Raises:
-        ValueError: it isn't written so.
+        ValueError: the text isn't such a list.
     """
     found: set[int] = set()
     for part in text.split(","):

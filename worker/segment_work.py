@@ -1,4 +1,4 @@
-"""One segment that a workbench makes: ordered, begun, made block by block, ended."""
+"""A segment's work in the workbench: ordered, begun, made block by block, ended."""
 
 from __future__ import annotations
 
@@ -13,57 +13,57 @@ from worker.cancellation import Cancellation
 from worker.engine import Block, Engine, Utterance
 
 ENOUGH_TO_HEAR = 1.0
-"""Seconds that a listener still has to hear, from which on the stream's later segments may share the cores."""
+"""Seconds of audio left to a listener, above which the stream's later segments may share the cores."""
 
 
 @dataclass(eq=False)
 class SegmentWork:
-    """An order and its progress. Samples are counted from the segment's sample 0."""
+    """A segment's order and its progress. Samples are counted from the segment's sample 0."""
 
     order: SegmentOrder
     sealed: int = 0
-    """Samples committed, those of earlier generations included."""
+    """Number of committed samples, those of earlier generations included."""
     made: int = 0
-    """Samples that the engine has given, likewise."""
+    """Number of samples that the engine has made, those of earlier generations included."""
     unwritten: deque[Pcm] = field(default_factory=deque)
-    """Made samples for which the ring had no room yet."""
+    """Samples that are made and for which the ring has no room yet."""
     cancellation: Cancellation = field(default_factory=Cancellation)
     blocks: Generator[Block, None, None] | None = None
     """The engine's run; None before it begins and after it was closed."""
     ended: bool = False
-    """The engine gives nothing more."""
+    """True if the engine will make no more samples."""
     forgotten: bool = False
-    """Nobody wants it any more."""
+    """True if the front no longer wants the segment."""
     failure: str = ""
     seconds: float = 0.0
-    """Time spent in the engine."""
+    """Seconds spent in the engine."""
     prosody_seconds: float = 0.0
-    """Of those, the time before the first sample could be vocoded."""
+    """The part of `seconds` before vocoding could begin."""
 
     def __post_init__(self) -> None:
         self.sealed = self.made = self.order.from_sample
 
     @property
     def deadline(self) -> float:
-        """When its next sample must be there, in monotonic seconds."""
+        """Monotonic seconds at which the segment's next sample must be ready."""
         return self.order.first_deadline + self.made / SAMPLE_RATE
 
     @property
     def waits(self) -> bool:
-        """Whether its next block may be made. One block is made ahead of the ring's room, and no more."""
+        """True if the segment's next block may be made. Only one block is made ahead of the ring's room."""
         return not self.ended and not self.unwritten
 
     @property
     def is_due(self) -> bool:
-        """Whether its listener has little left to hear. A listener who has heard nothing for long is served best by all
-        threads."""
+        """True if the segment's listener has little audio left. A segment that is long overdue doesn't count: its
+        listener is best served by all threads, which then also make the stream's later segments."""
         return self.waits and abs(self.deadline - time.monotonic()) < ENOUGH_TO_HEAR
 
     def advance(self, engine: Engine) -> Block | None:
         """The next block from the engine; None at the segment's end.
 
         Raises:
-            Cancelled, EngineError, ProviderUnavailable: see `Engine.begin`.
+            Cancelled, EngineError, ProviderUnavailable: the errors of `Engine.begin`.
         """
         order = self.order
         if self.blocks is None:
@@ -82,7 +82,7 @@ class SegmentWork:
         return next(self.blocks, None)
 
     def take_in(self, block: Block | None, failure: str) -> None:
-        """The engine gave that block, or ended, or failed."""
+        """Record the engine's block, or the segment's end (None), or its failure."""
         if block is None:
             self.end(failure)
         elif block.offset != self.made:
@@ -95,7 +95,7 @@ class SegmentWork:
                 self.end()
 
     def end(self, failure: str = "") -> None:
-        """The engine gives nothing more of it."""
+        """Record that the engine will make no more samples of the segment."""
         self.ended = True
         self.failure = failure
         self.put_away()

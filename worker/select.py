@@ -1,4 +1,4 @@
-"""Which engine speaks: Kokoro if a sound model is there or in packages, else espeak-ng, and never in silence."""
+"""Engine selection: Kokoro if an intact model is there or in packages, else espeak-ng with a warning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 def import_engines(settings: WorkerSettings) -> None:
-    """Import what `choose` will probably need, so that a standby has it behind it."""
+    """Import the modules that `choose` will probably need, so that a standby doesn't spend time on it later."""
     if settings.engine != "espeak":
         import worker.kokoro
     import worker.espeak  # noqa: F401
@@ -23,18 +23,19 @@ def import_engines(settings: WorkerSettings) -> None:
 def choose(
     settings: WorkerSettings, without: tuple[str, ...] = (), loading: Callable[[str], object] = lambda _: None
 ) -> Engine:
-    """Make the engine that the settings ask for, on the first execution provider of the chain that isn't in `without`.
+    """Make the engine that the settings demand, on the first execution provider of the chain that isn't in `without`.
 
-    `auto` falls back on espeak-ng, with a warning, unless a model was named: who names one wants to hear that one.
+    The engine `auto` falls back on espeak-ng, with a warning, unless the settings name a model: a user who names a
+    model wants to hear that one.
 
     Args:
-        settings: what is asked for.
-        without: what was found not to work.
-        loading: told of each provider before it has a chance to hang.
+        settings: the settings.
+        without: execution providers that have failed here.
+        loading: called with each provider's name before the provider has a chance to hang.
 
     Raises:
-        EngineUnavailable: what was asked for can't speak. The message names the file and the cure.
-        BadOption: `provider_options` aren't the provider's; espeak-ng is no answer to that.
+        EngineUnavailable: the engine can't speak. The message names the file and tells the user how to fix it.
+        BadOption: `provider_options` aren't the provider's; espeak-ng would be no remedy for that.
         ProviderUnavailable: the execution provider doesn't work; the next one may.
     """
     if settings.engine == "espeak":
@@ -66,6 +67,6 @@ def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callabl
     from worker.acceleration.placing import first, place
     from worker.kokoro import KokoroEngine
 
-    loading(first(settings, without))  # its driver may be asked about options
+    loading(first(settings, without))  # the provider's driver may be asked about options
     loading(place(model, settings, without).choice.assignment.provider)
     return KokoroEngine(model, voices, settings, without)

@@ -1,4 +1,4 @@
-"""onnxruntime sessions: how they are made and run, and what a model file must have to be Kokoro."""
+"""onnxruntime sessions: how to make and run them, and the inputs and output that mark a model file as Kokoro's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from worker.providers.records import CPU, StageRecord
 from worker.settings import WorkerSettings
 
 STYLE_SIZE = 256
-"""Floats in a style vector."""
+"""Number of floats in a style vector."""
 
 NUMPY_TYPES: dict[str, Any] = {
     "tensor(float)": np.float32,
@@ -28,7 +28,7 @@ NUMPY_TYPES: dict[str, Any] = {
     "tensor(int32)": np.int32,
     "tensor(int64)": np.int64,
 }
-"""By the names that a session gives to its inputs' types."""
+"""numpy types, by onnxruntime's names for a session's input types."""
 
 ON_CPU = StageRecord()
 
@@ -43,13 +43,13 @@ _FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
 
 
 def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON_CPU, *, threads: int = 0) -> Any:
-    """An `onnxruntime.InferenceSession`, any number of whose runs may go on at the same time.
+    """An `onnxruntime.InferenceSession`; any number of runs may share it at the same time.
 
     Args:
         model: the file.
-        settings: what isn't said otherwise.
+        settings: the settings that the other arguments don't override.
         record: the execution provider, with its options.
-        threads: for each run, instead of the settings' (there 0 means one).
+        threads: threads of each run, instead of the settings' (whose 0 means one here).
 
     Raises:
         EngineUnavailable: the file is missing, truncated, or isn't a model that onnxruntime can load.
@@ -85,26 +85,28 @@ def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON
 
 
 def session_on(record: StageRecord, model: str | bytes, options: Any, given: Collection[str] = ()) -> Any:
-    """A session whose first provider is the record's and took the record's options.
+    """A session whose first provider is the record's and has accepted the record's options.
 
-    onnxruntime's own way out of a provider's failure, a session on the CPU and a line on standard output, is off.
+    onnxruntime's own reaction to a provider's failure, a session on the CPU and a line on standard output, is disabled.
 
     Args:
         record: the provider, with its options.
-        model: a file, or what is in one.
+        model: a file's path, or its content.
         options: `onnxruntime.SessionOptions`.
-        given: keys of options that the user gave; the others are ours, and the next provider may do without them.
+        given: keys of options that the user gave; the others are this project's, and another provider may do without
+            them.
 
     Raises:
-        BadOption: the provider doesn't take an option that was given.
-        ProviderUnavailable: it isn't there, or takes neither the model nor our options, and isn't the CPU.
-        Exception: what onnxruntime raises where the CPU can't load the model.
+        BadOption: the provider doesn't take an option that the user gave.
+        ProviderUnavailable: the provider isn't there, or rejects the model or this project's options, and isn't the
+            CPU.
+        Exception: the error that onnxruntime raises if the CPU can't load the model.
     """
     provider = record.provider
     chain = [(provider, dict(record.options)), *([] if provider == CPU else [(CPU, {})])]
     try:
         session = ort.InferenceSession(model, options, providers=chain, enable_fallback=0)
-    except Exception as error:  # as above
+    except Exception as error:  # onnxruntime's errors have no base class of their own
         if provider == CPU:
             raise
         said = _line(error)
@@ -113,7 +115,7 @@ def session_on(record: StageRecord, model: str | bytes, options: Any, given: Col
         raise ProviderUnavailable(provider, said) from error
     if session.get_providers()[0] != provider:
         raise ProviderUnavailable(provider, "onnxruntime went over to another one when it loaded the model")
-    # Not all providers tell their options (CoreML's and OpenVINO's don't): what isn't told can't be compared.
+    # Some providers don't report their options (CoreML, OpenVINO): unreported options can't be compared.
     told = session.get_provider_options().get(provider) or {}
     for key, value in record.options:
         if told and _plain(told.get(key)) != _plain(value):
@@ -123,12 +125,12 @@ def session_on(record: StageRecord, model: str | bytes, options: Any, given: Col
 
 
 def run_session(session: Any, feeds: dict[str, NDArray[Any]], cancellation: Cancellation) -> list[NDArray[Any]]:
-    """All outputs, by names of inputs.
+    """All outputs of a run; `feeds` holds arrays by names of inputs.
 
     Raises:
         Cancelled: `cancellation` was set; onnxruntime stops before the graph's next node.
         EngineError: the run failed on the CPU.
-        ProviderUnavailable: it failed on another execution provider.
+        ProviderUnavailable: the run failed on another execution provider.
     """
     options = ort.RunOptions()
 
@@ -151,10 +153,10 @@ def run_session(session: Any, feeds: dict[str, NDArray[Any]], cancellation: Canc
 
 
 def check_signature(session: Any, model: Path) -> None:
-    """See that a session has Kokoro's inputs and output, as any of its exports names and types them.
+    """Check that a session has Kokoro's inputs and output, with any of its exports' names and types.
 
     Raises:
-        EngineUnavailable: the model has others.
+        EngineUnavailable: the model has other inputs or outputs.
     """
     inputs = {i.name: i for i in session.get_inputs()}
     audio = [o.name for o in session.get_outputs() if o.type in _FLOATS]
@@ -182,12 +184,12 @@ def _stranger(session: Any, model: Path, what: str) -> str:
 
 
 def _names(said: str, key: str) -> bool:
-    """Whether it is about that option, and not about one whose name has this one's in it."""
+    """True if the message `said` is about the option `key`, not about one whose name contains that key."""
     return re.search(rf"(?<!\w){re.escape(key)}(?!\w)", said) is not None
 
 
 def _plain(value: object) -> str:
-    """An option's value as it is compared: providers write what is true as 1, true or True."""
+    """An option's value in comparable form: providers write true as 1, true or True."""
     return {"true": "1", "false": "0"}.get(str(value).lower(), str(value))
 
 

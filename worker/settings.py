@@ -1,4 +1,4 @@
-"""The worker's own settings; the supervisor makes a flag, a variable and a TOML key of each."""
+"""The worker's settings; the supervisor turns each into a flag, an environment variable and a TOML key."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from worker.processors import processors
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """What speaks, and with how much of the machine.
+    """Choice of the engine, its files, and its share of the machine.
 
     Raises:
-        ValueError: a value that nothing could work with; the message names the setting.
+        ValueError: a value can't work; the message names the setting.
     """
 
     engine: Literal["auto", "kokoro", "espeak"] = field(

@@ -1,4 +1,4 @@
-"""A stream's way out of the worker: samples into its ring, records into the commits pipe, both in order."""
+"""Output of a stream from the worker: samples into its ring, records into the commits pipe, both in order."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from shm.ring import RingWriter
 from worker.segment_work import SegmentWork
 
 MAX_COMMIT_SAMPLES = SAMPLE_RATE
-"""A longer block is committed in parts, so that a listener frees its room in parts."""
+"""Largest commit in samples: a longer block is committed in parts, so that its room becomes free in parts too."""
 
 
 @dataclass(eq=False)
 class StreamOutput:
-    """One stream's ring, and its segments in the order in which they are written there. Used under the bench's lock."""
+    """One stream's ring, and its segments in the order in which they are written there. The workbench's lock must be
+    held."""
 
     ring: RingWriter
     send: Callable[[CommitMessage], None]
     segments: deque[SegmentWork] = field(default_factory=deque)
-    """Segments that aren't written to their end."""
+    """Segments that aren't fully written yet."""
     sounds: bool = False
-    """A block of the stream was made here, or a segment has ended without one."""
+    """True if a block of the stream was made here, or a segment has ended without one."""
 
     def write(self) -> None:
-        """Commit the blocks that the ring has room for, and report each segment that is through."""
+        """Commit the blocks that the ring has room for, and report each finished segment."""
         while self.segments:
             segment = self.segments[0]
             while segment.unwritten and self.ring.room:
@@ -39,7 +40,7 @@ class StreamOutput:
             self.segments.popleft()
 
     def send_marks(self, order: SegmentOrder, marks: tuple[Mark, ...]) -> None:
-        """Send a block's marks. They go before the commit of their block, which may have to wait for room."""
+        """Send a block's marks. They precede the commit of their block, which may have to wait for room."""
         for first in range(0, len(marks) if order.marks else 0, MAX_MARKS):
             packed = pack_marks(marks[first : first + MAX_MARKS])
             self.send(Marks(order.generation, order.stream, order.segment, packed))

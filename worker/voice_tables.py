@@ -40,7 +40,7 @@ def main(published: Path, output: Path) -> None:
 
 
 def _errors(tables: dict[str, np.typing.NDArray[np.float32]], bank: VoiceBank) -> tuple[float, float]:
-    """The largest relative error (in the Frobenius norm) over voices, and the largest absolute one over all values."""
+    """Largest relative error of a voice (in the Frobenius norm), and largest absolute error of a value."""
     relative, absolute = 0.0, 0.0
     for name, table in tables.items():
         rows = np.stack([bank.style(((name, 1.0),), count) for count in range(1, len(table) + 1)])

@@ -20,14 +20,14 @@ from worker.low_rank import ARRAYS, LowRankTable, low_rank_tables
 from worker.session import STYLE_SIZE
 
 MIN_ROWS = 510
-"""A voice has a style for each count of phonemes up to this."""
+"""Smallest number of rows of a voice: one style for each count of phonemes up to this."""
 
 Array = NDArray[np.float32]
 
 
 class Table(Protocol):
-    """One voice: an array [rows, 1, 256], or what gives its rows. Row n - 1 is the style for n phonemes, as in
-    hexgrad's and kokoro-onnx's code."""
+    """One voice: an array [rows, 1, 256], or an object that computes its rows. Row n - 1 is the style for n phonemes,
+    as in hexgrad's and kokoro-onnx's code."""
 
     def __len__(self) -> int: ...
 
@@ -37,26 +37,27 @@ class Table(Protocol):
 
 
 class VoiceBank:
-    """All voices of a file or folder, in memory: 28 MB for the published 54, 2 MB for the same as low-rank tables.
-    Read-only, so any thread may ask."""
+    """All voices of a file or folder, in memory: 28 MB for the published 54, 2 MB for the same voices as low-rank
+    tables. Read-only, so any thread may use it."""
 
     def __init__(self, tables: Mapping[str, Table]) -> None:
         self._tables = tables
         self.names = tuple(sorted(tables))
         self.checksums = {name: hashlib.sha256(tables[name].tobytes()).hexdigest() for name in self.names}
-        """sha256 of each voice's numbers."""
+        """Hexadecimal sha256 of each voice's values."""
         self.sha256 = hashlib.sha256(repr(self.checksums).encode()).hexdigest()
-        """Of all voices' names and numbers, whatever file they are from."""
+        """Hexadecimal sha256 of all voices' names and values, independent of the file that they come from."""
 
     @classmethod
     def open(cls, path: Path) -> VoiceBank:
-        """Read an npz archive of voices or of low-rank tables, a single voice's `.bin` of raw float32, or a folder of
-        such `.bin` files.
+        """Voices from an npz archive of voices or of low-rank tables, from a single voice's `.bin` of raw float32, or
+        from a folder of such `.bin` files.
 
-        All of it is read and checked now: 60 ms for the published archive, and no surprise in mid-stream.
+        Everything is read and checked now: that takes 60 ms for the published archive, and no stream fails later.
 
         Raises:
-            EngineUnavailable: a file is missing or damaged, or a voice has a wrong shape or a value that is no number.
+            EngineUnavailable: a file is missing or damaged, or a voice has a wrong shape or a value that isn't a finite
+                number.
         """
         try:
             tables = _read(path)
@@ -71,8 +72,8 @@ class VoiceBank:
 
     @contextmanager
     def as_archive(self) -> Iterator[str]:
-        """The path of an npz archive with one of the voices: kokoro-onnx opens one, and never needs it with styles
-        given. The file has no name, so nothing stays whoever is killed."""
+        """Path of a temporary npz archive with one of the voices: kokoro-onnx opens an archive, and never reads it if
+        styles are given. The file has no name, so it disappears even if this process is killed."""
         with tempfile.TemporaryFile() as file:
             table = self._tables[self.names[0]]
             np.savez(file, allow_pickle=False, **{self.names[0]: np.stack([table[row] for row in range(len(table))])})
@@ -80,10 +81,11 @@ class VoiceBank:
             yield f"/dev/fd/{file.fileno()}"
 
     def style(self, voice: Voice, tokens: int) -> NDArray[np.float32]:
-        """The weighted mean of the voices' rows for that many tokens, shape [1, 256]; the last row for more.
+        """Weighted mean of the voices' rows for `tokens` tokens, shape [1, 256]; the last row if there are more tokens
+        than rows.
 
         Raises:
-            EngineError: a voice isn't there.
+            EngineError: a voice doesn't exist.
         """
         if missing := [name for name, _ in voice if name not in self._tables]:
             raise EngineError(f"there is no voice named {', '.join(missing)}")
@@ -99,7 +101,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]] | dict[str, LowRankTable]:
         if file.read(2) != b"PK":
             return {path.stem: _raw(path)}
         file.seek(0)
-        # Given a path, np.load leaves its file open when the archive turns out to be damaged.
+        # np.load, if given a path, leaves the file open when the archive turns out to be damaged.
         with np.load(file, allow_pickle=False) as archive:
             if set(archive.files) == ARRAYS:
                 return low_rank_tables(archive)

@@ -1,4 +1,4 @@
-"""A model that can't be split speaks: a segment in one run."""
+"""Speech by a model that can't be split: one run per segment."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from worker.split.marks import marks_of
 
 
 class WholeSpeech:
-    """One session for all threads; each run has one, unless the settings say otherwise. A second session, with more,
-    would have weights of its own."""
+    """Speech from one session, which all threads share; each run has one thread unless the settings say otherwise. A
+    second session with more threads would have weights of its own."""
 
     def __init__(self, model: Path, settings: WorkerSettings, record: StageRecord) -> None:
-        """
+        """Load the model.
+
         Raises:
-            EngineUnavailable: the file is missing, damaged or of the wrong kind. The message names it and the cure.
+            EngineUnavailable: the file is missing, damaged or of the wrong kind. The message names it and tells the
+                user how to fix it.
             ProviderUnavailable: the execution provider doesn't work here.
         """
         self.provider = record.provider
@@ -37,10 +39,10 @@ class WholeSpeech:
         self.first_block = 0.0
 
     def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
-        """One block: all of the segment from `from_sample` on. `inputs` are tokens, style and speed.
+        """Yield one block: the whole segment from `from_sample` on. `inputs` are tokens, style and speed.
 
         Raises:
-            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+            Cancelled, EngineError, ProviderUnavailable: the errors of `worker.session.run_session`.
         """
         feeds = {
             given.name: np.asarray(inputs[_ORDER.get(given.name, 0)], NUMPY_TYPES[given.type])
@@ -57,4 +59,4 @@ class WholeSpeech:
 
 
 _ORDER = {"style": 1, "speed": 2}
-"""The others are the tokens, whatever their name."""
+"""Index of each named input among `blocks`' inputs; the tokens, whatever their name, have index 0."""

@@ -1,9 +1,10 @@
-"""The workbench: makes the segments that the front has ordered, always the block whose deadline is nearest.
+"""The workbench: makes the segments that the front (frontend process) has ordered, always the block with the nearest
+deadline.
 
-The front decides which segments are ordered and with which deadlines; here only the next block is chosen. No inference
-thread ever waits for a listener: samples that don't fit into their stream's ring stay with their segment until a
-`Release` makes room, and the thread continues with another segment. A stream's blocks are written in order; a later
-segment may be made ahead by one block, in private memory.
+The front decides which segments are ordered, and their deadlines; the workbench only chooses the next block. No
+inference thread ever waits for a listener: samples that don't fit into their stream's ring stay with their segment
+until a `Release` makes room, and the thread continues with another segment. A stream's blocks are written in order; a
+later segment may be made ahead by one block, in private memory.
 
 `Workbench.run_inference` is the worker's main loop.
 """
@@ -26,14 +27,15 @@ from worker.stream_output import StreamOutput
 log = logging.getLogger(__name__)
 
 NEARLY_DUE = 2.0
-"""Seconds: a segment that is due sooner shares the cores with no study."""
+"""Seconds until a segment's deadline below which no study may share the cores with it."""
 
 
 class Workbench:
-    """The orders of one channel's front. Closed with the channel; the engine outlives it.
+    """Orders of one channel's front. The workbench is closed with the channel; the engine outlives it.
 
     `send` puts a record on the commits channel; it is called under the lock, after the samples are in the ring.
-    `broken` is called when the engine's execution provider has failed: no segment is to blame, and nothing works.
+    `broken` is called when the engine's execution provider has failed: no segment is to blame, and no other can be
+    made.
     """
 
     def __init__(
@@ -50,20 +52,20 @@ class Workbench:
         self._send = send
         self._broken = broken
         self._streams: dict[int, StreamOutput] = {}
-        """By the number under which the front knows the stream."""
+        """Output of each stream, by the number under which the front knows it."""
         self._in_inference: set[SegmentWork] = set()
-        """Segments that a thread is at, forgotten ones too."""
+        """Segments that a thread is working on, including those the front no longer wants."""
         self._studying = Cancellation()
         self._to_study = False
-        """A block was made since the engine said that it had nothing to learn."""
+        """True if a block was made since the engine reported that it had nothing to learn."""
         self._studies = True
-        """This is the newest bench: while another one makes what is wanted, this one can't see that."""
+        """True for the newest workbench only: an older one can't see the newer one's segments."""
         self._changed = threading.Condition()
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
 
     def handle(self, message: OrderMessage) -> None:
-        """Take in a message of the front's. Never waits for an engine."""
+        """Handle a message from the front. It never waits for an engine."""
         with self._changed:
             match message:
                 case SegmentOrder():
@@ -92,7 +94,7 @@ class Workbench:
         stream.segments.append(SegmentWork(order))
 
     def run_inference(self) -> None:
-        """Make blocks until the bench is closed. Run by as many threads as the engine makes segments side by side."""
+        """Make blocks until the workbench is closed. As many threads run this as the engine makes segments at once."""
         while segment := self._next():
             started = time.monotonic()
             block, failure = self._advance(segment)
@@ -104,9 +106,9 @@ class Workbench:
                 self._announce()
 
     def run_studies(self) -> None:
-        """Let the engine learn while there is nothing to be made, until the bench is closed, or another one learns.
-        Run by one thread; what it is at is given up for a new stream and for a segment that is nearly due, not for the
-        next block of a stream that has enough to be heard."""
+        """Let the engine learn while no segment is waiting, until this workbench is closed or a newer one learns. One
+        thread runs this. A study is cancelled by a new stream and by a segment that is nearly due, not by the next
+        block of a stream whose listener has enough audio."""
         while cancellation := self._leisure():
             more = False
             try:
@@ -131,14 +133,14 @@ class Workbench:
         return None
 
     def stop_studies(self) -> None:
-        """Another bench learns from now on. Idempotent."""
+        """Stop studying, because another workbench learns from now on. Idempotent."""
         with self._changed:
             self._studies = False
             self._studying.set()
             self._changed.notify_all()
 
     def _next(self) -> SegmentWork | None:
-        """Wait for the segment whose next block is due first, and take it up; None once the bench is closed."""
+        """Wait for the segment whose next block is due first, and start it; None once the workbench is closed."""
         with self._changed:
             while not self._closed:
                 if segment := min(self._workable(), key=lambda s: s.deadline, default=None):
@@ -149,19 +151,19 @@ class Workbench:
         return None
 
     def _workable(self) -> Iterator[SegmentWork]:
-        """The segments whose next block may be made now."""
+        """Segments whose next block may be made now."""
         for stream in self._streams.values():
             for segment in stream.segments:
                 if segment.waits and segment not in self._in_inference:
                     yield segment
                 if self._vocodes_in_windows and (not stream.sounds or segment.is_due):
-                    break  # the prosody of the segments after it would take cores from the block that is waited for
+                    break  # prosody of later segments would take cores from this block
 
     def _announce(self) -> None:
-        """Something has changed: waiting threads look again.
+        """Wake all waiting threads after a change.
 
-        A thread at a forgotten segment is freed, by cancelling the run, only if more segments wait than other threads
-        are free or about to be: where nobody else wants the thread, the run costs nobody anything.
+        A thread on an unwanted segment is freed, by cancelling its run, only if more segments wait than other threads
+        are free or about to be: if no segment needs the thread, the run does no harm.
         """
         unwanted = [segment for segment in self._in_inference if segment.forgotten and not segment.cancellation.is_set]
         if unwanted:
@@ -173,7 +175,7 @@ class Workbench:
         self._changed.notify_all()
 
     def _advance(self, segment: SegmentWork) -> tuple[Block | None, str]:
-        """The segment's next block, None at its end, or the reason for which there is none. No lock is held."""
+        """The segment's next block, None at its end, or the reason why there is none. The lock must not be held."""
         order = segment.order
         killpoint("before-block")
         try:
@@ -191,7 +193,7 @@ class Workbench:
             return None, f"the engine failed: {type(error).__name__}: {error}"
 
     def _take_in(self, segment: SegmentWork, block: Block | None, failure: str) -> None:
-        """A thread comes back from that segment."""
+        """Record a thread's result for its segment."""
         self._in_inference.remove(segment)
         self._to_study = True
         if segment.forgotten:
@@ -211,7 +213,7 @@ class Workbench:
                 segment.put_away()
 
     def close(self) -> None:
-        """Forget everything and let the threads end; a run in the engine is cancelled, because the next front's threads
+        """Forget all orders and let the threads end. Runs in the engine are cancelled, because the next front's threads
         need the cores. Idempotent."""
         with self._changed:
             self._closed = True

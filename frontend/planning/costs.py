@@ -1,4 +1,4 @@
-"""Cost models: an engine's costs, fitted to its workers' timings, predict a script's inference time and audio length."""
+"""Cost models, fitted to an engine's timings: they predict a script's inference time and the length of its audio."""
 
 from __future__ import annotations
 

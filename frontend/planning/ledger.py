@@ -32,7 +32,7 @@ class Account:
         self.profile = replace(stored.get(self.label, guess(engine.first_block)), first_block=engine.first_block)
         self.costs.seed(self.profile)
         self.measured = False
-        """Whether at least one segment has been measured: until then the figures are a guess."""
+        """True if at least one segment has been measured: until then the figures are a guess."""
 
     def observe(
         self, tokens: int, speed: float, samples: int, seconds: float, prosody_seconds: float, load: float

@@ -23,13 +23,13 @@ class Limits:
     """Limits of one segment."""
 
     max_tokens: int = 400
-    """Longest segment. A longer one takes a lot of memory: 630 MB in windows, 860 MB whole."""
+    """Longest segment in tokens. A longer one takes a lot of memory: 630 MB in windows, 860 MB whole."""
     max_segment_seconds: float = 2.7
-    """Longest work on one segment by an engine that makes segments whole: a new stream waits for at most one such
+    """Longest work in seconds on one segment by an engine that makes segments whole: a new stream waits for at most one such
     segment. Segments of up to `2 * min_first_tokens` are exempt, because cutting them would leave a part below the
     minimum."""
     min_first_tokens: int = MIN_FIRST_TOKENS
-    """Shortest segment, where the text allows it."""
+    """Shortest segment in tokens, where the text allows it."""
 
 
 def plan(
@@ -170,7 +170,7 @@ def _length(unit: Unit) -> int:
 
 
 def _have(backwards: Iterable[Unit], tokens: int) -> bool:
-    """Whether a segment of these units would have at least `tokens` tokens. `backwards` starts at the last unit, and is
+    """True if a segment of these units would have at least `tokens` tokens. `backwards` starts at the last unit, and is
     read only as far as needed."""
     length = 0
     for unit in backwards:

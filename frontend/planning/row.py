@@ -111,7 +111,7 @@ class Row:
         return walls
 
     def holds(self, start: int, end: int) -> bool:
-        """Whether the units from `start` to `end` may be one segment. A unit over the limit is a segment of its own."""
+        """True if the units from `start` to `end` may be one segment. A unit over the limit is a segment of its own."""
         return end <= self.walls[start] and (end == start + 1 or self.tokens(start, end) <= self.costs[start].limit)
 
     def places(self) -> list[int]:
@@ -199,7 +199,7 @@ class Row:
 
 
 def parts(unit: Unit, following: Unit) -> bool:
-    """Whether a segment must end between two units."""
+    """True if a segment must end between two units."""
     return unit.cut is Cut.PARAGRAPH or unit.pause is not None or unit.rate != following.rate
 
 
