@@ -71,6 +71,7 @@ class FrameWriter:
         os.write(self.fd, self._backlog[0][: len(self._backlog[0]) // 2])
 
     def close(self) -> None:
+        """Close the pipe's write end."""
         os.close(self.fd)
 
 
@@ -116,4 +117,5 @@ class FrameReader:
         return frames
 
     def close(self) -> None:
+        """Close the pipe's read end."""
         os.close(self.fd)

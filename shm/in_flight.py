@@ -61,6 +61,7 @@ class Board:
         return TextInFlight(self, place)
 
     def mark(self, place: int, state: int) -> None:
+        """Write a place's state: one byte, as in the module's diagram."""
         self._memory[place * _PLACE] = state
 
     def release(self, place: int) -> None:
@@ -75,6 +76,7 @@ class Board:
         return TextsInFlight(working, frozenset(place[1:] for place in places if place[0] == _UNDER_WAY) - working)
 
     def close(self) -> None:
+        """Unmap the memory."""
         self._memory.close()
 
 

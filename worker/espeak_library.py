@@ -130,6 +130,7 @@ class EspeakLibrary:
 
     @property
     def version(self) -> str:
+        """Version of espeak-ng, from the library."""
         self._library.espeak_Info.restype = ctypes.c_char_p
         version: bytes = self._library.espeak_Info(None)
         return version.decode()

@@ -45,6 +45,7 @@ class Middle:
         self._seen: deque[float] = deque(maxlen=WINDOW)
 
     def add(self, value: float) -> None:
+        """Add a measurement."""
         self._seen.append(value)
 
     def clear(self) -> None:
@@ -53,6 +54,7 @@ class Middle:
 
     @property
     def figure(self) -> float:
+        """Weighted median of the measurements; the first figure until something is measured."""
         return _median(np.array(self._seen), _weights(len(self._seen))) if self._seen else self._first
 
 

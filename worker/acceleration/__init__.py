@@ -1,1 +1,2 @@
-"""Trials: is an execution provider right and faster here? One runs while the CPU speaks; its verdict is kept."""
+"""Trials of execution providers: each checks, while the CPU speaks, that a provider is right and faster here, and keeps
+the verdict."""

@@ -1,4 +1,4 @@
-"""From what a trial has measured to its verdict."""
+"""Judgement of a trial: turns measurements into a verdict."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ from shm.messages import clipped
 from worker.acceleration.verdict import Verdict
 
 ENOUGH_SNR = 35.0
-"""dB against the CPU's sound. Half precision gives 40 to 60, TensorFloat-32 more. A voice's frozen statistics, with
-which windows are made, cost more than 35 leaves (20 to 30), so what is above it isn't what one would hear; wrong
-arithmetic (a modulo, a norm, a pad) is far below it, at 0 to 20."""
+"""Smallest signal-to-noise ratio in dB against the CPU's sound. Half precision gives 40 to 60, TensorFloat-32 more. The
+frozen statistics of a voice, with which windows are made, already bring it down to 20 to 30, so an error above 35 dB is
+inaudible; wrong arithmetic (a modulo, a norm, a pad) gives far less, 0 to 20."""
 
 ENOUGH_FASTER = 1.1
-"""Times. What is less may be noise, on a machine that speaks meanwhile, and isn't worth another worker."""
+"""Smallest ratio of the CPU's time to the provider's. Less may be noise, on a machine that speaks in the meantime, and
+isn't worth another worker."""
 
 
 class Measurements(msgspec.Struct, frozen=True, kw_only=True):
-    """What a trial has measured, as far as it came."""
+    """Measurements of a trial, as far as it came."""
 
     provider: str
     failure: str = ""
-    """Why it went no further; empty if nothing is missing."""
+    """Reason why the trial ended early; empty if it is complete."""
     timeout: float | None = None
-    """The `compile_timeout`, if that is why."""
+    """The `compile_timeout` that ended the trial; None if it ended otherwise."""
     compile_seconds: float | None = None
     snr: tuple[float, ...] = ()
-    """dB, by sentence."""
+    """Signal-to-noise ratio in dB, by sentence."""
     cpu_seconds: tuple[float, ...] = ()
-    """For the same sentences, again and again, in turn with `seconds`."""
+    """Seconds that the CPU took for all sentences, by round; rounds alternate with those of `seconds`."""
     seconds: tuple[float, ...] = ()
     placement: dict[str, dict[str, int]] = {}
 
 
 def judge(measured: Measurements) -> Verdict:
-    """Pure, but for the time."""
+    """Verdict on the measurements. Pure, apart from reading the clock."""
     nodes = sum(by_provider.get(measured.provider, 0) for by_provider in measured.placement.values())
     snr = min(measured.snr, key=lambda each: -math.inf if math.isnan(each) else each, default=None)
     ratio = _ratio(measured)
@@ -49,7 +50,7 @@ def judge(measured: Measurements) -> Verdict:
         reason = f"onnxruntime gave it nothing to run: all of the model fell to {_others(measured)}"
     elif snr is None or ratio is None:
         reason = "the trial measured nothing"
-    elif not snr >= ENOUGH_SNR:  # what isn't a number isn't right either
+    elif not snr >= ENOUGH_SNR:  # a NaN counts as wrong too
         reason = f"its sound isn't the CPU's: {snr:.1f} dB SNR, and {ENOUGH_SNR:g} are wanted"
     else:
         right, faster = True, ratio >= ENOUGH_FASTER
@@ -70,7 +71,7 @@ def judge(measured: Measurements) -> Verdict:
 
 
 def _ratio(measured: Measurements) -> float | None:
-    """The median of neighbours' ratios: what else the machine does meanwhile is in both of a pair."""
+    """Median of the ratios of paired rounds: other load on the machine affects both rounds of a pair."""
     pairs = zip(measured.cpu_seconds, measured.seconds, strict=True)
     return statistics.median(cpu / other for cpu, other in pairs) if measured.seconds else None
 

@@ -1,4 +1,5 @@
-"""What a trial measures, in a process of its own: a provider may hang or crash there, and costs nobody anything."""
+"""Measurements of a trial, made in a process of their own: a provider that hangs or crashes there disturbs no other
+process."""
 
 from __future__ import annotations
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from multiprocess.connection import Connection
 
 SENTENCES = SAMPLE_SENTENCES[:2]
-"""About 5 s of speech in a dozen windows, of all lengths that windows have."""
+"""Sentences of a trial: about 5 s of speech in a dozen windows, of all lengths that windows have."""
 
 ROUNDS = 5
-"""Each by the CPU and by the provider, in turn."""
+"""Number of timed rounds, each by the CPU and then by the provider."""
 
 
 def run(
@@ -41,11 +42,11 @@ def run(
     provider: str,
     placed: Assignment,
 ) -> None:
-    """Measure, send the `Measurements` down `answer`, and end; if not even the CPU can speak, send the reason."""
+    """Measure, send the `Measurements` through `answer`, and end. If not even the CPU can speak, send the reason."""
     setproctitle("kokoro-live: trial")
     die_with_supervisor(os.dup(lifeline.fileno()))
     leave_ending_to_supervisor()
-    # The worker that speaks has said already what is to be said of this model.
+    # The worker that speaks has already logged the warnings about this model.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
         measured = measure(provider, lambda assigned: KokoroEngine(*files, settings, assigned=assigned), placed)
@@ -56,10 +57,15 @@ def run(
 
 
 def measure(provider: str, load: Callable[[Assignment], Any], placed: Assignment) -> Measurements:
-    """Have the same sentences spoken on the CPU and as `placed`. `load` makes an engine for an assignment.
+    """Compare a provider with the CPU on the same sentences.
+
+    Args:
+        provider: onnxruntime's name of the provider.
+        load: makes an engine for an assignment.
+        placed: the assignment to try.
 
     Raises:
-        EngineError, EngineUnavailable: the CPU can't speak them.
+        EngineError, EngineUnavailable: the CPU can't speak the sentences.
     """
     cpu = load(Assignment())
     cpu.warm_up()
@@ -76,7 +82,7 @@ def measure(provider: str, load: Callable[[Assignment], Any], placed: Assignment
             )
         measured = msgspec.structs.replace(measured, snr=_compared(reference, sound))
         pairs = [(_seconds(cpu), _seconds(other)) for _ in range(ROUNDS)]
-    except Exception as error:  # whatever it is, somebody else's library has raised it, and the CPU hasn't
+    except Exception as error:  # the provider's library may raise anything; the CPU has already spoken
         return msgspec.structs.replace(measured, failure=f"{type(error).__name__}: {error}")
     return msgspec.structs.replace(
         measured, cpu_seconds=tuple(mine for mine, _ in pairs), seconds=tuple(its for _, its in pairs)
@@ -84,9 +90,10 @@ def measure(provider: str, load: Callable[[Assignment], Any], placed: Assignment
 
 
 def _compared(reference: Sequence[Pcm], sound: Sequence[Pcm]) -> tuple[float, ...]:
-    """
+    """Signal-to-noise ratios of the sentences, in dB.
+
     Raises:
-        EngineError: it is of another length.
+        EngineError: a sentence has another length than the CPU's.
     """
     for mine, its in zip(reference, sound, strict=True):
         if len(mine) != len(its):
@@ -95,9 +102,10 @@ def _compared(reference: Sequence[Pcm], sound: Sequence[Pcm]) -> tuple[float, ..
 
 
 def _spoken(engine: Any, sentence: str) -> Pcm:
-    """
+    """Samples of a sentence, without the phonemes that the model doesn't know.
+
     Raises:
-        EngineError: it can't be spoken, or isn't numbers.
+        EngineError: the sentence can't be spoken, or its samples aren't finite numbers.
     """
     known = "".join(filter(engine.info.vocabulary.__contains__, sentence))
     voice = DEFAULT_VOICE if DEFAULT_VOICE in engine.info.voices else engine.info.voices[0]

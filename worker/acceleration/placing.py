@@ -1,4 +1,4 @@
-"""What runs a model here and now: the chain, with what trials have found so far."""
+"""Placing of a model on execution providers: applies the chain and the trials' verdicts to this machine."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from worker.settings import WorkerSettings
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """The choice, and what it was made from."""
+    """A choice of execution providers, and the chain and verdicts that led to it."""
 
     choice: Choice
     chain: tuple[str, ...]
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    """By provider."""
+    """Verdicts of finished trials, by provider."""
 
 
 def first(settings: WorkerSettings, without: Collection[str] = ()) -> str:
-    """The provider that `place` looks at first."""
+    """First provider of the chain that isn't in `without`; `place` examines it first."""
     providers = chain(settings, onnxruntime.get_available_providers())
     return next((provider for provider in providers if provider not in without), CPU)
 
 
 def place(model: Path, settings: WorkerSettings, without: Collection[str] = ()) -> Placing:
-    """Choose. No provider of `without` is taken.
+    """Choose execution providers for the model's stages. No provider in `without` is chosen.
 
     Raises:
-        BadOption: an option that was given isn't one, or isn't accepted.
+        BadOption: an option that the user gave isn't the provider's, or isn't accepted.
         EngineUnavailable: the model can't be read.
-        ProviderUnavailable: the provider that was asked for isn't there, or lost its trial.
+        ProviderUnavailable: the provider that the settings name isn't there, or lost its trial.
     """
     available = onnxruntime.get_available_providers()
     providers = chain(settings, available)
-    # Options are looked at first, and whatever else is wrong.
+    # Options are checked first, so that a wrong one is reported whatever else is wrong.
     options_of(providers[0], settings.provider_options, settings.provider, onnxruntime.__version__)
     candidates: dict[str, Assignment] = {}
     verdicts: dict[str, Verdict] = {}
@@ -64,10 +64,10 @@ def place(model: Path, settings: WorkerSettings, without: Collection[str] = ()) 
 
 
 def candidate_of(provider: str, model: Path, settings: WorkerSettings) -> tuple[Assignment, Key]:
-    """What the provider would run of that model, and under what its verdict is kept.
+    """The stages' assignment with that provider, and the key under which its verdict is kept.
 
     Raises:
-        BadOption: an option that was given isn't the provider's.
+        BadOption: an option that the user gave isn't the provider's.
         EngineUnavailable: the model can't be read.
     """
     try:

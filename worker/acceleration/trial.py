@@ -1,8 +1,8 @@
-"""The trial of an execution provider, while another one speaks: two processes, of which one measures.
+"""Trial of an execution provider, while another one speaks: one process measures, and a second one waits for it.
 
-The other waits for it, at most as long as `compile_timeout` says. It lives when the provider crashes or hangs, so it
-can say so in the verdict: a crash costs one trial, and not one at each start. A trial that is ended with its server
-leaves no verdict, and is made again.
+The waiting process waits at most as long as `compile_timeout` says. It survives a crash or a hang of the provider, and
+records that in the verdict, so that a crash costs one trial, and not one trial at each start. A trial that ends because
+its server ends leaves no verdict, and is run again.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from worker.settings import WorkerSettings
 log = logging.getLogger(__name__)
 
 NICENESS = 10
-"""Of both processes, so that the one that speaks has the processors first."""
+"""Niceness of both processes: the worker that speaks has the processors first."""
 
 
 def run(
     lifeline: int, settings: WorkerSettings, provider: str, measure: Callable[..., None] = measuring.run
 ) -> NoReturn:
-    """Try that provider (as onnxruntime names it), keep the verdict, and exit with a status of `shm.errand_status`."""
+    """Try `provider` (onnxruntime's name), keep the verdict, and exit with a status of `shm.errand_status`."""
     setproctitle("kokoro-live: trial")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
-    # The supervisor ends whoever takes longer than that, so the verdict has to be there before.
+    # The supervisor ends a trial at `compile_timeout`, so the verdict has to be stored before that.
     spent = time.time() - psutil.Process().create_time()
     seconds = settings.compile_timeout - spent - min(5.0, 0.1 * settings.compile_timeout)
     try:
-        place_process(settings)  # the CPU that it is compared with has the worker's processors
+        place_process(settings)  # the CPU run to compare with gets the worker's processors
         os.nice(NICENESS)
         verdict = trial(settings, provider, seconds, measure)
     except EngineUnavailable as error:
@@ -58,7 +58,7 @@ def run(
         sys.exit(FAILED)
     if verdict.timeout is not None:
         log.warning("%s: %s", provider, verdict.reason)
-        sys.exit(FAILED)  # the machine may have been busy: the next start goes by the verdict, this server tries again
+        sys.exit(FAILED)  # the machine may have been busy: the next start obeys the verdict, this server retries
     in_favour = verdict.favours(NAMES.get(settings.provider) == provider)
     log.info("%s: %s", provider, verdict.reason)
     sys.exit(DONE if in_favour else NOTHING_NEW)
@@ -67,10 +67,11 @@ def run(
 def trial(
     settings: WorkerSettings, provider: str, seconds: float, measure: Callable[..., None] = measuring.run
 ) -> Verdict | None:
-    """Have it measured and judge; None if the verdict can't be kept, because then nobody would find it.
+    """Verdict on a provider, from measurements in another process; None if it can't be stored, because then no worker
+    would find it.
 
     Raises:
-        EngineUnavailable: there is no model to try it with, or the CPU can't speak with it.
+        EngineUnavailable: there is no model for the trial, or the CPU can't speak with it.
     """
     files = kokoro_files(settings)
     placed, key = candidate_of(provider, files[0], settings)
@@ -83,9 +84,10 @@ def trial(
 def _measured(
     measure: Callable[..., None], seconds: float, timeout: float, provider: str, arguments: tuple[Any, ...]
 ) -> Measurements:
-    """
+    """Measurements from another process, which is killed after `seconds`.
+
     Raises:
-        EngineUnavailable: the CPU can't speak, or somebody has killed the process.
+        EngineUnavailable: the CPU can't speak, or the process was killed from outside.
     """
     context = multiprocess.get_context("spawn")
     lifeline_end, lifeline = context.Pipe(duplex=False)
@@ -105,9 +107,9 @@ def _measured(
         return said
     except EOFError:
         process.join()
-        if process.exitcode == -signal.SIGKILL:  # nobody does that to himself
+        if process.exitcode == -signal.SIGKILL:  # a process never sends SIGKILL to itself
             raise EngineUnavailable("the trial's process was killed, for want of memory perhaps") from None
-        if process.exitcode >= 0:  # what the provider raises is caught there: that was our own failure, or the CPU's
+        if process.exitcode >= 0:  # a provider's errors are caught in that process: the CPU or this code failed
             raise EngineUnavailable(f"the trial's process failed with status {process.exitcode}") from None
         return Measurements(provider=provider, failure=f"its trial crashed ({signal.Signals(-process.exitcode).name})")
     finally:

@@ -1,4 +1,5 @@
-"""What trials have found, and the cache that keeps it: a trial is made once for what it depends on."""
+"""Verdicts of trials, and their cache: a trial is run once for each combination of everything that its result depends
+on."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from worker.split.prepared import FORMAT as STAGES_FORMAT
 log = logging.getLogger(__name__)
 
 FORMAT = 1
-"""One more whenever a verdict is reached otherwise, or written otherwise."""
+"""Version of the verdicts, to be raised when they are reached or stored in another way."""
 
 _FOLDER = "verdicts"
 
@@ -35,16 +36,17 @@ _DECIDE = (
     "worker_cpus",
     "provider_options",
 )
-"""Settings that a verdict depends on."""
+"""Names of the settings that a verdict depends on."""
 
 _SHARED_OUT = ("num_of_threads",)
-"""Options that follow from the cores that a process may use, unless `provider_options` say them."""
+"""Options that follow from the cores that a process may use, unless `provider_options` sets them."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a verdict depends on: another of any of it, and the provider is tried again.
+    """Everything that a verdict depends on: if any field changes, the provider is tried again.
 
-    It is the same in a trial, which has all of the server's cores, and in a worker, which may have a share of them.
+    The key is the same in a trial, which has all of the server's cores, and in a worker, which may have a share of
+    them.
     """
 
     format: int = FORMAT
@@ -52,15 +54,16 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     onnxruntime: str
     model: str
-    """sha256 of its file."""
+    """Hexadecimal sha256 of the model file."""
     provider: str
     stages: tuple[tuple[str, str, tuple[tuple[str, str], ...], int], ...]
-    """Name, provider, options and static window of each, and of the whole model."""
+    """Name, provider, options and static window of each stage, and of the whole model."""
     shape: tuple[str, ...]
-    """How segments are vocoded, and with what of the machine."""
+    """Values of the settings in `_DECIDE`, as text."""
 
     @classmethod
     def of(cls, provider: str, placed: Assignment, settings: WorkerSettings, model: str) -> Key:
+        """Key of a provider's verdict; `model` is the sha256 of the model file."""
         records = [*placed.stages(), ("whole", placed.whole)]
         return cls(
             machine=machine_name(os.cpu_count() or 1),
@@ -77,38 +80,40 @@ def _lasting(record: StageRecord) -> tuple[tuple[str, str], ...]:
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What a trial has found. What it didn't come to measure is None or empty."""
+    """Result of a trial. A value that the trial didn't reach is None or empty."""
 
     when: float
-    """Seconds since 1970."""
+    """End of the trial, in seconds since 1970."""
     right: bool
-    """It says what the CPU says, as far as its rounding allows."""
+    """True if the provider's sound is the CPU's, within rounding errors."""
     faster: bool
-    """By enough to be worth it."""
+    """True if the provider is faster than the CPU by enough to be worth it."""
     reason: str
-    """In words, for people."""
+    """Reason for the verdict, as text for people."""
     snr: float | None = None
-    """dB, of its sound against the CPU's; the worst of the sentences."""
+    """Signal-to-noise ratio in dB of the provider's sound against the CPU's, for the worst sentence."""
     ratio: float | None = None
-    """How many times faster than the CPU it is."""
+    """CPU time divided by the provider's time."""
     compile_seconds: float | None = None
-    """What it took to load, and to compile, and to speak for the first time."""
+    """Seconds to load and compile the model and to speak for the first time."""
     placement: dict[str, dict[str, int]] = {}
-    """Nodes that ran on each provider, by the graph's file name without its suffix."""
+    """Number of nodes that ran on each provider, by the graph's file name without its suffix."""
     timeout: float | None = None
-    """The `compile_timeout` that wasn't enough; None if it was."""
+    """The `compile_timeout` that was too short; None if it sufficed."""
 
     def had_less(self, timeout: float) -> bool:
-        """Whether it ran out of time, and would have more now."""
+        """True if the trial ran out of time, and `timeout` would be longer."""
         return self.timeout is not None and timeout > self.timeout
 
     def favours(self, asked_by_name: bool) -> bool:
-        """Whether the provider is to be used. Who names one has decided that it be used if it is right."""
+        """True if the provider should be used. A user who names a provider gets it if it is right, even if it isn't
+        faster."""
         return self.right and (self.faster or asked_by_name)
 
     def nodes_of(self, stage: str, window: int = 0) -> dict[str, int] | None:
-        """A stage's nodes by the provider that ran them: of its static window if it has one, else of the graph that
-        takes any length, which tells its own statistics (`exact`) if no other ran."""
+        """Number of a stage's nodes by the provider that ran them. With a static window (`window` > 0), the window's
+        graph counts; without one, the graph for any length or, if only that ran, the graph that computes its own
+        statistics (`exact`)."""
         names = [f"{stage}-{window}"] if window else [stage, f"{stage}-exact"]
         return next((self.placement[name] for name in names if name in self.placement), None)
 
@@ -122,7 +127,7 @@ _decode = msgspec.msgpack.Decoder(_Record).decode
 
 
 def load(cache: Path, key: Key) -> Verdict | None:
-    """The verdict on that, if there is one. What can't be read is as if it weren't there, with a warning."""
+    """Stored verdict for a key; None if there is none, or, with a warning, if it can't be read."""
     path = _path(cache, key)
     try:
         record = _decode(path.read_bytes())
@@ -137,7 +142,7 @@ def load(cache: Path, key: Key) -> Verdict | None:
 
 
 def store(cache: Path, key: Key, verdict: Verdict) -> bool:
-    """Keep it, whole or not at all; false, with a warning, if it can't be kept."""
+    """Store a verdict, whole or not at all. Returns False, with a warning, if it can't be stored."""
     path = _path(cache, key)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,7 +160,7 @@ def store(cache: Path, key: Key, verdict: Verdict) -> bool:
 
 
 def clear(cache: Path) -> None:
-    """Forget all verdicts, so that every provider is tried again."""
+    """Delete all verdicts, so that every provider is tried again."""
     shutil.rmtree(cache / _FOLDER, ignore_errors=True)
 
 

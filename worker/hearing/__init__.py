@@ -1,1 +1,2 @@
-"""Ears that measure: words understood, opinion scores, levels; and the gate that variants and windows must pass."""
+"""Automated listening: recognised words, opinion scores, levels; and the gate that model variants and windows must
+pass."""

@@ -1,4 +1,5 @@
-"""One rendering of a text, heard: how loud it is, which words were understood, what listeners would say of it."""
+"""Ears: measurements of one rendering of a text, namely its loudness, the words understood, and listeners' expected
+opinion."""
 
 from __future__ import annotations
 
@@ -13,35 +14,36 @@ from worker.hearing.words import spoken_words, word_errors
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What was measured of one rendering of one text."""
+    """Measurements of one rendering of one text."""
 
     words: int
-    """Of the text."""
+    """Number of words in the text."""
     level: float
-    """dB over one bit, of the speech in it."""
+    """Level of the speech, in dB relative to an amplitude of 1 (one bit)."""
     errors: int | None = None
-    """Words that were understood otherwise; None where nobody listened for them."""
+    """Number of words that were understood wrongly; None if no recogniser listened."""
     opinion: Opinion | None = None
 
 
 class Ears:
-    """Levels always; words and opinions where the extra `quality` is installed."""
+    """Measures levels always; words and opinions if the extra `quality` is installed."""
 
     def __init__(self, threads: int = 0) -> None:
-        """Load the models that are installed.
+        """Load the installed models.
 
         Args:
-            threads: of each; 0: all cores.
+            threads: threads of each model; 0 means all cores.
         """
         self._recognizer = Recognizer(threads) if Recognizer.is_installed() else None
         self._scorer = OpinionScorer(threads) if OpinionScorer.is_installed() else None
 
     def heard(self, text: str, samples: Pcm, *, english: bool = True) -> Heard:
-        """
+        """Measurements of one rendering.
+
         Args:
-            text: what is said.
+            text: the text that was spoken.
             samples: mono, 16 bits, 24 kHz, at least one.
-            english: whether to listen for its words, which the recogniser knows in English only.
+            english: True to recognise words; the recogniser understands English only.
         """
         understood = self._recognizer.understood(samples) if self._recognizer and english else None
         return Heard(

@@ -1,7 +1,8 @@
-"""The gate: how far from the model's whole run in full precision anything may be that is spoken in its place.
+"""The gate: limits on the difference between speech from a model's full-precision whole run and speech from a
+replacement.
 
-The limits are absolute. Texts are judged by ears alone, so another prosody is no fault in itself: what counts is that
-the same words are understood, that listeners would like it as well, and that nothing is louder or softer at any length.
+The limits are absolute. Texts are judged by ears alone, so another prosody is no fault in itself: the same words must
+be understood, listeners must like it as well, and it must not be louder or softer at any length.
 """
 
 from __future__ import annotations
@@ -15,45 +16,45 @@ from dataclasses import dataclass
 from worker.hearing.ears import Heard
 
 WORD_ERRORS = 0.5
-"""Percentage points by which the word error rate may be above the reference's."""
+"""Largest increase of the word error rate over the reference's, in percentage points."""
 
 MIN_WORDS = 500
-"""Words below which a word error rate says nothing: one word in 500 is 0.2 points."""
+"""Smallest number of words for a meaningful word error rate: one word in 500 is 0.2 points."""
 
 OPINION = 0.05
-"""By which the mean opinion score (DNSMOS P.808) may be below the reference's."""
+"""Largest loss of the mean opinion score (DNSMOS P.808) against the reference."""
 
 LEVEL = 1.0
-"""dB, either way, at every length."""
+"""Largest level difference in dB, in either direction, at any length."""
 
 LOG_MEL = 2.0
-"""dB of log-mel distance to the reference's sound of the same prosody."""
+"""Largest log-mel distance in dB to the reference's sound with the same prosody."""
 
 LIMITED = ("level", "log-mel distance", "word errors", "opinion score")
-"""All that the gate limits, as messages name it."""
+"""Names of the limited measurements, as messages show them."""
 
 LENGTHS = (1, 3, 6, 12, 24, 60)
-"""Words: the longest text of each class of lengths; longer ones are in the last class."""
+"""Longest text of each length class, in words; longer texts are in the last class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One way to speak beside the whole run in full precision, over the same texts."""
+    """Comparison of one way to speak with the full-precision whole run, over the same texts."""
 
     level_difference: float
-    """dB: the mean absolute difference at the length where it is largest."""
+    """Largest level difference of a length class: the mean absolute difference in dB within the class."""
     log_mel_distance: float | None = None
-    """dB, of the same prosody; None where there is no such sound."""
+    """Log-mel distance in dB with the same prosody; None if no such sound exists."""
     words: int = 0
-    """That were listened for."""
+    """Number of words that the recogniser listened for."""
     word_error_points: float | None = None
-    """Percentage points above the reference's word error rate; None if nobody listened."""
+    """Increase of the word error rate over the reference's in percentage points; None if no recogniser listened."""
     opinion_loss: float | None = None
-    """By which P.808 is below the reference's; None if it wasn't scored."""
+    """Loss of the P.808 score against the reference; None if it wasn't scored."""
 
     @classmethod
     def of(cls, reference: Sequence[Heard], other: Sequence[Heard], log_mel_distance: float | None = None) -> Judgement:
-        """Two renderings of the same texts, in the same order."""
+        """Comparison of two renderings of the same texts, in the same order."""
         pairs = list(zip(reference, other, strict=True))
         listened = [(ours, theirs) for ours, theirs in pairs if ours.errors is not None and theirs.errors is not None]
         words = sum(ours.words for ours, _ in listened)
@@ -69,17 +70,18 @@ class Judgement:
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """What the verdict rests on."""
+        """Names of the measurements that the verdict rests on."""
         known = (True, self.log_mel_distance is not None, self._counts_words, self.opinion_loss is not None)
         return tuple(name for name, measured in zip(LIMITED, known, strict=True) if measured)
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What is beyond its limit; empty if the gate is passed."""
+        """Descriptions of the measurements beyond their limits; empty if the gate is passed."""
         return tuple(self._failures())
 
     @property
     def passes(self) -> bool:
+        """True if no measurement is beyond its limit."""
         return not self.failures
 
     @property
@@ -98,7 +100,7 @@ class Judgement:
 
 
 def level_differences(reference: Sequence[Heard], other: Sequence[Heard]) -> dict[int, float]:
-    """Mean absolute differences in dB by class of lengths (`LENGTHS`), the shortest first."""
+    """Mean absolute level differences in dB by length class (`LENGTHS`), the shortest class first."""
     found: defaultdict[int, list[float]] = defaultdict(list)
     for ours, theirs in zip(reference, other, strict=True):
         found[length_class(ours.words)].append(abs(theirs.level - ours.level))
@@ -106,5 +108,5 @@ def level_differences(reference: Sequence[Heard], other: Sequence[Heard]) -> dic
 
 
 def length_class(words: int) -> int:
-    """The class's longest text, in words."""
+    """Length class of a text, named by its longest text in words."""
     return LENGTHS[min(bisect_left(LENGTHS, words), len(LENGTHS) - 1)]

@@ -1,4 +1,4 @@
-"""How loud speech is, and how quiet its pauses are."""
+"""Levels: loudness of speech, and noise in its pauses."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from numpy.typing import NDArray
 from shm.audio import SAMPLE_RATE, Pcm
 
 _FRAME = SAMPLE_RATE // 50
-"""20 ms."""
+"""Samples per frame: 20 ms."""
 
 _SPEECH = 30.0
-"""dB below the loudest frame within which a frame is speech."""
+"""Range in dB below the loudest frame within which a frame counts as speech."""
 
 _PAUSE = 25.0
-"""dB (18 of 16-bit samples) below which a frame of speech that is whole is a pause."""
+"""Level in dB (an amplitude of 18 in 16-bit samples) below which a frame of the reference counts as a pause."""
 
 
 def frame_levels(samples: Pcm) -> NDArray[np.float64]:
-    """dB over one bit of each 20 ms; [frames], at least one."""
+    """Level of each 20 ms frame in dB relative to an amplitude of 1; shape [frames], at least one frame."""
     whole = np.pad(samples.astype(float), (0, -len(samples) % _FRAME or (0 if len(samples) else _FRAME)))
     return np.asarray(10 * np.log10(np.maximum((whole.reshape(-1, _FRAME) ** 2).mean(axis=1), 1.0)))
 
 
 def speech_level(samples: Pcm) -> float:
-    """dB over one bit: the mean power of the frames that are speech. 0 for silence; full scale is 90."""
+    """Mean power of the speech frames, in dB relative to an amplitude of 1. Silence has 0, full scale 90."""
     levels = frame_levels(samples)
     speech = levels[levels >= levels.max() - _SPEECH]
     return float(10 * np.log10((10 ** (speech / 10)).mean()))
 
 
 def pause_noise(reference: Pcm, other: Pcm) -> float | None:
-    """How many dB louder the other is where the reference pauses, sample for sample; None if it doesn't pause, or if
-    they are of different lengths."""
+    """Mean difference in dB between `other` and `reference` during the reference's pauses, sample for sample; positive
+    if `other` is louder. None if the reference has no pause, or the lengths differ."""
     if len(reference) != len(other):
         return None
     ours, theirs = frame_levels(reference), frame_levels(other)

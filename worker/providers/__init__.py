@@ -1,1 +1,2 @@
-"""onnxruntime's execution providers: which run what, with which options, and what became of that."""
+"""onnxruntime's execution providers: their chain, their options, the stages that run on them, and the nodes that really
+did."""

@@ -1,7 +1,8 @@
-"""Which execution providers could run the model here: a chain, which ends at the CPU, and what each would run.
+"""The chain: the execution providers that could run the model here, in order and ending with the CPU, and each one's
+stages.
 
-An accelerator is taken once a trial (`worker.acceleration`) has shown that it is right, and faster unless it was asked
-for by name. Until then the CPU speaks.
+An accelerator is used once a trial (`worker.acceleration`) has shown that it is right, and faster unless the settings
+name it. Until then the CPU speaks.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ COREML, CUDA, TENSORRT, OPENVINO = (NAMES[name] for name in ("coreml", "cuda", "
 
 
 class Judged(Protocol):
-    """What a trial has found, as far as the choice depends on it."""
+    """The part of a trial's verdict that the choice depends on."""
 
     @property
     def reason(self) -> str: ...
@@ -36,18 +37,24 @@ class Judged(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What runs the model now, and what could."""
+    """The execution providers to use now, and better ones that wait for a trial."""
 
     assignment: Assignment
     untried: tuple[str, ...] = ()
-    """Providers that may be better than the one chosen, and wait for their trial."""
+    """Providers that may be better than the chosen one, and wait for their trial."""
 
 
 def chain(settings: WorkerSettings, available: Collection[str], platform: str = "") -> tuple[str, ...]:
-    """The providers to be tried, in order. `platform`: another than this one, as `sys.platform` has it.
+    """The providers to try, in order.
 
-    One that is asked for is tried whether onnxruntime offers it or not, so that its absence is reported. TensorRT and
-    OpenVINO are never taken unasked: the one compiles for minutes, the other wasn't faster where it was measured.
+    A provider that the settings name is included even if onnxruntime doesn't offer it, so that its absence is reported.
+    TensorRT and OpenVINO are never used unless named: TensorRT compiles for minutes, and OpenVINO wasn't faster in
+    measurements.
+
+    Args:
+        settings: the settings.
+        available: the providers that onnxruntime offers.
+        platform: `sys.platform` of another machine than this one; empty for this one.
     """
     best = COREML if (platform or sys.platform) == "darwin" else CUDA
     others = tuple(provider for provider in (best,) if provider in available)
@@ -61,14 +68,20 @@ def chain(settings: WorkerSettings, available: Collection[str], platform: str = 
 
 
 def candidate(provider: str, settings: WorkerSettings, compiled: Path, version: str = "") -> Assignment:
-    """What each stage would run on with that provider, and its options. `compiled`: a folder that is this model's and
-    this onnxruntime's alone; its path names both, because CoreML looks what it has compiled up by path.
+    """Stages and options to run with a provider.
 
-    What no static window can be made of stays on the CPU with those that need one; and everywhere the sine source, 1 %
-    of the work, whose phase has to be exact: CoreML's modulo miscomputes it.
+    A stage that can't be given a static window stays on the CPU if the provider needs one. The sine source stays on the
+    CPU with every provider: it is 1 % of the work, and its phase has to be exact, but CoreML's modulo miscomputes it.
+
+    Args:
+        provider: onnxruntime's name of the provider.
+        settings: the settings.
+        compiled: a folder for this model and this onnxruntime only; its path names both, because CoreML finds its
+            compiled models by path.
+        version: onnxruntime's version; empty for the installed one.
 
     Raises:
-        BadOption: an option that was given isn't the provider's.
+        BadOption: an option that the user gave isn't the provider's.
     """
     options = options_of(provider, settings.provider_options, settings.provider, version or onnxruntime.__version__)
     if isinstance(options, OpenVINOOptions) and not options.num_of_threads:
@@ -84,7 +97,7 @@ def candidate(provider: str, settings: WorkerSettings, compiled: Path, version: 
     frames = window_frames(settings)
     static = StageRecord(provider, pairs, frames)
     if provider == COREML and settings.statistics == "voice":
-        # FRONT_CONTEXT is in frames at 40 Hz, on both sides.
+        # FRONT_CONTEXT, the decoder's context, is in frames at 40 Hz, on both sides.
         return Assignment(front=StageRecord(provider, pairs, frames + 4 * FRONT_CONTEXT), generator=static)
     return Assignment(generator=static)
 
@@ -94,8 +107,8 @@ def _filled(options: OpenVINOOptions, **more: str) -> dict[str, str]:
 
 
 def window_frames(settings: WorkerSettings) -> int:
-    """Frames at 80 Hz of a static window that any window of a segment fits into, with its context on both sides: an
-    even number, because the front makes two at a time."""
+    """Length, in frames at 80 Hz, of a static window that any window of a segment fits into, with its context on both
+    sides. The number is even, because the decoder makes two frames at a time."""
     frames = WindowShape.of(settings).longest + SHORTEST - 1 + 2 * GENERATOR_CONTEXT
     return frames + frames % 2
 
@@ -111,15 +124,15 @@ def choose(
     """The chain's first provider with a verdict in its favour, or else the CPU.
 
     Args:
-        settings: what is asked for.
-        available: what onnxruntime has.
-        without: what was found not to work.
-        verdicts: of trials, by provider.
-        candidates: what each of the chain would run.
+        settings: the settings.
+        available: the providers that onnxruntime offers.
+        without: providers that have failed here.
+        verdicts: the trials' verdicts, by provider.
+        candidates: the stages of each provider of the chain.
         platform: as for `chain`.
 
     Raises:
-        ProviderUnavailable: onnxruntime doesn't have the one that was asked for, or its trial was lost.
+        ProviderUnavailable: onnxruntime doesn't offer the provider that the settings name, or it lost its trial.
     """
     untried: list[str] = []
     for provider in chain(settings, available, platform):

@@ -1,8 +1,9 @@
-"""Execution providers' own options: which there are, what each may be, and since which onnxruntime.
+"""Options of the execution providers: their names, their valid values, and the onnxruntime version that introduced
+each.
 
 Field names and values are the vendors'. A value is text, as onnxruntime takes it; an empty one is not passed on, so
-that onnxruntime's own default holds. What a setting says is checked here, before any session is made, because some
-providers answer a wrong value by leaving everything to the CPU (OpenVINO's does, with onnxruntime 1.24).
+that onnxruntime's own default holds. Options in the settings are checked here, before any session is made, because some
+providers react to a wrong value by leaving everything to the CPU (OpenVINO's does, with onnxruntime 1.24).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from worker.providers.records import NAMES
 
 
 class BadOption(EngineUnavailable):
-    """An option that the user gave isn't one, or isn't accepted. No other provider is tried: nobody asked for that."""
+    """An option that the user gave isn't the provider's, or isn't accepted. No other provider is tried, because the
+    user asked for this one."""
 
 
 def _one_of(*values: str, default: str = "", since: str = "0") -> Any:
@@ -43,31 +45,32 @@ def _path(what: str, **more: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What all have. Frozen, as a verdict is about one set of them."""
+    """Base class of all providers' options. Frozen, because a verdict is about one set of them."""
 
     page: ClassVar[str] = "https://onnxruntime.ai/docs/execution-providers/"
     cache: ClassVar[str] = ""
-    """The option that names the folder for what was compiled, so that the next start needn't compile it again."""
+    """Name of the option for the folder of compiled models, which the next start needn't compile again."""
 
     def as_options(self, version: str) -> tuple[tuple[str, str], ...]:
-        """In the order of their names; without those that onnxruntime `version` doesn't have yet."""
+        """Name and value of each option, sorted by name, without those that onnxruntime `version` doesn't have yet."""
         known = (each for each in fields(self) if Version(version) >= Version(each.metadata["since"]))
         return tuple(sorted((each.name, value) for each in known if (value := getattr(self, each.name))))
 
     def with_cache(self, folder: Path) -> Options:
-        """With that folder, unless another was named."""
+        """The options with `folder` for compiled models, unless the user named another folder."""
         return replace(self, **{self.cache: str(folder)}) if self.cache and not getattr(self, self.cache) else self
 
 
 @dataclass(frozen=True, slots=True)
 class CpuOptions(Options):
-    """onnxruntime's CPU provider takes none."""
+    """Options of onnxruntime's CPU provider, which takes none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoreMLOptions(Options):
-    """Never run by us. Source: https://onnxruntime.ai/docs/execution-providers/CoreML-ExecutionProvider.html, and
-    onnxruntime's `coreml_options.cc`, which raises on any other key. It reports no options back."""
+    """Options of CoreML, which this project has never run. Sources:
+    https://onnxruntime.ai/docs/execution-providers/CoreML-ExecutionProvider.html and onnxruntime's `coreml_options.cc`,
+    which raises on any other key. CoreML's provider doesn't report its options."""
 
     page: ClassVar[str] = "https://onnxruntime.ai/docs/execution-providers/CoreML-ExecutionProvider.html"
     cache: ClassVar[str] = "ModelCacheDirectory"
@@ -75,23 +78,25 @@ class CoreMLOptions(Options):
     ModelFormat: str = _one_of("MLProgram", "NeuralNetwork", default="MLProgram")
     MLComputeUnits: str = _one_of("ALL", "CPUAndGPU", "CPUAndNeuralEngine", "CPUOnly", default="ALL")
     RequireStaticInputShapes: str = _one_of("0", "1", default="1")
-    """Shapes that may change keep nearly everything off the Neural Engine."""
+    """True to require static shapes: variable shapes keep nearly everything off the Neural Engine."""
     EnableOnSubgraphs: str = _one_of("0", "1", default="0")
     SpecializationStrategy: str = _one_of("Default", "FastPrediction", default="FastPrediction", since="1.21")
     AllowLowPrecisionAccumulationOnGPU: str = _one_of("0", "1", since="1.21")
     ProfileComputePlan: str = _one_of("0", "1", since="1.21")
-    """Logs which unit each operation runs on, which onnxruntime's profile doesn't know."""
+    """True to log the unit that runs each operation, which onnxruntime's profile doesn't know."""
     ModelCacheDirectory: str = _path("a folder", since="1.21")
 
 
 @dataclass(frozen=True, slots=True)
 class CudaOptions(Options):
-    """Never run by us. Source: https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html"""
+    """Options of CUDA, which this project has never run. Source:
+    https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html"""
 
     page: ClassVar[str] = "https://onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html"
 
     cudnn_conv_algo_search: str = _one_of("EXHAUSTIVE", "HEURISTIC", "DEFAULT", default="HEURISTIC")
-    """EXHAUSTIVE, onnxruntime's default, searches anew for each new shape, and windows have several."""
+    """Search for convolution algorithms. EXHAUSTIVE, onnxruntime's default, searches again for each new shape, and
+    windows have several."""
     device_id: str = _number("a device's number")
     gpu_mem_limit: str = _number("bytes")
     arena_extend_strategy: str = _one_of("kNextPowerOfTwo", "kSameAsRequested")
@@ -104,7 +109,8 @@ class CudaOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class TensorRTOptions(Options):
-    """Never run by us. Source: https://onnxruntime.ai/docs/execution-providers/TensorRT-ExecutionProvider.html"""
+    """Options of TensorRT, which this project has never run. Source:
+    https://onnxruntime.ai/docs/execution-providers/TensorRT-ExecutionProvider.html"""
 
     page: ClassVar[str] = "https://onnxruntime.ai/docs/execution-providers/TensorRT-ExecutionProvider.html"
     cache: ClassVar[str] = "trt_engine_cache_path"
@@ -124,9 +130,9 @@ _DEVICE = r"(CPU|GPU|NPU)(\.\d+)?"
 
 @dataclass(frozen=True, slots=True)
 class OpenVINOOptions(Options):
-    """Source: https://onnxruntime.ai/docs/execution-providers/OpenVINO-ExecutionProvider.html; run with
-    onnxruntime-openvino 1.24, which raises on an unknown key, leaves everything to the CPU provider on a wrong value,
-    and reports no options back."""
+    """Options of OpenVINO, run with onnxruntime-openvino 1.24. Source:
+    https://onnxruntime.ai/docs/execution-providers/OpenVINO-ExecutionProvider.html. The provider raises on an unknown
+    key, leaves everything to the CPU provider on a wrong value, and doesn't report its options."""
 
     page: ClassVar[str] = "https://onnxruntime.ai/docs/execution-providers/OpenVINO-ExecutionProvider.html"
     cache: ClassVar[str] = "cache_dir"
@@ -154,15 +160,21 @@ KINDS: dict[str, type[Options]] = {
     "openvino": OpenVINOOptions,
     "cpu": CpuOptions,
 }
-"""By the names of the setting `provider`."""
+"""Class of options, by the values of the setting `provider`."""
 
 
 def options_of(provider: str, given: tuple[str, ...], asked: str, version: str) -> Options:
-    """Those of a provider, as onnxruntime names it, with what was given (`KEY=VALUE`) if it is the one `asked` for.
+    """Options of a provider (onnxruntime's name), with the user's options if it is the one that the settings name.
+
+    Args:
+        provider: onnxruntime's name of the provider.
+        given: the user's options, as `KEY=VALUE`.
+        asked: the setting `provider`.
+        version: onnxruntime's version.
 
     Raises:
-        BadOption: a key or value isn't the vendor's, or is too new for onnxruntime `version`; or nobody is asked for
-            whose options they could be.
+        BadOption: a key or value isn't the vendor's, or is too new for onnxruntime `version`; or the setting `provider`
+            is auto or cpu, which take no options.
     """
     if given and asked in ("auto", "cpu"):
         raise BadOption(
@@ -177,7 +189,7 @@ def options_of(provider: str, given: tuple[str, ...], asked: str, version: str) 
 
 
 def given_to(provider: str, given: tuple[str, ...], asked: str) -> frozenset[str]:
-    """Keys of those options that the user gave to that provider; the others are ours."""
+    """Keys of the options that the user gave for the provider; all others are this project's."""
     if NAMES.get(asked) != provider:
         return frozenset()
     return frozenset(pair.partition("=")[0].strip() for pair in given)

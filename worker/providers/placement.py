@@ -1,4 +1,4 @@
-"""Where a graph's nodes ran, from the profile that onnxruntime writes of a session.
+"""Placement of a graph's nodes: the providers that ran them, from the profile that onnxruntime writes of a session.
 
 Source: https://onnxruntime.ai/docs/performance/tune-performance/profiling-tools.html
 """
@@ -26,11 +26,11 @@ _decode = msgspec.json.Decoder(list[_Event]).decode
 
 
 def placement(profile: Path) -> dict[str, int]:
-    """Nodes by the execution provider that ran them, however often each ran. What a provider has compiled into one
-    node is one.
+    """Number of nodes by the execution provider that ran them; a node that ran several times counts once. Nodes that a
+    provider has compiled into one count as one.
 
     Raises:
-        OSError, msgspec.DecodeError: that is no profile.
+        OSError, msgspec.DecodeError: the file isn't a profile.
     """
     ran = {
         (event.name, provider)
@@ -41,22 +41,23 @@ def placement(profile: Path) -> dict[str, int]:
 
 
 class Profiles:
-    """The sessions that were opened while profiles are taken."""
+    """Collector of the sessions that are opened while profiles are taken."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._sessions: list[tuple[str, Any]] = []
 
     def prefix(self, model: Path) -> str:
-        """Of the profile's file."""
+        """Path prefix of the model's profile file."""
         return str(self._folder / f"{len(self._sessions)}-{model.stem}")
 
     def opened(self, model: Path, session: Any) -> None:
+        """Record a session that was opened for the model."""
         self._sessions.append((model.stem, session))
 
     def end(self) -> dict[str, dict[str, int]]:
-        """By the graph's file name without its suffix: where the nodes of those ran that ran at all. From now on the
-        sessions run as others do."""
+        """End profiling. Returns the number of nodes by provider, by the graph's file name without its suffix, for the
+        sessions that ran; if a graph has several sessions, the one in which most nodes ran counts."""
         found: dict[str, dict[str, int]] = {}
         for name, session in self._sessions:
             nodes = placement(Path(session.end_profiling()))
@@ -67,12 +68,12 @@ class Profiles:
 
 
 current: ContextVar[Profiles | None] = ContextVar("current", default=None)
-"""Where `worker.session.open_session` leaves the sessions that it opens."""
+"""Collector for the sessions that `worker.session.open_session` opens in this context; None if no profile is taken."""
 
 
 @contextmanager
 def profiling() -> Iterator[Profiles]:
-    """Every session opened meanwhile, by this thread, is profiled until `Profiles.end`."""
+    """Profile every session that this thread opens inside the `with` block, until `Profiles.end`."""
     with tempfile.TemporaryDirectory(prefix="kokoro-live-profile-") as folder:
         profiles = Profiles(Path(folder))
         token = current.set(profiles)

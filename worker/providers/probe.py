@@ -1,4 +1,5 @@
-"""Are options accepted? Asked of onnxruntime at start, with a graph of one node, before anything is compiled."""
+"""Probe of a provider's options: asks onnxruntime at the start, with a graph of one node, before anything is
+compiled."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from worker.session import session_on
 
 
 def see_accepted(record: StageRecord, given: Collection[str]) -> None:
-    """See that the record's provider takes those of the record's options that were `given` (their keys). A provider
-    that doesn't work without them either isn't their fault, and is found out where it is used.
+    """Check that the record's provider accepts the record's options with the keys in `given`. A provider that doesn't
+    work without them either isn't reported here: the failure shows when the provider is used.
 
     Raises:
-        BadOption: it works only without them.
+        BadOption: the provider works only without the given options.
     """
     try:
         session_on(record, _one_node(), ort.SessionOptions(), given)

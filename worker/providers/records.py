@@ -1,4 +1,4 @@
-"""What each stage of a model runs on."""
+"""Records of the execution provider on which each stage of a model runs."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ NAMES = {
     "openvino": "OpenVINOExecutionProvider",
     "cpu": CPU,
 }
-"""onnxruntime's names, by those of the setting `provider`."""
+"""onnxruntime's names of the providers, by the values of the setting `provider`."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """One stage's execution provider."""
+    """Execution provider of one stage."""
 
     provider: str = CPU
-    """As onnxruntime names it."""
+    """onnxruntime's name of the provider."""
     options: tuple[tuple[str, str], ...] = ()
-    """The provider's own, as onnxruntime takes them."""
+    """Options of the provider, as onnxruntime takes them."""
     window: int = 0
-    """Frames at 80 Hz of the static window that it was compiled for, context included; 0: it takes any length."""
+    """Length of the static window that the stage was compiled for, in frames at 80 Hz with context; 0 if the stage
+    takes any length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """All stages of a model, and the model as a whole where it can't be cut."""
+    """Providers of all stages of a model, and of the whole model for one that can't be split. `front` is the
+    decoder's."""
 
     prosody: StageRecord = StageRecord()
     source: StageRecord = StageRecord()
@@ -41,10 +43,10 @@ class Assignment:
 
     @property
     def provider(self) -> str:
-        """Whose the generator is, which is nine tenths of the work."""
+        """Provider of the generator, which does nine tenths of the work."""
         return self.generator.provider
 
     def stages(self) -> Iterator[tuple[str, StageRecord]]:
-        """Those of a model that was cut, by name, in the order in which they run."""
+        """Stages of a split model by name, in the order in which they run."""
         for name in ("prosody", "source", "front", "generator"):
             yield name, getattr(self, name)

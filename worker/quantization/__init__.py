@@ -1,1 +1,1 @@
-"""The published int8 model as floats, and the texts and stages that models are compared with."""
+"""The published int8 model converted to floats, and the texts and stages for comparing models."""

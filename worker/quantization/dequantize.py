@@ -1,13 +1,13 @@
-"""A model in dynamic int8 as a float graph of the same operations: `(q - zero_point) * scale` for each weight.
+"""Conversion of a dynamic int8 model into a float graph of the same operations: `(q - zero_point) * scale` per weight.
 
-onnxruntime's `quantize_dynamic`, by which the int8 file of Kokoro's v1.0 release was made, writes four patterns:
+onnxruntime's `quantize_dynamic`, which made the int8 file of Kokoro's v1.0 release, writes four patterns:
 
     x -> DynamicQuantizeLinear -> ConvInteger [-> Add bias / scales] -> Cast -> Mul scales    Conv
     x -> DynamicQuantizeLinear -> MatMulInteger -> Cast -> Mul scales                         MatMul
     DynamicQuantizeLSTM                                                                       LSTM
     Gather int8 -> DequantizeLinear                                                           Gather
 
-Each becomes the one float operation on its right. What rounding took from the weights doesn't come back; the ranges of
+Each becomes the one float operation on its right. The weights' rounding errors remain, but the ranges of
 activations are no longer measured and rounded in each run. Patterns are found by structure, never by names.
 """
 
@@ -26,23 +26,23 @@ _PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
 _MARKS = (*_PRODUCTS, "DynamicQuantizeLSTM")
 _LEFT = ("DynamicQuantizeLinear", "DequantizeLinear", *_MARKS)
 _LSTM_FLOATS = 8
-"""Inputs that a quantised LSTM has in common with ONNX's LSTM; its four scales and zero points follow."""
+"""Number of inputs that a quantised LSTM shares with ONNX's LSTM; its four scales and zero points follow them."""
 
 
 def is_dynamic_int8(graph: Graph) -> bool:
-    """Whether the model has operations of dynamic int8, and none of static int8."""
+    """True if the model has operations of dynamic int8, and none of static int8."""
     found = {node.op_type for node in graph.nodes}
     return bool(found & set(_MARKS)) and not found & {"QLinearConv", "QuantizeLinear"}
 
 
 def dequantize(graph: Graph) -> Graph:
-    """Turn the graph's model into float in place; its inputs, outputs and metadata stay.
+    """Convert the graph's model into float in place; its inputs, outputs and metadata stay.
 
     Returns:
-        The graph of the float model. The one that was given is void.
+        The graph of the float model. The given graph is no longer valid.
 
     Raises:
-        UnknownPattern: an operation on integers isn't written as one of the patterns above. The message names it.
+        UnknownPattern: an integer operation doesn't match any of the module's patterns. The message names it.
     """
     floats = _Floats(graph)
     instead: dict[int, Any] = {}
@@ -62,7 +62,7 @@ def dequantize(graph: Graph) -> Graph:
 
 
 class _Floats:
-    """Float weights for quantised ones, each made once."""
+    """Float weights that replace quantised ones; each is made once."""
 
     def __init__(self, graph: Graph) -> None:
         self.tensors: list[Any] = []
@@ -70,14 +70,14 @@ class _Floats:
         self._made: dict[tuple[str, str, str], str] = {}
 
     def weight(self, node: Any, name: str, scale: str, zero_point: str, axis: int = 0) -> str:
-        """The name of a float tensor with the weight's values.
+        """Name of a float tensor with the values of a quantised weight.
 
         Args:
-            node: takes it; for messages.
-            name: the quantised weight, an initializer.
-            scale: float32, one or one for each index along `axis`.
-            zero_point: like `scale`, of the weight's type; empty for 0.
-            axis: of the channels.
+            node: the node that takes the weight; for messages.
+            name: name of the quantised weight, an initializer.
+            scale: name of the scale: one float32, or one for each index along `axis`.
+            zero_point: name of the zero point, shaped like the scale, of the weight's type; empty for 0.
+            axis: the axis of the channels.
         """
         key = name, scale, zero_point
         if key not in self._made:
@@ -92,8 +92,8 @@ class _Floats:
         return self._made[key]
 
     def recurrent(self, node: Any, name: str, scale: str, zero_point: str) -> str:
-        """The same for an LSTM's weight: stored as [directions, inputs, 4 * hidden], the transpose of ONNX's order,
-        with scales [directions] or [directions, 4 * hidden]."""
+        """Name of a float tensor with the values of an LSTM's quantised weight. The weight is stored as [directions,
+        inputs, 4 * hidden], the transpose of ONNX's order, with scales [directions] or [directions, 4 * hidden]."""
         key = name, scale, zero_point
         if key not in self._made:
             values = constant_of(self._graph, node, name).astype(np.float32)
@@ -107,7 +107,7 @@ class _Floats:
 
 
 def _product(graph: Graph, floats: _Floats, node: Any) -> tuple[Any, str]:
-    """A convolution or matrix product in float, and the tensor that it makes: the scaled one."""
+    """A convolution or matrix product in float, and the name of its output, which is the scaled tensor."""
     found = product_of(graph, node)
     right = found.right
     if not found.moving:
@@ -134,7 +134,7 @@ def _lstm(floats: _Floats, node: Any) -> Any:
 
 
 def _gather(graph: Graph, floats: _Floats, node: Any) -> Any:
-    """A look-up in a table of floats; `node` widens what the look-up in integers gives."""
+    """A look-up in a table of floats; `node` dequantises the result of the integer look-up."""
     gather = maker_of(graph, node, node.input[0], "Gather")
     zero_point = node.input[2] if len(node.input) > 2 else ""
     inputs = [floats.weight(node, gather.input[0], node.input[1], zero_point), gather.input[1]]

@@ -1,7 +1,7 @@
-"""What goes wrong when a float model is made of an int8 one."""
+"""The error of the conversion from an int8 model to a float model."""
 
 from __future__ import annotations
 
 
 class QuantizationError(Exception):
-    """The float model can't be made; the message names the file and what to do."""
+    """The float model can't be made; the message names the file and tells the user how to fix it."""

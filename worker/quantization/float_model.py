@@ -1,4 +1,5 @@
-"""A float model file made of an int8 one: read, converted, written alongside, and only then given its name."""
+"""Float model files made from int8 ones: read, converted, written to an unfinished file, and only then given their
+name."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ from worker.split.dynamic_int8 import UnknownPattern
 from worker.split.graph import CannotSplit, load_graph
 
 SOURCE = "kokoro_live.dequantized_sha256"
-"""Key of the file's metadata: sha256 of the int8 file that it was made of."""
+"""Metadata key of a float file whose value is the sha256 of the int8 file that it was made from."""
 
 
 def float_path(model: Path) -> Path:
-    """`kokoro-v1.0.float.onnx` for `kokoro-v1.0.int8.onnx`, alongside it."""
+    """Path of the float file next to its model: `kokoro-v1.0.float.onnx` for `kokoro-v1.0.int8.onnx`."""
     return model.with_name(f"{model.stem.removesuffix('.int8')}.float.onnx")
 
 
@@ -29,10 +30,10 @@ def write_float(model: Path, out: Path) -> None:
 
     Args:
         model: a model in dynamic int8.
-        out: the file to write; one that this function made before is replaced, no other.
+        out: the file to write. An existing file is replaced only if this function made it.
 
     Raises:
-        QuantizationError: it can't be made; the message says why.
+        QuantizationError: the file can't be made; the message says why.
     """
     _check(model, out)
     try:
@@ -71,14 +72,14 @@ def _check(model: Path, out: Path) -> None:
 
 
 def _was_made_here(file: Path) -> bool:
-    """Whether its metadata, which protobuf writes after the graph, have the key."""
+    """True if the file's metadata, which protobuf writes after the graph, have the key `SOURCE`."""
     with file.open("rb") as opened:
         opened.seek(max(0, file.stat().st_size - 4096))
         return SOURCE.encode() in opened.read()
 
 
 def _publish(unfinished: Path, out: Path) -> None:
-    """Give it its name, durably: every process that finds it finds it whole, even after a power cut."""
+    """Give the file its name, durably: every process that finds it finds it complete, even after a power cut."""
     with unfinished.open("rb+") as file:
         os.fsync(file.fileno())
     unfinished.replace(out)

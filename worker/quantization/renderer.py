@@ -1,4 +1,4 @@
-"""A model's stages, run one by one: what each makes is seen, and can be given to another model's."""
+"""A model's stages run one by one, so that the output of each can be examined, or given to another model's stages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Renderer:
     """Speaks whole segments with their own statistics, with noise from a seed, on the CPU with all cores."""
 
     def __init__(self, model: Path, voices: VoiceBank, settings: WorkerSettings, cache: Path) -> None:
-        """
+        """Split the model, or find its stages in the cache, and load them.
+
         Raises:
             Unprepared: the model can't be split.
             EngineUnavailable: onnxruntime can't load a stage.
@@ -46,14 +47,15 @@ class Renderer:
             self._kokoro = Kokoro.from_session(self._prosody, archive)
 
     def prosody(self, script: str, voice: str, row: int | None = None) -> Prosody:
-        """
+        """Prosody of a script.
+
         Args:
             script: phonemes; those that the model doesn't know are left out.
-            voice: one of the file's.
-            row: the number of tokens by which the voice's style is chosen; by default the script's own.
+            voice: name of one of the file's voices.
+            row: the number of tokens that selects the voice's style; by default the script's own.
 
         Raises:
-            EngineError: the model can't speak this.
+            EngineError: the model can't speak the script.
         """
         vocabulary = self._kokoro.tokenizer.vocab
         tokens = [vocabulary[phoneme] for phoneme in script if phoneme in vocabulary]
@@ -65,20 +67,20 @@ class Renderer:
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), style)
 
     def generator_inputs(self, prosody: Prosody, seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Features, harmonics and style.
+        """The generator's inputs: features, harmonics and style.
 
         Raises:
-            EngineError: the model can't speak this.
+            EngineError: the model can't speak the prosody.
         """
         features = _run(self._front, [prosody.text, prosody.f0, prosody.energy, prosody.style])[0]
         [harmonics] = _run(self._source, [prosody.f0, *draw_all(self._noise, seed, prosody.frames)])
         return features, harmonics, prosody.style
 
     def sound(self, prosody: Prosody, seed: int) -> Pcm:
-        """Of a prosody that this model has made, or another.
+        """Samples of a prosody, made by this model or another one.
 
         Raises:
-            EngineError: the model can't speak this.
+            EngineError: the model can't speak the prosody.
         """
         return to_pcm(_run(self._generator, self.generator_inputs(prosody, seed))[0].ravel())
 

@@ -1,4 +1,4 @@
-"""Other nodes in a model: only those that its outputs need, in an order that ONNX allows."""
+"""Replacement of a model's nodes: only nodes that its outputs need are kept, in an order that ONNX allows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from worker.split.graph import Graph
 
 
 def replace_nodes(model: Any, nodes: Sequence[Any], weights: Sequence[Any]) -> None:
-    """Give the model those of these nodes that its outputs need, put in order, and those weights.
+    """Replace the model's nodes and weights by those of the given ones that its outputs need, in a valid order.
 
-    Types of tensors that were known no longer are.
+    Stored tensor types (`value_info`) are removed.
     """
     skeleton = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import)
     skeleton.graph.node.extend(nodes)
@@ -27,7 +27,7 @@ def replace_nodes(model: Any, nodes: Sequence[Any], weights: Sequence[Any]) -> N
 
 
 def _order(graph: Graph, places: Sequence[int]) -> list[int]:
-    """The places so that each comes after those that it needs; otherwise as they were."""
+    """The places ordered so that each comes after those that it depends on; their order is kept otherwise."""
     done: set[int] = set()
     order = []
     for first in places:

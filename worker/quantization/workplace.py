@@ -1,4 +1,5 @@
-"""The folder in which a float model is made: alongside it, one maker at a time, and nothing of a killed one stays."""
+"""Workplaces: the folder in which a float model is made, next to its file, for one process at a time. A killed
+process's files are removed later."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from worker.quantization.error import QuantizationError
 
 @contextmanager
 def workplace(out: Path) -> Iterator[Path]:
-    """An empty folder on the file system of `out`, for all files that are made on the way; gone afterwards.
+    """An empty folder on the file system of `out`, for all intermediate files; removed afterwards.
 
-    onnxruntime's tools put theirs, as large as the model, into the system's folder of temporary files, which may be in
-    memory: meanwhile this one is that. The lock is the kernel's, so it ends with the process that has it, and what that
-    has left is removed by the next.
+    onnxruntime's tools put intermediate files as large as the model into the system's temporary folder, which may be in
+    memory; inside the `with` block this folder takes its place. The lock belongs to the kernel, so it ends with its
+    process, and the next process removes the files that a killed one has left.
 
     Raises:
-        QuantizationError: another process makes `out`.
-        OSError: nothing can be written there.
+        QuantizationError: another process is making `out`.
+        OSError: the folder can't be written.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = out.with_name(f".{out.name}.unfinished")
@@ -47,7 +48,7 @@ def _locked(folder: Path, out: Path) -> Iterator[None]:
     )
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError as error:  # it was done just now, and its folder went
+    except FileNotFoundError as error:  # the other process has just finished and removed its folder
         raise busy from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

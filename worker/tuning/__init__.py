@@ -1,1 +1,2 @@
-"""Measurements of one engine, in a process of its own. Only `supervisor.tuning` and benchmarks enter."""
+"""Measurements of one engine, in a process of its own. Only `supervisor.tuning` and benchmarks may import this
+package."""

@@ -1,4 +1,4 @@
-"""Measures an engine: how soon and how fast it speaks alone, and how much it speaks with all its lanes."""
+"""Measurement of an engine: its time to first audio and speed alone, and its throughput with all inference threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from worker.tuning.records import Round
 Clock = Callable[[], float]
 
 FIRSTS = 3
-"""Times that the first sound is made in one round. It takes a fraction of a second, and its median is wanted."""
+"""Number of first sounds measured in one round. Each takes a fraction of a second, and the median counts."""
 
 
 class Speaking:
@@ -34,9 +34,10 @@ class Speaking:
     ) -> None:
         """
         Args:
+            engine: the engine.
             script: the sentence to speak, in the engine's notation.
-            clock: seconds.
-            enter_lane: called once in each thread that speaks alongside others.
+            clock: returns seconds.
+            enter_lane: called once in each inference thread that speaks concurrently with others.
         """
         self._engine = engine
         self._script = script
@@ -46,9 +47,10 @@ class Speaking:
         self._voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in names else names[0], 1.0),)
 
     def measure(self) -> Round:
-        """
+        """One round of measurements.
+
         Raises:
-            EngineError, ProviderUnavailable: from the engine; also for a sentence that can't be heard.
+            EngineError, ProviderUnavailable: the engine failed, or made no audible sample of the sentence.
         """
         first = median(self._first() for _ in range(FIRSTS))
         started = self._clock()

@@ -1,7 +1,7 @@
-"""A measured engine's process: `python -m worker.tuning.process LIFELINE`.
+"""The process that measures an engine: `python -m worker.tuning.process LIFELINE`.
 
-Its input is `WorkerSettings` as a line of JSON, and an empty line for each `Round` that is wanted. `Failed` is the last
-answer. Output of libraries goes to standard error, so that answers stay alone.
+Its input is `WorkerSettings` as a line of JSON, and an empty line for each `Round` requested. `Failed` is the last
+answer. Libraries' output goes to standard error, so that standard output holds answers only.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from worker.tuning.measure import Speaking
 from worker.tuning.records import Failed, Record, decode_settings, encode
 
 SENTENCE = SAMPLE_SENTENCES[0]
-"""Of 66 phonemes: about 4 s of speech, in a dozen windows."""
+"""Sentence of the measurements: 66 phonemes, about 4 s of speech in a dozen windows."""
 
 
 def main() -> NoReturn:
-    """`LIFELINE`: the descriptor of a pipe whose end is the end of this process."""
+    """Run the process. Its argument `LIFELINE` is the descriptor of a pipe whose end ends this process."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     setproctitle("kokoro-live: tuning")
@@ -39,11 +39,11 @@ def main() -> NoReturn:
     for record in records(decode_settings(next(lines)), lines):
         answers.write(encode(record))
         answers.flush()
-    os._exit(0)  # native libraries that crash at their end would be told of as a failed measurement
+    os._exit(0)  # a native library that crashes at exit would look like a failed measurement
 
 
 def records(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Record]:
-    """Load the engine, then measure it once for each item of `asked`."""
+    """Load the engine, then measure it once for each item of `asked`. A failure is the last record."""
     try:
         _try_providers(settings)
         place_process(settings)
@@ -59,7 +59,8 @@ def records(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Recor
 
 
 def _try_providers(settings: WorkerSettings) -> None:
-    """Have execution providers judged that the server would try in the background, so that its own choice is measured.
+    """Run the trials that the server would run in the background, so that the measured engine uses the server's own
+    choice of provider.
 
     Raises:
         EngineUnavailable: a verdict can't be stored.

@@ -1,4 +1,4 @@
-"""Messages between `supervisor.tuning` and a measured engine's process: one line of JSON each."""
+"""Messages between `supervisor.tuning` and the process that measures an engine: one line of JSON each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Round(msgspec.Struct, frozen=True, tag="round"):
     alone: float
     """Seconds of audio per second, one sentence at a time."""
     together: float
-    """Seconds of audio per second, as many sentences at once as the engine takes."""
+    """Seconds of audio per second, with as many concurrent sentences as the engine takes."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
@@ -31,22 +31,24 @@ Record = Round | Failed
 
 
 def encode(record: Record | WorkerSettings) -> bytes:
-    """One line of JSON, with its end."""
+    """One line of JSON with its line end."""
     return msgspec.json.encode(record, enc_hook=_text_of_path) + b"\n"
 
 
 def decode_settings(line: bytes) -> WorkerSettings:
-    """
+    """Settings from a line of JSON.
+
     Raises:
-        msgspec.DecodeError: the line holds something else.
+        msgspec.DecodeError: the line isn't valid settings.
     """
     return _settings(line)
 
 
 def decode_record(line: bytes) -> Record:
-    """
+    """A message from a line of JSON.
+
     Raises:
-        msgspec.DecodeError: the line holds something else.
+        msgspec.DecodeError: the line isn't a valid message.
     """
     record: Record = _record(line)
     return record
