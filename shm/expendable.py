@@ -10,8 +10,8 @@ caller ──requests──► fork (reads, answers, may die)
        ──lifeline──► keeper
 ```
 
-The token is 16 random bytes, with a byte after it for the fork's exit status or signal. It ends what a dead fork may
-have left half-written, so a reply is whole or none.
+The token is 16 random bytes, with a byte after it for the fork's exit status or signal. The token ends any reply that a
+dead fork may have left half-written, so a reply is whole or none.
 """
 
 from __future__ import annotations

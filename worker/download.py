@@ -28,12 +28,12 @@ download is held up."""
 
 
 class _Cut(Exception):
-    """This try failed; the next one may bring the rest."""
+    """The present try failed; the next one may bring the rest."""
 
 
 def open_session(*, connect_seconds: float = 30.0, idle_seconds: float = 60.0) -> aiohttp.ClientSession:
-    """HTTP session for downloads of any length: only connecting and silence have time limits. It honours HTTP_PROXY and
-    related variables."""
+    """HTTP session for downloads of any length: only connecting and silence have time limits. The session honours
+    HTTP_PROXY and related variables."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds, sock_read=idle_seconds)
     return aiohttp.ClientSession(timeout=timeout, trust_env=True, headers=_HEADERS, auto_decompress=False)
 

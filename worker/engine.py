@@ -89,7 +89,7 @@ class Engine(Protocol):
 
         Raises:
             EngineError: the utterance can't be spoken; raised by `next`.
-            Cancelled: nobody wants the utterance any more; raised by `next`.
+            Cancelled: `Utterance.cancellation` was set; raised by `next`.
         """
         ...
 

@@ -28,7 +28,7 @@ class Progress:
 
     name: str
     received: int
-    """Number of bytes present, including those of an earlier download. It falls when a download has to start again."""
+    """Number of bytes present, including those of an earlier download. A restart lowers it."""
     total: int
     """Size of the published file in bytes."""
     note: str = ""

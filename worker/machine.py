@@ -22,7 +22,7 @@ def processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     except OSError:
-        pass  # only Linux has it
+        pass  # the file exists on Linux only
     return platform.processor() or platform.machine()
 
 

@@ -120,8 +120,8 @@ KNOWN: dict[str, KnownFile] = {
         ),
     )
 }
-"""Published files by file name. The hashes are those of the releases' assets and of Git LFS; the alternatives are those
-of the release `model-files-v1.1`, which has the same names and the same voices."""
+"""Published files by file name. The hashes come from the releases' assets and from Git LFS; the alternative hashes come
+from the release `model-files-v1.1`, which has the same names and the same voices."""
 
 DEFAULT = ("kokoro-v1.0.int8.onnx",)
 """Files that are needed to speak with Kokoro. The int8 model sounds as good as the model of 325 MB (DNSMOS p808 4.03

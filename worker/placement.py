@@ -45,7 +45,7 @@ def sharers(slot: int, slots: int, accelerated: bool) -> tuple[int, int]:
 
 
 class Place:
-    """Placement of this process. It may be given another slot of the same kind later."""
+    """Placement of this process. The process may be given another slot of the same kind later."""
 
     def __init__(self) -> None:
         self._cpus = _by_core(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None

@@ -87,7 +87,7 @@ def open_session(model: Path, settings: WorkerSettings, record: StageRecord = ON
 def session_on(record: StageRecord, model: str | bytes, options: Any, given: Collection[str] = ()) -> Any:
     """A session whose first provider is the record's and has accepted the record's options.
 
-    onnxruntime's own reaction to a provider's failure, a session on the CPU and a line on standard output, is disabled.
+    onnxruntime's default reaction to a provider's failure, a session on the CPU and a line on standard output, is off.
 
     Args:
         record: the provider, with its options.

@@ -40,7 +40,7 @@ class StreamOutput:
             self.segments.popleft()
 
     def send_marks(self, order: SegmentOrder, marks: tuple[Mark, ...]) -> None:
-        """Send a block's marks. They precede the commit of their block, which may have to wait for room."""
+        """Send a block's marks. Marks precede the commit of their block, which may have to wait for room."""
         for first in range(0, len(marks) if order.marks else 0, MAX_MARKS):
             packed = pack_marks(marks[first : first + MAX_MARKS])
             self.send(Marks(order.generation, order.stream, order.segment, packed))

@@ -1,7 +1,7 @@
 """Make the embedded voices from the published file: `python -m worker.voice_tables voices-v1.0.bin`.
 
-Each table of 510 styles becomes two factors of rank 12. Run it again when Kokoro's voices are published anew, and give
-the new file a name of its own in `worker.low_rank`.
+Each table of 510 styles becomes two factors of rank 12. Run this script again when Kokoro's voices are published again,
+and give the new file a name of its own in `worker.low_rank`.
 """
 
 from __future__ import annotations

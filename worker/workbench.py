@@ -65,7 +65,7 @@ class Workbench:
         self._vocodes_in_windows = engine.info.first_block > 0
 
     def handle(self, message: OrderMessage) -> None:
-        """Handle a message from the front. It never waits for an engine."""
+        """Handle a message from the front. The call never waits for an engine."""
         with self._changed:
             match message:
                 case SegmentOrder():
@@ -181,7 +181,7 @@ class Workbench:
         try:
             return segment.advance(self._engine), ""
         except Cancelled:
-            return None, "the engine gave up a segment that nobody had cancelled"  # dropped if it is forgotten
+            return None, "the engine gave up a segment that nobody had cancelled"  # dropped for an unwanted one
         except EngineError as error:
             return None, str(error)
         except ProviderUnavailable as error:
@@ -223,5 +223,5 @@ class Workbench:
             for segment in self._in_inference:
                 segment.cancellation.set()
             self._studying.set()
-            self._arena = None  # gives its memory back, and a descriptor
+            self._arena = None  # releases its memory and a descriptor
             self._changed.notify_all()

@@ -24,7 +24,7 @@ _CROWDING = 0.5
 
 
 class CostModel:
-    """Cost model of one engine, model and provider. It reads no clock, so equal observations give equal figures.
+    """Cost model of one engine, model and provider. The model reads no clock, so equal observations give equal figures.
 
     An engine makes a segment whole, in `a + b * tokens` seconds, or vocodes it in windows: prosody takes `a + b *
     tokens` seconds and the vocoder `v` for each second of audio. A script's work and audio shrink as speed grows.

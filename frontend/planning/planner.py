@@ -37,10 +37,10 @@ def plan(
 ) -> Iterator[Segment]:
     """The text's segments, in order; each unit belongs to one of them. Pure: equal arguments give equal segments.
 
-    The plan minimises the time until the first sound, plus prices for bad cuts, plus a steep price for silence that the
-    profile predicts (`frontend.planning.row`). It is lazy: the first segment needs only the first sentence, unless that
-    is shorter than the minimum; a later segment needs one sentence more than it holds. Each segment is planned in a row
-    of a bounded number of tokens, so the time is linear in the text's length.
+    The plan minimises the time until the first sound, plus prices for bad cuts, plus a steep price for silence that
+    the profile predicts (`frontend.planning.row`). The plan is lazy: the first segment needs only the first sentence,
+    unless that is shorter than the minimum; a later segment needs one sentence more than it holds. Each segment is
+    planned in a row of a bounded number of tokens, so the time is linear in the text's length.
 
     A segment always ends at a paragraph's end, and at a pause or a change of pace that markup asks for. If the engine
     takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to nothing.
@@ -149,7 +149,7 @@ class _Planner:
 
     def _may_join(self, units: list[Unit]) -> bool:
         if units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:
-            return False  # known without the next sentence
+            return False  # decided without pronouncing the next sentence
         following = self._source.peek()
         return bool(following) and not parts(units[-1], following[0])
 

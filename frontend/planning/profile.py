@@ -1,5 +1,4 @@
-"""Cost profiles: an engine's costs as stored figures, from which plans are made. A profile changes rarely and on
-purpose."""
+"""Cost profiles: an engine's stored cost figures, from which plans are made; they change rarely."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """DNSMOS: Microsoft's published networks, which predict listeners' opinion of speech on a scale from 1 to 5.
 
-The Python package speechmos contains the networks. Its own code needs librosa, and with that numba and scikit-learn,
-for one mel spectrogram; this module computes the spectrogram with numpy, as librosa does.
+The Python package speechmos contains the networks. speechmos's own code needs librosa, and with that numba and
+scikit-learn, for one mel spectrogram; this module computes the spectrogram with numpy, as librosa does.
 
 Sources: Reddy et al., "DNSMOS" (2021) for P.808; Reddy et al., "DNSMOS P.835" (2022) for the other scores.
 """

@@ -15,7 +15,7 @@ _RATE = 16_000
 
 
 class Recognizer:
-    """One Whisper model for all recordings. It takes about 0.4 s on one core for any recording of up to 30 s."""
+    """One Whisper model for all recordings. Recognition takes about 0.4 s on one core for up to 30 s of audio."""
 
     @staticmethod
     def is_installed() -> bool:

@@ -1,7 +1,7 @@
 """The process that measures an engine: `python -m worker.tuning.process LIFELINE`.
 
-Its input is `WorkerSettings` as a line of JSON, and an empty line for each `Round` requested. `Failed` is the last
-answer. Libraries' output goes to standard error, so that standard output holds answers only.
+The process's input is `WorkerSettings` as a line of JSON, and an empty line for each `Round` requested. `Failed` is the
+last answer. Libraries' output goes to standard error, so that standard output holds answers only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SENTENCE = SAMPLE_SENTENCES[0]
 
 
 def main() -> NoReturn:
-    """Run the process. Its argument `LIFELINE` is the descriptor of a pipe whose end ends this process."""
+    """Run the process. The argument `LIFELINE` is the descriptor of a pipe whose end ends this process."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     setproctitle("kokoro-live: tuning")
