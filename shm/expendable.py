@@ -274,7 +274,7 @@ class _Link:
             self.process.kill()
 
     def kill_server(self) -> None:
-        """Kill the fork, or the keeper if the fork's process id isn't known yet."""
+        """Kill the fork, or both processes if the fork's process id isn't known yet."""
         with suppress(ProcessLookupError):
             os.kill(self.server or self.process.pid, signal.SIGKILL)
 

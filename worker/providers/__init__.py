@@ -1,2 +1,1 @@
-"""onnxruntime's execution providers: their chain, their options, the stages that run on them, and the nodes that really
-did."""
+"""onnxruntime's execution providers: their chain, their options, and the stages and nodes that run on them."""

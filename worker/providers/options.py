@@ -78,12 +78,12 @@ class CoreMLOptions(Options):
     ModelFormat: str = _one_of("MLProgram", "NeuralNetwork", default="MLProgram")
     MLComputeUnits: str = _one_of("ALL", "CPUAndGPU", "CPUAndNeuralEngine", "CPUOnly", default="ALL")
     RequireStaticInputShapes: str = _one_of("0", "1", default="1")
-    """True to require static shapes: variable shapes keep nearly everything off the Neural Engine."""
+    """Requirement of static shapes: variable shapes keep nearly everything off the Neural Engine."""
     EnableOnSubgraphs: str = _one_of("0", "1", default="0")
     SpecializationStrategy: str = _one_of("Default", "FastPrediction", default="FastPrediction", since="1.21")
     AllowLowPrecisionAccumulationOnGPU: str = _one_of("0", "1", since="1.21")
     ProfileComputePlan: str = _one_of("0", "1", since="1.21")
-    """True to log the unit that runs each operation, which onnxruntime's profile doesn't know."""
+    """Log of the unit that runs each operation, which onnxruntime's profile doesn't know."""
     ModelCacheDirectory: str = _path("a folder", since="1.21")
 
 
