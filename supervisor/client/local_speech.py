@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """A segment that threads work at, or will."""
+    """A segment that a thread makes, or will make."""
 
     segment: Segment
     utterance: Utterance
     made: SimpleQueue[Block | Exception | None] = field(default_factory=SimpleQueue)
-    """Its blocks as they are made; None at its end, or what went wrong."""
+    """Blocks of the segment as they are made; None at its end, or the error."""
 
 
 class LocalSpeech:
-    """One engine of this process, and what it reads from."""
+    """An engine in this process, with a text pipeline."""
 
     def __init__(self, settings: WorkerSettings) -> None:
         """Load the engine that the settings ask for.
@@ -165,7 +165,7 @@ def _taken(taken: _Making, joiner: Joiner) -> Generator[Piece, None, None]:
 
 
 def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
-    """Of the segment that the joiner has just been given whole."""
+    """Words of the segment that the joiner has just been given whole."""
     from frontend.timestamps.align import align
 
     if joiner.placed is None:  # it doesn't sound
