@@ -84,6 +84,7 @@ class LocalSpeech:
         from frontend.planning.planner import Limits, plan
         from frontend.planning.profile import guess
         from frontend.streams.joins import Joiner
+        from frontend.text.east_asian import LanguageUnavailable
         from frontend.text.espeak import EspeakUnavailable
         from frontend.text.segment import Notation
 
@@ -109,7 +110,7 @@ class LocalSpeech:
                 yield from _taken(making[0], joiner)
                 making.popleft()
             yield from _pieces(joiner.finish())
-        except EspeakUnavailable as error:
+        except (EspeakUnavailable, LanguageUnavailable) as error:
             raise CannotSpeak(str(error)) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
