@@ -259,6 +259,13 @@ MUTATIONS = (
         ("tests/system/test_deadly_texts.py", "-k", "SIGKILL"),
     ),
     Mutation(
+        "languages-load-before-suspects",
+        "frontend/process.py",
+        "                if message.suspected:\n",
+        "                if False:\n",
+        ("tests/system/test_deadly_texts.py", "-k", "language"),
+    ),
+    Mutation(
         "answered-text-is-cleared",
         "frontend/contract/in_flight.py",
         "                self._tell(Cleared(digest))\n",
@@ -275,7 +282,7 @@ MUTATIONS = (
     Mutation(
         "endless-loop-is-a-hang",
         "frontend/scheduling/watchdog.py",
-        "used >= sample.work.limit or",
+        "used >= first.work.limit or",
         "False or",
         ("tests/frontend/scheduling/test_watchdog.py",),
     ),

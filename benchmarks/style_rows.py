@@ -106,7 +106,7 @@ def _pitches(prosody: Prosody) -> NDArray[np.float64]:
     """Median F0 of each of the script's characters; 0 of one that lasts no frame."""
     ends = 2 * np.cumsum(prosody.durations)
     f0 = prosody.f0.ravel()
-    return np.array([np.median(f0[a:b]) if b > a else 0.0 for a, b in itertools.pairwise(ends)])
+    return np.array([np.median(f0[a:b]) if b > a else 0.0 for a, b in itertools.pairwise(ends[:-1])])
 
 
 def _script(sentence: Sentence) -> str:

@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import sys
+from functools import partial
 
 from aiohttp import web
 from setproctitle import setproctitle
@@ -97,12 +98,13 @@ class Front:
         self._metrics = Metrics(files, Drift(state_folder() / "real_time_factors.json"))
         self._settings = settings
         espeak.start(self._metrics.g2p_restarted)
-        espeak.start(self._metrics.g2p_restarted)
         self._g2p = G2P(pronounced=self._metrics.pronounced)
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
-        self._pipeline = TextPipeline(self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon)
+        self._pipeline = TextPipeline(
+            self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+        )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
@@ -111,6 +113,8 @@ class Front:
         self._in_flight = InFlight(self._tell)
         self._end = asyncio.Event()
         self._answered = False
+        self._loading: asyncio.Future[None] | None = None
+        """English loads once an engine has come that wants phonemes."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish what streams."""
@@ -179,6 +183,9 @@ class Front:
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
+        if self._loading is None and message.engine and message.engine.speaks == "phonemes":
+            # misaki's lexicon takes some tenths of a second, which the first listener would wait for.
+            self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:
         try:
@@ -208,6 +215,9 @@ class Front:
                 os.close(memory)  # the mapping stays
             case Suspects():
                 self._in_flight.heed(message)
+                if message.suspected:
+                    # A kill from outside while this loads would be held against the text that waits for it.
+                    self._scheduler.prepare(partial(self._g2p.words, "a", "en-us"))
             case Drain():
                 self._oriented.set()
                 self._end.set()

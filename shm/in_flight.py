@@ -1,4 +1,4 @@
-"""Which texts a front has in the works, in memory that outlives it: after its death the supervisor reads who did it.
+"""The texts that a front is answering, in memory that outlives it: after its death the supervisor reads them.
 
 A board is anonymous shared memory with `SLOTS` places, written by the front and read by the supervisor after the
 front's end:

@@ -106,7 +106,7 @@ class WorkerSettings:
     )
     first_window: float = field(
         default=0.3,
-        metadata={"help": "Seconds of sound in a segment's first window, and in its second."},
+        metadata={"help": "Seconds of sound in a segment's first window, and in its second; at most --window."},
     )
     window_growth: float = field(
         default=1.3, metadata={"help": "How much longer each window is than the one before it, up to --window."}
@@ -160,6 +160,10 @@ class WorkerSettings:
             raise ValueError(f"window must be 0.3 to 30 seconds, not {self.window}")
         if not 0.15 <= self.first_window <= 5:
             raise ValueError(f"first_window must be 0.15 to 5 seconds, not {self.first_window}")
+        if self.first_window > self.window:
+            raise ValueError(
+                f"first_window is {self.first_window}, and window, the largest, only {self.window} seconds"
+            )
         if not 1 <= self.window_growth <= 4:
             raise ValueError(f"window_growth must be 1 to 4, not {self.window_growth}")
         if self.compile_timeout <= 0:

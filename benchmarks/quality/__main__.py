@@ -22,8 +22,6 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-import onnx
-
 from benchmarks.machine import machine
 from benchmarks.quality import corpus, ways
 from benchmarks.quality.findings import Finding, cut_findings, finding
@@ -35,7 +33,9 @@ from worker.checksum_cache import cached_sha256_of
 from worker.engine import EngineError, EngineUnavailable
 from worker.hearing.opinion import OpinionScorer
 from worker.hearing.recognizer import Recognizer
-from worker.quantization.dequantize import dequantize, is_dynamic_int8
+from worker.quantization.dequantize import is_dynamic_int8
+from worker.quantization.error import QuantizationError
+from worker.quantization.float_model import write_float
 from worker.split.graph import load_graph
 
 
@@ -65,7 +65,7 @@ def main() -> int:
         parser.error("nobody can listen: install the extra `quality` (pip install -c constraints.txt -e '.[quality]')")
     try:
         return 0 if Comparison(arguments).report() else 1
-    except (EngineError, EngineUnavailable, OSError, ValueError) as error:
+    except (EngineError, EngineUnavailable, OSError, QuantizationError, ValueError) as error:
         parser.error(str(error))
 
 
@@ -125,13 +125,10 @@ def float_of(model: Path, out: Path) -> Path | None:
     """The model in floats, written into the folder unless it is there; None if it isn't in dynamic int8."""
     made = out / f"{model.stem}.float-{cached_sha256_of(model)[:16]}.onnx"
     if not made.exists():
-        graph = load_graph(model)
-        if not is_dynamic_int8(graph):
+        if not is_dynamic_int8(load_graph(model)):
             return None
         out.mkdir(parents=True, exist_ok=True)
-        unfinished = made.with_suffix(".unfinished")
-        onnx.save(dequantize(graph).model, unfinished)
-        unfinished.replace(made)
+        write_float(model, made)
     return made
 
 

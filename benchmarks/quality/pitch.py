@@ -21,7 +21,7 @@ _VOICED = 0.6
 _AUDIBLE = 200.0
 """Root mean square of 16-bit samples below which a frame is silence."""
 
-_BEFORE = SAMPLE_RATE // 2
+_BEFORE = SAMPLE_RATE
 """Samples: how far before a cut its pitch is looked for."""
 
 _LAST = 10

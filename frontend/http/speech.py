@@ -111,6 +111,7 @@ class SpeechHandler:
     async def _answer(self, request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
         started = time.monotonic()
         call = speech_call(fields, self._settings.max_input_characters, captioned=captioned)
+        log.debug("the text is %r", call.text)
         killpoint("parsed")
         with self._in_flight.answering(call.text):
             return await self._speak(request, call, started)
@@ -129,15 +130,11 @@ class SpeechHandler:
                 whole = not call.streamed or (
                     call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
                 )
-                with closing(self._encoders.open(call.format, call.sample_rate, whole=whole)) as encoding:
-                    self._metrics.stream_opened()
-                    try:
-                        answer = _Answer(
-                            request, call, stream, encoding, Listening(self._metrics, started, asked.stages), turn
-                        )
-                        return await (self._clip(answer) if whole else self._stream(answer))
-                    finally:
-                        self._metrics.stream_closed()
+                opened = self._encoders.open(call.format, call.sample_rate, whole=whole)
+                with closing(opened) as encoding, self._metrics.speaking():
+                    listening = Listening(self._metrics, started, asked.stages)
+                    answer = _Answer(request, call, stream, encoding, listening, turn)
+                    return await (self._clip(answer) if whole else self._stream(answer))
 
     async def _stream(self, answer: _Answer) -> web.StreamResponse:
         request, stream, listening, framing = answer.request, answer.stream, answer.listening, answer.framing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Literal
 
@@ -100,13 +101,14 @@ class Metrics:
         self._histograms["request_duration_seconds"].labels(endpoint).observe(seconds)
         self._look()
 
-    def stream_opened(self) -> None:
-        """A request is being spoken from now on."""
+    @contextmanager
+    def speaking(self) -> Iterator[None]:
+        """A request is being spoken inside the context."""
         self._gauges["active_streams"].inc()
-
-    def stream_closed(self) -> None:
-        """A request is no longer being spoken."""
-        self._gauges["active_streams"].dec()
+        try:
+            yield
+        finally:
+            self._gauges["active_streams"].dec()
 
     def speech_began(self, seconds: float) -> None:
         """The first sample of speech went to the socket, `seconds` after the request came."""

@@ -117,11 +117,11 @@ def _rounded(figure: float) -> float:
     return float(f"{_GRID ** round(math.log(figure, _GRID)):.4g}")
 
 
-GUESS = Profile(per_token=0.05, audio_per_token=0.07)
-"""Before anything was measured: Kokoro in fp32 on one thread of a slow processor; 27.7 s of audio for 400 tokens."""
+GUESS = Profile(per_token=0.04, audio_per_token=0.065)
+"""Before anything was measured: the published int8 file on one core of the machine that docs/first-audio.md names."""
 
-WINDOWED_GUESS = Profile(per_token=0.006, audio_per_token=0.07, per_audio=0.64, first_block=0.3)
-"""The same, vocoded in windows: a ninth of the work is prosody, and the rest the vocoder's."""
+WINDOWED_GUESS = Profile(per_token=0.0045, audio_per_token=0.065, per_audio=0.6, first_block=0.3)
+"""The same, vocoded in windows: prosody with what precedes the first window, and the vocoder."""
 
 
 def guess(first_block: float = 0.0) -> Profile:

@@ -38,4 +38,4 @@ class Reader:
         if request.phonemes:
             return phoneme_sentences(request.text, notation)
         marked = parse_markup(request.markup, request.text, request.language, notation, self._max_pause_seconds)
-        return self._pipeline.sentences(marked, request.language, notation)
+        return self._pipeline.sentences(marked, request.language, notation, request.speed)

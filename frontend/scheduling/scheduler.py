@@ -99,6 +99,10 @@ class Scheduler:
         self._standing.look()
         return stream
 
+    def prepare(self, work: Callable[[], object]) -> None:
+        """Do `work` in the thread that reads texts, before it reads another."""
+        self._executor.submit(work)
+
     async def idle(self) -> None:
         """Wait until something can speak and nothing is being spoken."""
         await self._standing.idle.wait()

@@ -74,6 +74,8 @@ class Watchdog:
         self._last_sign = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
         self._sample: _Sample | None = None
+        """The first since the worker became late with this work."""
+        self._latest: _Sample | None = None
 
     def sign_of_life(self) -> None:
         """The worker said something, or was given its first segment after having none."""
@@ -104,7 +106,7 @@ class Watchdog:
             if now < work.due - self._patience:
                 self._arm(self._next_look())
                 return
-            self._sample = _Sample(work, now, self._computed())
+            self._sample = self._latest = _Sample(work, now, self._computed())
             # Where this process was too busy to look in time, the worker still gets its time to be seen computing.
             self._arm(max(work.due, now + self._patience))
         elif now < work.due:
@@ -114,13 +116,14 @@ class Watchdog:
         else:
             self._arm(now + self._patience)
 
-    def _hangs(self, sample: _Sample, now: float) -> bool:
-        computed = self._computed()
-        if computed is None or sample.computed is None:
+    def _hangs(self, first: _Sample, now: float) -> bool:
+        before, self._latest = self._latest, _Sample(first.work, now, self._computed())
+        computed = self._latest.computed
+        if computed is None or before is None or before.computed is None or first.computed is None:
             return True
-        used = computed - sample.computed
-        still = used < STILL * (now - sample.at)
-        return still or used >= sample.work.limit or now >= sample.work.since + STARVED * sample.work.limit
+        still = computed - before.computed < STILL * (now - before.at)
+        used = computed - first.computed
+        return still or used >= first.work.limit or now >= first.work.since + STARVED * first.work.limit
 
     def _most_urgent(self) -> _Work | None:
         """The work that is due first; None while nothing is expected of the worker."""

@@ -20,6 +20,10 @@ class BadKey(ValueError):
     """The keys can't be used as they are. The message says where, and never what the key is."""
 
 
+class NoKey(BadKey):
+    """The file was read, and has no key."""
+
+
 def checked(keys: Iterable[str]) -> tuple[str, ...]:
     """The keys as they are.
 
@@ -37,7 +41,8 @@ def read_keys(file: Path) -> tuple[str, ...]:
     """One key a line; empty lines and those that begin with `#` don't count.
 
     Raises:
-        BadKey: the file can't be read, has no key, or one that no client could send.
+        NoKey: the file has none.
+        BadKey: the file can't be read, or has a key that no client could send.
     """
     try:
         lines = [line.strip() for line in file.read_text().splitlines()]
@@ -49,7 +54,7 @@ def read_keys(file: Path) -> tuple[str, ...]:
     except BadKey as error:
         raise BadKey(f"api_key_file {file}: {error}") from error
     if not keys:
-        raise BadKey(f"api_key_file {file} has no key in it: write one a line")
+        raise NoKey(f"api_key_file {file} has no key in it: write one a line")
     return keys
 
 
@@ -65,7 +70,7 @@ class ApiKeys:
 
     @property
     def demanded(self) -> bool:
-        """Somebody has to have a key. A file that has none, or is gone, lets nobody in rather than everybody."""
+        """Clients need a key. An emptied file revokes its keys, and lets nobody in rather than everybody."""
         return bool(self._given) or self._file is not None
 
     def match(self, offered: str) -> bytes | None:
@@ -89,6 +94,10 @@ class ApiKeys:
         if version != self._version:
             try:
                 keys = read_keys(self._file)
+            except NoKey as error:
+                self._version, self._filed = version, []
+                log.error("%s; its keys are revoked", error)
+                return self._filed
             except BadKey as error:
                 self._changed(version, str(error))
                 return self._filed

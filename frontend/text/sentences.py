@@ -17,9 +17,10 @@ _NEEDS_NONE = "。！？｡।॥؟۔።։။"
 _CLOSERS = re.escape("\"'”’»›)]}*_」』）】〉》〕］｝")
 
 _END = re.compile(
-    rf"(?P<stops>[{_NEEDS_SPACE}{_NEEDS_NONE}]+)"
+    rf"(?P<stops>\.(?: \.){{2,5}}(?! ?\.)|[{_NEEDS_SPACE}{_NEEDS_NONE}]+)"
     rf"(?P<closers>(?:[{_CLOSERS}]|\[\d{{1,3}}\])*(?: »(?=\s|$))?)"
 )
+_ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24}) )?[\"'“‘(\[«¿¡*_]*([^\s\"“(\[«]+)$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,3}")
@@ -42,7 +43,28 @@ def sentences(text: str, language: str) -> Iterator[str]:
     Lazy by paragraph; linear time. Words are never cut, but for scripts that put no space after a sentence.
     """
     for stretch in stretches(text):
-        yield from _split(stretch, language.partition("-")[0])
+        for item in _items(stretch):
+            yield from _split(item, language.partition("-")[0])
+
+
+def _items(stretch: str) -> Iterator[str]:
+    """The items of a list in one line: "1.) The first 2.) The second"; anything else as it is."""
+    first = _ITEM.match(stretch)
+    if first is None:
+        yield stretch
+        return
+    start, last = 0, first
+    for item in _ITEM.finditer(stretch, first.end()):
+        if item["style"] == last["style"] and item["bullet"] == last["bullet"] and _follows(last["nth"], item["nth"]):
+            yield stretch[start : item.start()].strip()
+            start, last = item.start(), item
+    yield stretch[start:]
+
+
+def _follows(one: str, other: str) -> bool:
+    if one.isdecimal() and other.isdecimal():
+        return int(other) == int(one) + 1
+    return ord(other[0]) == ord(one[0]) + 1
 
 
 def _split(stretch: str, language: str) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frontend.text.prosody import Pauses
+
 
 @dataclass(frozen=True, slots=True)
 class TextSettings:
@@ -25,8 +27,24 @@ class TextSettings:
         default=60.0, metadata={"help": "The most silence that the markup of one request may ask for, in seconds."}
     )
 
+    heading_pause_seconds: float = field(
+        default=0.9, metadata={"help": "Silence after a heading, in seconds at speed 1."}
+    )
+    item_pause_seconds: float = field(
+        default=0.5, metadata={"help": "Silence after an item of a list, in seconds at speed 1."}
+    )
+    paragraph_pause_seconds: float = field(
+        default=0.7, metadata={"help": "Silence after a paragraph, in seconds at speed 1."}
+    )
+
     def __post_init__(self) -> None:
         if self.lexicon is not None and not self.lexicon.is_file():
             raise ValueError(f"lexicon: there is no file {self.lexicon}")
-        if self.max_pause_seconds < 0:
-            raise ValueError(f"max_pause_seconds must be 0 or more, not {self.max_pause_seconds:g}")
+        for name in ("max_pause", "heading_pause", "item_pause", "paragraph_pause"):
+            if (seconds := getattr(self, f"{name}_seconds")) < 0:
+                raise ValueError(f"{name}_seconds must be 0 or more, not {seconds:g}")
+
+    @property
+    def pauses(self) -> Pauses:
+        """Those after headings, items and paragraphs."""
+        return Pauses(self.heading_pause_seconds, self.item_pause_seconds, self.paragraph_pause_seconds)

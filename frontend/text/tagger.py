@@ -32,6 +32,29 @@ _PAST_ALIKE = frozenset(("read", "wound", "reread"))
 
 _PAST_MARKS = frozenset(["yesterday", "ago", "last", "earlier", "once", "was", "were", "had", "did"])
 _COMPLEMENTS = known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | known.NUMBERS
+_ENDING = frozenset(".,;:!?)”")
+_LETTERED = frozenset(
+    (
+        *(
+            "plan",
+            "grade",
+            "vitamin",
+            "hepatitis",
+            "option",
+            "team",
+            "group",
+            "section",
+            "class",
+            "type",
+            "side",
+            "level",
+        ),
+        *("cell", "gate", "exit", "row", "part", "letter", "point", "figure", "table", "appendix", "building", "block"),
+        *("student", "company", "answer", "choice", "channel", "series", "influenza", "unit", "line", "platform"),
+    )
+)
+"""Things that letters name."""
+
 _VERBS_SURELY = known.BE | known.HAVE | known.MODALS | known.DO | known.PAST_VERBS | known.BASE_VERBS
 
 
@@ -46,6 +69,10 @@ class RuleTagger:
 class _Sentence:
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._texts = [token.text for token in tokens]
+        self._joined = [
+            not token.space and place + 1 < len(tokens) and tokens[place + 1].text[:1].isdecimal()
+            for place, token in enumerate(tokens)
+        ]
         self._lower = [token.text.lower().replace("’", "'") for token in tokens]
         self._all = frozenset(self._lower)
         self._has_verb = False
@@ -92,7 +119,7 @@ class _Sentence:
     def _general(self, place: int, word: str) -> str:
         text = self._texts[place]
         if word == "a":
-            return "DT" if self._neighbour(place + 1) else "NN"
+            return self._article_or_letter(place, text)
         if word == "am" and place and self.tags[place - 1] == "CD":
             return "NN"
         if text == "I":
@@ -101,7 +128,7 @@ class _Sentence:
             return "NNP"
         if word == "her" and not self._neighbour(place + 1):
             return "PRP"
-        if word in _CLOSED and not (word in RULES and word != "that"):
+        if word in _CLOSED and not (word in RULES and word not in ("that", "in")):
             return _CLOSED[word]
         if text[:1].isupper() and place and self.tags[place - 1] not in (".", "``") and not self._shouted():
             return "NNP"
@@ -124,6 +151,19 @@ class _Sentence:
         if word in known.BASE_VERBS and self._can_begin_predicate(place):
             return "VB"
         return "NN"
+
+    def _article_or_letter(self, place: int, text: str) -> str:
+        """ "A" is a letter at the end, joined to a number, and in the middle of a sentence in a capital: plan A is."""
+        following = self._texts[place + 1] if place + 1 < len(self._texts) else ""
+        if not following or following in _ENDING or self._joined[place]:
+            return "NN"
+        if text == "a" or place == 0 or self.tags[place - 1] in (".", "``", ":") or self._shouted():
+            return "DT"
+        before = self._lower[place - 1]
+        is_letter = before in _LETTERED or (
+            self._lower[place + 1] in _VERBS_SURELY | known.CONJUNCTIONS | {"to", "too"}
+        )
+        return "NN" if is_letter or (before == "and" and len(self._texts[place - 2]) == 1) else "DT"
 
     def _shouted(self) -> bool:
         return not any(any(map(str.islower, text)) for text in self._texts)

@@ -159,6 +159,15 @@ def _plain(text: str, before: str, following: str, offset: int) -> Iterator[Toke
                     yield Token(written.capitalize() + "." if written.lower() != "etc" else "etc.", 0, place, "NNP")
                     if not following:
                         yield Token(".", 0, place, ".")
+                elif (
+                    stop
+                    and len(written) == 1
+                    and written.isupper()
+                    and end + 1 == len(text)
+                    and following[:1].isupper()
+                ):
+                    end += 1  # an initial: its full stop is no pause
+                    yield Token(written, 0, place, "NNP")
                 else:
                     yield from _letters(written, place)
             case "dots":

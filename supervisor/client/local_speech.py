@@ -82,7 +82,7 @@ class LocalSpeech:
                 sound, or it fails on a segment.
         """
         from frontend.planning.planner import Limits, plan
-        from frontend.planning.profile import GUESS
+        from frontend.planning.profile import guess
         from frontend.streams.joins import Joiner
         from frontend.text.espeak import EspeakUnavailable
         from frontend.text.segment import Notation
@@ -98,8 +98,8 @@ class LocalSpeech:
         pool = ThreadPoolExecutor(self._engine.concurrency, "speech")
         try:
             notation = Notation.of(self.engine)
-            sentences = self._pipeline.sentences(text, language, notation)
-            for segment in plan(sentences, GUESS, speed, notation, Limits()):
+            sentences = self._pipeline.sentences(text, language, notation, speed)
+            for segment in plan(sentences, guess(self.engine.first_block), speed, notation, Limits()):
                 making.append(_making(segment, blend, language, speed, timestamps))
                 pool.submit(self._make, making[-1])
                 if len(making) > self._engine.concurrency:

@@ -1,4 +1,4 @@
-"""Where the children begin. Their code is imported there and nowhere earlier: the supervisor stays light."""
+"""The children's entry points. Their code is imported here and nowhere earlier: the supervisor stays light."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is done beside speaking by processes of their own: the model is fetched, a provider is tried.
+"""Errands: processes that run once alongside the workers, to fetch the model or to try an execution provider.
 
-Each once, unless it fails for a reason that may pass: then again after an hour, two hours, and so on up to a day.
+An errand that fails for a reason that may pass runs again after an hour, two hours, and so on up to a day.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Errand:
     why: str
     """Why the worker is replaced after it, for the log."""
     meanwhile: str
-    """What happens while it runs, for people."""
+    """The activity while it runs, for people."""
     timeout: float | None = None
     """Seconds after which it is killed."""
     subject: str = ""
-    """See `Spawner`."""
+    """The execution provider that a trial is about; empty for a fetcher."""
     again: bool = False
     """It is tried again if it is killed, takes too long or comes to no result."""
 
@@ -47,7 +47,7 @@ class _Running:
     deadline: float | None
     """Monotonic seconds."""
     era: int
-    """See `Errands.forget`."""
+    """The value of `Errands._era` when it was started."""
 
 
 class Errands:
@@ -74,7 +74,7 @@ class Errands:
         self._failures.clear()
 
     def want(self, errands: Iterable[Errand]) -> None:
-        """Those are to be run: at once, or when the one that runs has ended."""
+        """Run those that were not run yet: at once, or when the one that runs has ended."""
         known = self._started | {(errand.role, errand.subject) for errand in self._waiting}
         self._waiting += (errand for errand in errands if (errand.role, errand.subject) not in known)
         self._start_next()

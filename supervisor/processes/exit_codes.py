@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """The status, and beside it what a service manager should do."""
+    """The status, and what a service manager should do about it."""
 
     OK = 0
     """Stopped as asked."""
@@ -27,4 +27,4 @@ class ExitCode(IntEnum):
 
 
 SETTLED = (ExitCode.BAD_SETTING, ExitCode.PORT, ExitCode.ENGINE)
-"""Those after which starting again can't help: somebody has to do something first."""
+"""Statuses after which starting again can't help: somebody has to do something first."""

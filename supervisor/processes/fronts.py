@@ -29,7 +29,7 @@ class Fronts:
         self._suspects = SuspectTexts(timers.clock)
         self.cleared = self._suspects.cleared
         self._told: dict[tuple[int, type], ControlMessage] = {}
-        """By generation and kind of message."""
+        """The last message of each kind that each front was sent, by generation and kind."""
 
     def start(self) -> None:
         self.role.start(self._nursery.start("front"))

@@ -18,7 +18,7 @@ class Incarnation(Protocol):
     """Unique among the processes of one supervisor."""
     pid: int
     ready: Ready | None
-    """What a worker said when its engine was loaded."""
+    """A worker's message that its engine is loaded; None until it comes."""
     loading: str
     """The execution provider for which a worker said last that it loads; empty before."""
     progressed: bool

@@ -1,4 +1,4 @@
-"""Which front is joined to which worker, from the channel's making until the front has let the worker go."""
+"""Pairs of a front and a worker that share a channel, until the front has let the worker go."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Joints:
         self._rings, self._samples = settings.rings, settings.ring_samples
         self._fronts = fronts
         self._leaving: dict[tuple[int, int], bool] = {}
-        """By pair: whether the front was told that the worker drains."""
+        """For each pair, whether the front was told that the worker drains."""
 
     def join(self, front: Incarnation, worker: Incarnation, slot: int) -> None:
         """Give the two a channel, unless they have one.
@@ -43,7 +43,7 @@ class Joints:
         return not self._of(worker.generation)
 
     def idle(self, front: int, worker: int) -> None:
-        """That front says that it has nothing left with that worker, which drains."""
+        """The front says that it has nothing left with the worker, which drains."""
         if self._leaving.get((front, worker)):
             del self._leaving[front, worker]
 

@@ -1,4 +1,5 @@
-"""What is started, restarted and stopped, when and why. No system call in here: processes and the clock are given.
+"""The supervisor's decisions: when processes are started, restarted and stopped. No system call is made here:
+processes and the clock are given.
 
 Handlers are called by one thread, one event at a time: `message`, `exited`, `signal`, and `tick` when `next_wakeup`
 has come. Each records what happened, and then one `_reconcile` acts on the difference between what is and what should
@@ -105,6 +106,7 @@ class Lifecycle:
 
     def exited(self, child: Incarnation) -> None:
         """A child's process has ended."""
+        self._asked.discard(child.generation)
         asked = self._nursery.is_ending(child)
         status = self._nursery.reap(child)
         if self._errands.exited(child, status):

@@ -46,7 +46,7 @@ class Loop:
         os.set_blocking(self._signals_write, False)
         self._selector.register(self._signals_read, selectors.EVENT_READ, None)
         self.timers = Timers(time.monotonic)
-        """For what is done beside the lifecycle."""
+        """Timers of the program around the lifecycle."""
 
     def watch(self, channel: socket.socket, events: int, action: Callable[[], None]) -> None:
         """Call `action` whenever one of `selectors`' events comes."""

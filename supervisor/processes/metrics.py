@@ -1,4 +1,4 @@
-"""What the supervisor counts, for Prometheus. Imported when there is something to count: the library takes 50 ms."""
+"""The supervisor's counters for Prometheus. Imported when there is something to count: the library takes 50 ms."""
 
 from __future__ import annotations
 

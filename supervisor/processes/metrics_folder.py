@@ -58,7 +58,7 @@ def _assert_room(folder: Path) -> None:
 
 
 def places() -> list[Path]:
-    """Where a private folder may be made: the first that works. The first is memory, and the user's own."""
+    """Parents in which a private folder may be made, best first: memory, and the user's own."""
     runtime = [Path(folder, "kokoro-live")] if (folder := os.environ.get("XDG_RUNTIME_DIR")) else []
     cache = platformdirs.user_cache_path("kokoro-live", appauthor=False)
     return [*runtime, cache / "metrics", Path(tempfile.gettempdir())]
@@ -92,7 +92,7 @@ def _private(candidates: list[Path]) -> tuple[Path, int]:
 
 
 def _clear_away(place: Path) -> None:
-    """What servers that were killed have left."""
+    """Folders that killed servers have left."""
     for folder in place.glob(f"{PREFIX}*-*"):
         with contextlib.suppress(OSError):  # another user's, or another server clears it away too
             if folder.is_symlink() or time.time() - folder.stat().st_mtime < _FRESH:

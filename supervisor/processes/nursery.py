@@ -32,7 +32,7 @@ class Nursery:
         """Generations that were asked to end."""
 
     def start(self, role: str, subject: str = "") -> Incarnation:
-        """See `Spawner`."""
+        """Start a child. `subject`: the execution provider that a trial is about."""
         child = self._spawn(role, next(self._generations), subject)
         self.children.append(child)
         self._started[child.generation] = self._timers.clock()

@@ -12,7 +12,7 @@ from supervisor.processes.standing import Standing
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Which processes' settings a reload has changed."""
+    """The processes whose settings a reload has changed."""
 
     front: bool
     worker: bool
@@ -22,11 +22,11 @@ class Outside:
     """A program that is never reloaded and fetches nothing. `serve` overrides what it does otherwise."""
 
     def errands(self, ready: Ready) -> Sequence[Errand]:
-        """What is to be done beside, now that this engine speaks. What was done once isn't done again."""
+        """The errands that are wanted now that this engine speaks. `Errands` runs none of them twice."""
         return ()
 
     def tuning(self) -> Tuning | None:
-        """What became of tuning's profile; None: nobody knows of tuning."""
+        """The state of tuning's profile; None for a program without tuning."""
         return None
 
     def announce(self, ready: Ready) -> None:

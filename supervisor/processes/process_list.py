@@ -1,4 +1,4 @@
-"""All processes of a server in a list, for `/status`: those that serve, and those beside them."""
+"""All processes of a server in a list, for `/status`: those that serve, and all others."""
 
 from __future__ import annotations
 

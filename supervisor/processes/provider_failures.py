@@ -14,7 +14,7 @@ MANY = 2
 """Crashes on one provider after which it is given up: one may have been a segment's, which has its own two chances."""
 
 OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
-"""What a process does to itself. SIGKILL comes from others: the system short of memory, a person, the supervisor."""
+"""Signals that a process causes itself. SIGKILL comes from others: the system, a person, the supervisor."""
 
 
 class ProviderFailures:
@@ -22,7 +22,7 @@ class ProviderFailures:
 
     def __init__(self) -> None:
         self.reasons: dict[str, str] = {}
-        """By provider that was given up."""
+        """The reason for each provider that was given up."""
         self._crashes: Counter[str] = Counter()
 
     def give_up(self, provider: str, reason: str) -> None:

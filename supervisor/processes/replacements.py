@@ -16,13 +16,13 @@ class _Replacement:
 
 
 class Replacements:
-    """By slot. A worker that dies before its turn needs none: the one started next knows what is true now."""
+    """A queue by slot. A worker that dies before its turn needs no replacement: the next one knows what changed."""
 
     def __init__(self) -> None:
         self._due: dict[int, _Replacement] = {}
 
     def want(self, role: Role, why: str, fresh: bool) -> None:
-        """That role's process is to be replaced when its turn has come."""
+        """Replace the role's process when its turn has come."""
         assert role.slot is not None
         self._due[role.slot] = _Replacement(why, fresh)
 

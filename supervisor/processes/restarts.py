@@ -1,4 +1,4 @@
-"""When a process that died is started again, and when not: deaths in a row without progress, on the monotonic clock."""
+"""The rule by which a process that died is started again, or given up as a crash loop."""
 
 from __future__ import annotations
 

@@ -56,17 +56,17 @@ class Role:
         self.successor: Incarnation | None = None
         """Starts, and takes over when it serves; `process` serves until then."""
         self.draining: dict[int, Incarnation] = {}
-        """By generation: predecessors that finish their streams."""
+        """Predecessors that finish their streams, by generation."""
         self.start_due = False
         """A process is wanted, now."""
         self.ready: Ready | None = None
-        """What the last worker that served said of its engine; None before the first."""
+        """The last serving worker's message about its engine; None before the first."""
         self.boot_failed = False
         """The last process said that starting again would not help."""
         self.ever_ran = False
         self.restarts = 0
         self.last_exit = ""
-        """How the last of its processes to end did; empty while none has."""
+        """The signal or status with which one of its processes ended last; empty while none has."""
         self.last_exit_at: float | None = None
         """Monotonic seconds."""
         self._nursery = nursery

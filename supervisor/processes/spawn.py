@@ -23,7 +23,7 @@ from supervisor.settings.composition import Settings
 
 
 class ChildProcess:
-    """See `supervisor.processes.incarnation.Incarnation`."""
+    """An `supervisor.processes.incarnation.Incarnation` that is a real process."""
 
     def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
         self.role = role
@@ -89,7 +89,7 @@ class ProcessSpawner:
     def __init__(self, settings: Settings, listener: socket.socket, metrics: Path | None = None) -> None:
         """`metrics`: the folder for the children's counts."""
         self.settings = settings
-        """Of the children that are started from now on."""
+        """The settings of the children that are started from now on."""
         self._listener = listener
         self._metrics = metrics
         self._context = multiprocess.get_context("spawn")

@@ -1,4 +1,4 @@
-"""How the whole server stands, in one value: what the lifecycle tells whoever watches the server from outside."""
+"""The whole server's state in one value, for observers outside it: the service manager, and people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from supervisor.processes.speaking import best, speaking, voice
 
 
 class Phase(StrEnum):
-    """Where a server is between its start and its end."""
+    """A stage between a server's start and its end."""
 
     STARTING = "starting"
     """Nothing has spoken yet."""

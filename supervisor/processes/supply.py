@@ -40,7 +40,7 @@ class Supply:
         self._timers = timers
         self._overdue = overdue
         self._given: dict[int, tuple[Role, Load]] = {}
-        """By generation: the role for which each worker was started, and what it was told to load."""
+        """The role for which each worker was started, and what it was told to load, by generation."""
         self._accelerated = False
         """Slot 0 speaks, or did last, on an accelerator."""
         self._divided_for: Incarnation | None = None
@@ -67,7 +67,7 @@ class Supply:
             self._mind_loading(child)
 
     def drop_loaded_standby(self, but: Incarnation) -> None:
-        """What a standby has loaded on doesn't work. The one that said so, `but`, ends by itself."""
+        """End a standby that has loaded on a provider that doesn't work, unless it is `but`, which ends by itself."""
         if self.standby.was_told_to_load and self.standby.process is not but:
             self.standby.drop()
 

@@ -31,7 +31,7 @@ class _Suspicion:
 
 
 class SuspectTexts:
-    """By digest. A text whose answer ended well in between is cleared."""
+    """Counts deaths by the text's digest. A text whose answer ended well in between is cleared."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

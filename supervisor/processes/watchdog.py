@@ -9,7 +9,7 @@ from supervisor.processes.timers import Timers
 
 
 class Asks(Protocol):
-    """See `supervisor.processes.probe.Probe`."""
+    """The part of `supervisor.processes.probe.Probe` that is needed here."""
 
     def ask(self, answered: Callable[[], None]) -> None: ...
 

@@ -70,7 +70,7 @@ class Workers:
             role.serves(child)
 
     def replace(self, why: str, fresh: bool, only: Incarnation | None = None) -> None:
-        """Bring up another generation beside each that speaks, or beside the `only` one that is meant.
+        """Bring up another generation alongside each that speaks, or alongside `only`.
 
         `fresh`: what stands by or loads was started under other settings, or before the model's files were there.
         """
@@ -156,7 +156,7 @@ class Workers:
     def _divide_cores(self) -> None:
         for role in self._supply.divide_cores():
             if self._spares_wanted:
-                self._replacements.want(role, "the cores are divided anew", fresh=True)
+                self._replacements.want(role, "the cores are divided again", fresh=True)
 
     # -- ending
 

@@ -27,6 +27,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "model_dir",
         "manifest",
         "mirror",
+        "packaged_model",
         "cache_dir",
         "provider",
         "provider_options",

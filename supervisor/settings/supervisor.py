@@ -12,7 +12,7 @@ from supervisor.settings.logs import LogFormat, LogSettings
 
 @dataclass(frozen=True, slots=True)
 class SupervisorSettings:
-    """Where to listen, how much memory streams share, what may be fetched.
+    """The address, the memory that streams share, the processes and their restarts, and the log.
 
     Raises:
         ValueError: a value that nothing could work with; the message names the setting.
@@ -58,7 +58,10 @@ class SupervisorSettings:
     offline: bool = field(default=False, metadata={"help": "Never fetch the model in the background."})
     metrics_dir: Path | None = field(
         default=None,
-        metadata={"help": "A folder for the processes' counts, emptied at start. Without one it is a private one."},
+        metadata={
+            "help": "A folder for the counts of all processes, this server's alone; counts of an earlier start are "
+            "removed. Without it the folder is private, and gone at the end."
+        },
     )
     log_level: Literal["debug", "info", "warning", "error"] = field(
         default="info", metadata={"help": "How much is logged. Text that is spoken is logged at debug only."}
@@ -85,7 +88,7 @@ class SupervisorSettings:
 
     @property
     def logs(self) -> LogSettings:
-        """How each process of the server logs."""
+        """The log settings of each process of the server."""
         return LogSettings(self.log_level, self.log_format)
 
     @property

@@ -33,11 +33,14 @@ class Server:
         *arguments: str,
         environment: dict[str, str] | None = None,
         wait: bool = True,
+        patience: float = DEADLINE,
         open_files: int | None = None,
         prefix: Sequence[str] = (),
         pass_fds: Sequence[int] = (),
     ) -> None:
-        """`open_files`: how many files each of its processes may have open (`ulimit -n`).
+        """`patience`: seconds within which it must speak, where a model is prepared first.
+
+        `open_files`: how many files each of its processes may have open (`ulimit -n`).
 
         `prefix`: a command that ends in executing its arguments; `pass_fds`: descriptors that it gets.
         """
@@ -78,7 +81,7 @@ class Server:
         self.announcement = ""
         if wait:
             try:
-                self.announcement = self.announced()
+                self.announcement = self.announced(patience)
             except BaseException:
                 self.close()
                 raise
@@ -99,9 +102,9 @@ class Server:
             self.log.append("(end)")
             self._logged.notify_all()
 
-    def announced(self) -> str:
+    def announced(self, patience: float = DEADLINE) -> str:
         """Wait for the next line that says who speaks."""
-        line = self.lines.get(timeout=DEADLINE)
+        line = self.lines.get(timeout=patience)
         assert line, "\n".join(self.log)
         return line
 

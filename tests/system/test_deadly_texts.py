@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -31,12 +32,30 @@ sys.meta_path.insert(0, Poison())
 """
 
 
-def poisoned(folder: Path, signal: str) -> dict[str, str]:
-    """An environment in which a front that reads `POISON` dies: a module that Python imports at start."""
+def patched(folder: Path, code: str) -> dict[str, str]:
+    """An environment in which Python runs that code at start."""
     site = folder / "site"
     site.mkdir()
-    (site / "sitecustomize.py").write_text(PATCH.format(text=POISON, signal=signal))
+    (site / "sitecustomize.py").write_text(code)
     return {"PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+
+
+HELD = """
+import os, sys, time
+class Held:
+    def find_spec(self, name, path=None, target=None):
+        if name == "frontend.scheduling.scheduler":
+            from frontend.text import g2p
+            load = g2p._load
+            def held(code):
+                print("loading a language", file=sys.stderr, flush=True)
+                while os.path.exists({hold!r}):
+                    time.sleep(0.01)
+                return load(code)
+            g2p._load = held
+        return None
+sys.meta_path.insert(0, Held())
+"""
 
 
 def front_restarts(of: Server) -> int:
@@ -45,9 +64,11 @@ def front_restarts(of: Server) -> int:
     return restarts
 
 
-@pytest.mark.parametrize("signal", ["SIGKILL", "SIGSEGV"])
-def test_a_text_that_kills_the_front_is_refused_the_third_time(tmp_path: Path, signal: str) -> None:
-    with server(*miniature_arguments(tmp_path), environment=poisoned(tmp_path, signal)) as started:
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGSEGV"])
+def test_a_text_that_kills_the_front_is_refused_the_third_time(tmp_path: Path, end: str) -> None:
+    with server(
+        *miniature_arguments(tmp_path), environment=patched(tmp_path, PATCH.format(text=POISON, signal=end))
+    ) as started:
         for _ in range(2):
             with pytest.raises((ConnectionError, http.client.HTTPException)):
                 started.speak(input=POISON, response_format="pcm").read()
@@ -59,3 +80,23 @@ def test_a_text_that_kills_the_front_is_refused_the_third_time(tmp_path: Path, s
         heard = started.hear(input="As before.", response_format="pcm")
         assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("As before."))
         assert front_restarts(started) == 2, "nobody had to die for the refusals"
+
+
+def test_kills_while_a_language_loads_are_held_against_no_text(tmp_path: Path) -> None:
+    """A client that asks again and again for the same text, with somebody else killing each front as it comes up."""
+    hold = tmp_path / "hold"
+    hold.touch()
+    with server(*miniature_arguments(tmp_path), environment=patched(tmp_path, HELD.format(hold=str(hold)))) as started:
+        for _ in range(2):
+            start = len(started.log)
+            connection = started.connect()
+            connection.request(
+                "POST", "/v1/audio/speech", body=json.dumps({"input": "Again.", "response_format": "pcm"})
+            )
+            started.logs("loading a language", start)
+            os.kill(started.child("front").pid, signal.SIGKILL)
+            with pytest.raises((ConnectionError, http.client.HTTPException)):
+                connection.getresponse().read()
+        hold.unlink()
+        heard = started.hear(input="Again.", response_format="pcm")
+        assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("Again."))

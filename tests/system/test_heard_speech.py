@@ -33,10 +33,15 @@ WORDS = ("Yes.", "Tomorrow.", "Wonderful!", "Why?", "Stop!")
 
 VOICES = ("af_heart", "am_michael")
 
+PATIENCE = 280.0
+"""Seconds: the model is cut into stages first, which takes a busy machine long."""
+
+pytestmark = pytest.mark.timeout(400)
+
 
 @pytest.fixture(scope="module")
 def kokoro(real_model: Path) -> Iterator[Server]:
-    with server("--model", str(real_model), "--voices", str(EMBEDDED)) as started:
+    with server("--model", str(real_model), "--voices", str(EMBEDDED), patience=PATIENCE) as started:
         yield started
 
 

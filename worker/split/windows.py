@@ -42,7 +42,7 @@ class WindowShape:
     @classmethod
     def of(cls, settings: WorkerSettings) -> WindowShape:
         longest = round(settings.window * FRAMES_PER_SECOND)
-        return cls(min(round(settings.first_window * FRAMES_PER_SECOND), longest), settings.window_growth, longest)
+        return cls(round(settings.first_window * FRAMES_PER_SECOND), settings.window_growth, longest)
 
     def sizes(self) -> Iterator[int]:
         """Without end."""

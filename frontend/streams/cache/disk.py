@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +15,45 @@ from frontend.streams.cache.entry import CachedSegment, from_bytes, to_bytes
 log = logging.getLogger(__name__)
 
 
+_ROOM = 1 / 16
+"""The part of the bound by which the folder may be over it before segments are removed until it is kept."""
+
+
 class DiskCache:
     """A folder, which several servers may share. Its methods block: call them in a thread."""
 
     def __init__(self, folder: Path, max_bytes: int, ttl: float) -> None:
         """Args:
-        max_bytes: the bound on the folder; the least recently used segments are dropped to keep it.
-        ttl: seconds after which a segment is made again.
+        max_bytes: the bound on the folder; the least recently used segments are dropped to keep it. A folder of an
+            earlier start that holds more is reduced here.
+        ttl: seconds after which a segment is made again, whatever this was when it was stored.
 
         Raises:
             OSError: the folder can't be made or written to.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._ttl = ttl
+        self._max_bytes = max_bytes
         try:
             self._cache = diskcache.Cache(
-                str(folder), size_limit=max_bytes, eviction_policy="least-recently-used", disk=_RawDisk
+                str(folder),
+                size_limit=max_bytes,
+                eviction_policy="least-recently-used",
+                # With its own 10, ten long segments at a time are removed, and a small folder is empty again and again.
+                cull_limit=2,
+                # Pages. The write-ahead log isn't counted in the volume, so it is kept short.
+                sqlite_wal_autocheckpoint=64,
+                disk=_RawDisk,
             )
+            self._cache.cull()
         except (sqlite3.Error, diskcache.Timeout) as error:
             raise OSError(f"the cache folder {folder} can't be used: {error}") from error
 
     def get(self, key: bytes) -> CachedSegment | None:
         """The segment; None if it isn't there or can't be read."""
         try:
-            data = self._cache.get(key)
-            if data is None:
+            data, stored_at = self._cache.get(key, tag=True)
+            if data is None or self._too_old(stored_at):
                 return None
             return from_bytes(data)
         except (OSError, sqlite3.Error, diskcache.Timeout, ValueError) as error:
@@ -48,9 +63,18 @@ class DiskCache:
     def put(self, key: bytes, segment: CachedSegment) -> None:
         """Keep the segment, if the disk takes it."""
         try:
-            self._cache.set(key, to_bytes(segment), expire=self._ttl)
+            data = to_bytes(segment)
+            if len(data) > self._max_bytes:
+                return
+            self._cache.set(key, data, expire=self._ttl, tag=time.time())
+            if self.bytes > self._max_bytes * (1 + _ROOM):
+                self._cache.cull()
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             log.warning("the disk cache took nothing: %s", error)
+
+    def _too_old(self, stored_at: float | None) -> bool:
+        """An entry's own expiry is that of the server which stored it. Entries of older versions have no time."""
+        return stored_at is not None and time.time() - stored_at > self._ttl
 
     @property
     def bytes(self) -> int:

@@ -176,6 +176,23 @@ async def test_a_body_that_never_ends_is_408_in_shape_and_the_end() -> None:
         writer.close()
 
 
+async def test_a_body_that_comes_byte_by_byte_has_no_more_time_for_that() -> None:
+    async with guarded(FakeSpeaker(), body_timeout=0.1) as server:
+        reader, writer = await server.connect()
+        writer.write(b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
+
+        async def drip() -> None:
+            while True:
+                writer.write(b" ")
+                await asyncio.sleep(0.01)
+
+        dripping = asyncio.create_task(drip())
+        status, _, _ = await answer(reader)
+        dripping.cancel()
+        assert status == 408
+        writer.close()
+
+
 async def test_a_client_that_never_reads_loses_its_stream_and_nobody_elses(caplog: pytest.LogCaptureFixture) -> None:
     speaker = FakeSpeaker(*[speech(24_000)] * 400)
     async with guarded(speaker, write_timeout=0.2) as server:

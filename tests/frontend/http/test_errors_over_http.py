@@ -29,7 +29,7 @@ async def test_an_unknown_route_is_404_in_shape(path: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
-    [("GET", "/v1/audio/speech", "POST"), ("POST", "/health", "GET,HEAD"), ("OPTIONS", "/v1/models", "GET,HEAD")],
+    [("GET", "/dev/captioned_speech", "POST"), ("POST", "/health", "GET,HEAD"), ("OPTIONS", "/v1/models", "GET,HEAD")],
 )
 async def test_a_wrong_method_is_405_in_shape_and_says_which_is_right(method: str, path: str, allowed: str) -> None:
     async with (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import logging
 import socket
 import wave
 from typing import Any
@@ -311,3 +312,16 @@ async def test_while_nothing_speaks_a_good_request_is_told_when_to_come_again_an
             assert (await response.json())["error"]["message"] == "the model is loading"
         async with client.post("/v1/audio/speech", json={"input": ""}) as response:
             assert response.status == 400
+
+
+@pytest.mark.parametrize(("level", "logged"), [(logging.DEBUG, True), (logging.INFO, False)])
+async def test_the_text_is_logged_at_debug_only(level: int, logged: bool, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(level)
+    async with (
+        serving(FakeSpeaker(speech(100))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json={"input": "A secret pineapple."}) as response,
+    ):
+        assert response.status == 200
+        await response.read()
+    assert ("A secret pineapple." in caplog.text) is logged

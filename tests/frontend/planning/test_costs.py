@@ -37,8 +37,8 @@ def test_nothing_is_shown_before_it_was_measured_but_something_is_expected() -> 
     costs = CostModel()
     assert costs.as_dict() == {}
     assert costs.profile() == GUESS
-    assert costs.seconds(100, 1.0) == pytest.approx(5.0)
-    assert costs.samples(100, 2.0) == 3.5 * SAMPLE_RATE
+    assert costs.seconds(100, 1.0) == pytest.approx(4.0)
+    assert costs.samples(100, 2.0) == 3.25 * SAMPLE_RATE
 
 
 def test_the_first_segment_replaces_the_guess() -> None:

@@ -166,7 +166,8 @@ def test_a_segment_is_no_more_work_than_a_newcomer_may_have_to_wait_for() -> Non
     texts = [words_of(250)] * 6
     assert max(segment.tokens for segment in planned(*texts)) <= 100
     assert max(segment.tokens for segment in planned(*texts, limits=Limits(max_segment_seconds=4.0))) <= 148
-    assert max(segment.tokens for segment in planned(*texts, profile=GUESS)) <= 2 * MIN_FIRST_TOKENS
+    slow = replace(FP32, per_token=0.06)
+    assert max(segment.tokens for segment in planned(*texts, profile=slow)) <= 2 * MIN_FIRST_TOKENS
     assert max(segment.tokens for segment in planned(*texts, speed=2.0)) > 100
 
 

@@ -78,10 +78,12 @@ class Desk:
         link: Any = self.link
         self.share: float | None = None
         """The part of one processor that the worker's process gets; None: nobody can say."""
+        self.stopped = float("inf")
+        """When it was stopped, on the loop's clock."""
         self.watchdog = Watchdog(link, PATIENCE, lambda _: self.work, self.computed)
 
     def computed(self) -> float | None:
-        return None if self.share is None else self.share * (self.loop.now - 100.0)
+        return None if self.share is None else self.share * (min(self.loop.now, self.stopped) - 100.0)
 
     def dispatch(self, seconds: float) -> PlannedSegment:
         segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), 1.0, 100)
@@ -175,6 +177,15 @@ def test_a_worker_that_is_stopped_is_lost_as_soon_as_it_is_late(desk: Desk) -> N
     desk.loop.advance(PATIENCE + FACTOR * 0.2 - 0.01)
     assert not desk.link.lost
     desk.loop.advance(0.02)
+    assert desk.link.lost
+
+
+def test_a_worker_that_is_stopped_in_the_middle_of_its_work_is_lost_one_patience_later_at_most(desk: Desk) -> None:
+    desk.share = 1.0
+    desk.dispatch(seconds=0.2)
+    late = PATIENCE + FACTOR * 0.2
+    desk.stopped = desk.loop.now + late - 0.1
+    desk.loop.advance(late + PATIENCE + 0.01)
     assert desk.link.lost
 
 

@@ -166,8 +166,7 @@ def test_the_cache_tells_languages_apart() -> None:
 def test_the_version_names_all_that_phonemes_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     version = G2P().version
     assert re.fullmatch(r"\d+/misaki-[\d.]+/espeak-ng-[\d.]+/rules", version)
-    monkeypatch.setattr("frontend.text.english.spacy_is_installed", lambda: True)
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "9.9")
+    monkeypatch.setattr("frontend.text.english.tagger_name", lambda: "en_core_web_sm-9.9")
     assert G2P().version != version
 
 
@@ -219,3 +218,17 @@ def test_texts_that_crash_espeak_do_not(text: str, voice: str) -> None:
     """Each of the first three ends a process that gives it to espeak-ng 1.52 as it is."""
     for _ in range(20):
         assert isinstance(espeak.phonemes(text, voice), str)
+
+
+def test_a_language_that_was_loaded_ahead_loads_nothing_more_for_its_first_sentence() -> None:
+    code = (
+        "import sys; from frontend.text.g2p import G2P; g2p = G2P(); g2p.load('en-us'); before = set(sys.modules); "
+        "g2p.words('Hello there.', 'en-us'); print(*sorted(n for n in set(sys.modules) - before if 'misaki' in n))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
+def test_no_strange_language_can_be_loaded_ahead() -> None:
+    with pytest.raises(ValueError, match="no pronunciation"):
+        G2P().load("tlh")

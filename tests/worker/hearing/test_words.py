@@ -17,6 +17,7 @@ from worker.quantization.sentences import evaluation_texts
         ("the light house", "The lighthouse."),
         ("It's about three point five.", "It's about 3.5"),
         ("At eight o'clock!", "at eight oclock"),
+        ("It's noon on Saturdays.", "Its noon on Saturday's."),
     ],
 )
 def test_the_same_words_written_in_two_ways_are_no_error(said, understood):

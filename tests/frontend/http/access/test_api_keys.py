@@ -67,7 +67,7 @@ def test_a_file_that_changes_is_read_again(file: Path) -> None:
     assert keys.match("kitchen-1") is None
 
 
-@pytest.mark.parametrize("damage", ["gone", "empty", "two words\n"])
+@pytest.mark.parametrize("damage", ["gone", "two words\n"])
 def test_a_file_that_goes_bad_leaves_the_keys_as_they_were_and_says_so_once(
     file: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -76,11 +76,27 @@ def test_a_file_that_goes_bad_leaves_the_keys_as_they_were_and_says_so_once(
     if damage == "gone":
         file.unlink()
     else:
-        file.write_text(damage.removeprefix("empty"))
+        file.write_text(damage)
     for _ in range(3):
         assert keys.match("kitchen-1") and keys.demanded
     (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert str(file) in record.getMessage() and "words" not in record.getMessage()
+
+
+@pytest.mark.parametrize("content", ["", "# kitchen-1\n"])
+def test_an_emptied_file_revokes_its_keys_and_says_so_once(
+    file: Path, content: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its owner wants nobody in: not those who were in before, and not everybody."""
+    keys = ApiKeys(["given"], file)
+    assert keys.match("kitchen-1")
+    file.write_text(content)
+    for _ in range(3):
+        assert keys.match("kitchen-1") is None and keys.match("given") and keys.demanded
+    (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert "revoked" in record.getMessage()
+    file.write_text("cellar-3\n")
+    assert keys.match("cellar-3")
 
 
 def test_a_file_that_was_never_there_lets_nobody_in(tmp_path: Path) -> None:

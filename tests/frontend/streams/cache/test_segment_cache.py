@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import diskcache
@@ -115,6 +116,40 @@ def test_a_disk_s_bound_is_kept(tmp_path: Path) -> None:
     assert disk.get(bytes([99])) is not None
     assert disk.get(bytes([0])) is None
     disk.close()
+
+
+def test_a_bound_of_a_few_segments_keeps_a_few(tmp_path: Path) -> None:
+    """Long segments go one or two at a time: a folder that is full isn't empty after the next one."""
+    disk = DiskCache(tmp_path, 1_000_000, HOUR)
+    for number in range(40):
+        disk.put(bytes([number]), spoken(50_000, number))
+        assert number < 5 or all(disk.get(bytes([late])) for late in range(number - 4, number + 1))
+    disk.put(b"longer than the bound", spoken(2_000_000))
+    assert disk.get(bytes([39])), "a segment that can't be kept has cost another its place"
+    disk.close()
+    on_disk = sum(file.stat().st_size for file in tmp_path.rglob("*") if file.is_file())
+    assert on_disk < 1_500_000
+
+
+def test_a_lower_bound_reduces_the_folder_of_an_earlier_start(tmp_path: Path) -> None:
+    with closing(DiskCache(tmp_path, 2_000_000, HOUR)) as disk:
+        for number in range(15):
+            disk.put(bytes([number]), spoken(50_000, number))
+    with closing(DiskCache(tmp_path, 500_000, HOUR)) as disk:
+        assert disk.bytes <= 500_000
+
+
+def test_a_shorter_lifetime_counts_for_what_an_earlier_start_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(DiskCache(tmp_path, 1_000_000, 24 * HOUR)) as disk:
+        disk.put(b"a", spoken())
+    later = time.time() + 2 * HOUR
+    monkeypatch.setattr(time, "time", lambda: later)
+    with closing(DiskCache(tmp_path, 1_000_000, 24 * HOUR)) as disk:
+        assert disk.get(b"a")
+    with closing(DiskCache(tmp_path, 1_000_000, HOUR)) as disk:
+        assert disk.get(b"a") is None
 
 
 def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:

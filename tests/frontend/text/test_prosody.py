@@ -1,0 +1,70 @@
+"""Headings, items and paragraphs are read as a reader reads them: with a falling end and a pause."""
+
+from __future__ import annotations
+
+import pytest
+
+from frontend.text.g2p import G2P
+from frontend.text.ipa import ALPHABET
+from frontend.text.pipeline import TextPipeline
+from frontend.text.prosody import Pauses, Place, place_of
+from frontend.text.sanitize import sanitize
+from frontend.text.segment import Notation, Sentence
+from frontend.text.settings import TextSettings
+
+KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
+_g2p = G2P()
+
+
+def read(text: str, speed: float = 1.0, pauses: Pauses | None = None) -> list[Sentence]:
+    pipeline = TextPipeline(_g2p, pauses=pauses)
+    return list(pipeline.sentences(sanitize(text), "en-us", KOKORO, speed))
+
+
+def endings(text: str, speed: float = 1.0, pauses: Pauses | None = None) -> list[tuple[str, float | None]]:
+    return [(sentence[-1].script[-1], sentence[-1].pause) for sentence in read(text, speed, pauses)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# The title\n\nThe text.", [(".", 0.9), (".", None)]),
+        ("# The title\nThe text.", [(".", 0.9), (".", None)]),
+        ("The title\n=====\n\nThe text.", [(".", 0.9), (".", None)]),
+        ("The title\n\nThe text.", [(".", 0.9), (".", None)]),
+        ("Is it so?\n\nIt is.", [("?", None), (".", None)]),
+        ("- one egg\n- some milk\n- bread", [(".", 0.5), (".", 0.5), ("d", None)]),
+        ("1. One egg\n2. Some milk\n\nThat is all.", [(".", 0.5), (".", None), (".", None)]),
+        ("He came. She went. They stayed.", [(".", None), (".", None), (".", None)]),
+        ("Yes", [("s", None)]),
+        ("<h2>The title</h2>\n\nThe text.", [(".", 0.9), (".", None)]),
+    ],
+)
+def test_what_follows_a_line(text: str, expected: list[tuple[str, float | None]]) -> None:
+    assert endings(text) == expected
+
+
+def test_pauses_shorten_with_speed_and_follow_the_settings() -> None:
+    assert endings("# A title\n\nText.", speed=2.0)[0] == (".", 0.45)
+    pauses = TextSettings(heading_pause_seconds=2.0, item_pause_seconds=0.1, paragraph_pause_seconds=3.0).pauses
+    text = "# A title\n\nA text here.\n\n- one\n- two\n\nThe end."
+    assert [pause for _, pause in endings(text, pauses=pauses)] == [2.0, 3.0, 0.1, 3.0, None]
+
+
+def test_an_items_number_is_read_with_it() -> None:
+    (first, second) = read("1. One egg\n2. Some milk")
+    assert [unit.text for unit in first] == ["1.", "One", "egg"] or " ".join(
+        unit.text for unit in first
+    ) == "1. One egg"
+    assert " ".join(unit.text for unit in second) == "2. Some milk"
+
+
+def test_a_long_line_is_no_heading() -> None:
+    text = "This line has no full stop but it is far too long to be taken for the title of anything at all\n\nText."
+    assert place_of(text, 0, text.index("\n")) is Place.TEXT
+
+
+@pytest.mark.parametrize("name", ["heading_pause", "item_pause", "paragraph_pause"])
+def test_a_negative_pause_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name}_seconds must be 0 or more, not -1"):
+        TextSettings(**{f"{name}_seconds": -1.0})
