@@ -35,12 +35,8 @@ from worker.split.stage import Stage
 from worker.split.stage_files import GENERATOR
 from worker.split.trial_window import window_inputs
 
-_OF_SOURCE = {Rewrite.SPECTRUM}
-VARIANTS = {
-    "none": (),
-    **{rewrite.value: (rewrite,) for rewrite in sorted(set(Rewrite) - _OF_SOURCE)},
-    "all": tuple(Rewrite),
-}
+_ALONE = [rewrite for rewrite in Rewrite if rewrite is not Rewrite.SPECTRUM]  # that one is of the source
+VARIANTS = {"none": (), **{rewrite.value: (rewrite,) for rewrite in _ALONE}, "all": tuple(Rewrite)}
 
 
 def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
