@@ -35,9 +35,6 @@ PUBLISHED = "published, whole"
 SPEED_TARGET, FIRST_TARGET = 2.2, 9.0
 """Against `PUBLISHED`: with several sentences at once, and until the first samples of a sentence of 27 words."""
 
-VOICE: dict[str, object] = {"statistics": "voice"}
-"""In the vocoder's front too, so that no work before the first sound grows with the segment but prosody."""
-
 SETTINGS: dict[str, dict[str, object]] = {
     "one thread": {"threads": 1},
     "spinning": {"spinning": True},
@@ -100,13 +97,11 @@ def subjects(model: Path, voices: Path) -> Iterator[Subject]:
     """The published model first, the defaults in windows second."""
     script = " ".join(word.phonemes for word in G2P().words(SENTENCE, "en-us"))
     variants = [variant for variant in find_variants(model) if variant.name != ORIGINAL]
-    files = [("full precision", model), *((variant.name, variant.path) for variant in variants)]
     ways: list[tuple[str, Path, dict[str, object], bool]] = [
         (PUBLISHED, model, {}, True),
         ("in windows", model, {}, False),
         *((f"{variant.name}, whole", variant.path, {}, True) for variant in variants),
         *((f"{variant.name}, in windows", variant.path, {}, False) for variant in variants),
-        *((f"{name}, in windows, voice's statistics", file, VOICE, False) for name, file in files),
         *((name, model, settings, False) for name, settings in SETTINGS.items()),
     ]
     for name, file, settings, published in ways:
@@ -175,7 +170,7 @@ def _row(rival: Rival, base: Rival) -> list[Cell]:
 
 
 def verdicts(rows: Sequence[Sequence[Cell]]) -> Iterator[Verdict]:
-    """The best of what can be had with other files and statistics, as onnxruntime is set by default."""
+    """The best of what can be had with other files, as onnxruntime is set by default."""
     ours = [row for row in rows if "in windows" in str(row[0])]
     for target, place, what in ((SPEED_TARGET, 9, "aggregate speed"), (FIRST_TARGET, 5, "first audio of 27 words")):
         best = max(ours, key=lambda row: float(row[place] or 0))
