@@ -42,7 +42,7 @@ VARIANTS = {"none": (), **{rewrite.value: (rewrite,) for rewrite in _ALONE}, "al
 def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
     """Of a window in a segment's middle, whose context is cropped on both sides as the engine crops it."""
     crop = GENERATOR_CONTEXT - SECOND_STAGE_CONTEXT
-    return [*window_inputs(prepared, "generator", frames).values(), np.array([crop, crop])]
+    return [*window_inputs(prepared, frames).values(), np.array([crop, crop])]
 
 
 def sound(stage: Stage, arrays: list[NDArray[Any]], threads: int) -> NDArray[Any]:

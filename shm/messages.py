@@ -46,7 +46,8 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     voice: Voice
     speed: float
     seed: int
-    """The noise seed: the same order gives the same samples, where the engine can."""
+    """The noise seed: the same order gives the same samples, where the engine can. A model without random nodes, as the
+    published ones are, gives the same samples for every seed."""
     from_sample: int = 0
     """The first sample wanted; those before it were sealed by a generation that died."""
     first_deadline: float

@@ -62,15 +62,10 @@ class Channel:
         self._start(self._read_orders, "orders")
         for thread in range(engine.concurrency):
             self._start(partial(self._infer, self._bench.run_inference), f"inference-{thread}")
-        self._start(partial(self._infer, self._bench.run_studies), "study")
 
     def _infer(self, work: Callable[[], None]) -> None:
         self._host.enter_inference()
         work()
-
-    def stop_studies(self) -> None:
-        """Another front has come: its channel sees when there is time to learn."""
-        self._bench.stop_studies()
 
     def quit(self) -> None:
         """Tell the front that this worker ends without any segment being to blame."""

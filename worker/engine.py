@@ -23,7 +23,7 @@ class Utterance:
     speed: float
     """0.25 to 4; 1 is the voice's own pace."""
     seed: int = 0
-    """Same utterance, same seed: same samples, where the engine can."""
+    """Same utterance, same seed: same samples, where the engine can. An engine without randomness ignores it."""
     from_sample: int = 0
     """Give no sample before this one."""
     marks: bool = False
@@ -85,17 +85,6 @@ class Engine(Protocol):
         Raises:
             EngineError: from `next`, if this utterance can't be spoken.
             Cancelled: from `next`, if nobody wants it any more.
-        """
-        ...
-
-    def study(self, cancellation: Cancellation) -> bool:
-        """Do a part of what makes later speech better or sooner; asked for while there is nothing to be made.
-
-        Returns:
-            Whether there is more to do.
-
-        Raises:
-            Cancelled: `cancellation` was set; what was begun is done again another time.
         """
         ...
 

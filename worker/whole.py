@@ -36,7 +36,7 @@ class WholeSpeech:
         self.marks = self._durations is not None
         self.first_block = 0.0
 
-    def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
+    def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
         """One block: all of the segment from `from_sample` on. `inputs` are tokens, style and speed.
 
         Raises:

@@ -18,15 +18,11 @@ from collections.abc import Callable, Iterator
 from shm.killpoint import killpoint
 from shm.messages import Began, CommitMessage, Forget, OrderMessage, Release, SegmentOrder
 from shm.ring import Arena, RingWriter
-from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, Engine, EngineError, ProviderUnavailable
 from worker.segment_work import SegmentWork
 from worker.stream_output import StreamOutput
 
 log = logging.getLogger(__name__)
-
-NEARLY_DUE = 2.0
-"""Seconds: a segment that is due sooner shares the cores with no study."""
 
 
 class Workbench:
@@ -53,11 +49,6 @@ class Workbench:
         """By the number under which the front knows the stream."""
         self._in_inference: set[SegmentWork] = set()
         """Segments that a thread is at, forgotten ones too."""
-        self._studying = Cancellation()
-        self._to_study = False
-        """A block was made since the engine said that it had nothing to learn."""
-        self._studies = True
-        """This is the newest bench: while another one makes what is wanted, this one can't see that."""
         self._changed = threading.Condition()
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
@@ -84,8 +75,6 @@ class Workbench:
         if self._arena is None:
             return
         stream = self._streams.get(order.stream)
-        if stream is None or order.first_deadline < time.monotonic() + NEARLY_DUE:
-            self._studying.set()
         if stream is None:
             stream = StreamOutput(RingWriter(self._arena.ring(order.ring)), self._send)
             self._streams[order.stream] = stream
@@ -102,40 +91,6 @@ class Workbench:
                 segment.seconds += seconds
                 self._take_in(segment, block, failure)
                 self._announce()
-
-    def run_studies(self) -> None:
-        """Let the engine learn while there is nothing to be made, until the bench is closed, or another one learns.
-        Run by one thread; what it is at is given up for a new stream and for a segment that is nearly due, not for the
-        next block of a stream that has enough to be heard."""
-        while cancellation := self._leisure():
-            more = False
-            try:
-                more = self._engine.study(cancellation)
-            except Cancelled:
-                more = True
-            except ProviderUnavailable as error:
-                self._broken(error)
-            except Exception:
-                log.exception("the engine failed while nothing was to be made")
-            with self._changed:
-                self._to_study |= more
-
-    def _leisure(self) -> Cancellation | None:
-        with self._changed:
-            while self._studies and not self._closed:
-                if self._to_study and not self._in_inference and not any(True for _ in self._workable()):
-                    self._to_study = False
-                    self._studying = Cancellation()
-                    return self._studying
-                self._changed.wait()
-        return None
-
-    def stop_studies(self) -> None:
-        """Another bench learns from now on. Idempotent."""
-        with self._changed:
-            self._studies = False
-            self._studying.set()
-            self._changed.notify_all()
 
     def _next(self) -> SegmentWork | None:
         """Wait for the segment whose next block is due first, and take it up; None once the bench is closed."""
@@ -193,7 +148,6 @@ class Workbench:
     def _take_in(self, segment: SegmentWork, block: Block | None, failure: str) -> None:
         """A thread comes back from that segment."""
         self._in_inference.remove(segment)
-        self._to_study = True
         if segment.forgotten:
             segment.put_away()
             return
@@ -220,6 +174,5 @@ class Workbench:
             self._streams.clear()
             for segment in self._in_inference:
                 segment.cancellation.set()
-            self._studying.set()
             self._arena = None  # gives its memory back, and a descriptor
             self._changed.notify_all()

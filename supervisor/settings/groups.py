@@ -33,7 +33,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "provider_options",
         "compile_timeout",
         "vocoder",
-        "statistics",
         "first_window",
         "window_growth",
         "window",

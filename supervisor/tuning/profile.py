@@ -22,7 +22,6 @@ _MEASURED_WITH = (
     "provider",
     "provider_options",
     "vocoder",
-    "statistics",
     "first_window",
     "window_growth",
     "window",

@@ -12,8 +12,8 @@ from shm.messages import clipped
 from worker.acceleration.verdict import Verdict
 
 ENOUGH_SNR = 35.0
-"""dB against the CPU's sound. Half precision gives 40 to 60, TensorFloat-32 more. A voice's frozen statistics, with
-which windows are made, cost more than 35 leaves (20 to 30), so what is above it isn't what one would hear; wrong
+"""dB against the CPU's sound. Half precision gives 40 to 60, TensorFloat-32 more. The predicted statistics
+with which windows are made cost more than 35 leaves (5 to 15), so what is above it isn't what one would hear; wrong
 arithmetic (a modulo, a norm, a pad) is far below it, at 0 to 20."""
 
 ENOUGH_FASTER = 1.1
