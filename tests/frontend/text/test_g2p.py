@@ -238,6 +238,18 @@ def test_a_language_that_was_loaded_ahead_loads_nothing_more_for_its_first_sente
     assert found.stdout.split() == []
 
 
+def test_a_sentence_may_come_while_its_language_is_being_loaded_by_another_thread() -> None:
+    """While misaki is imported, spaCy is a stand-in that can't be looked up."""
+    code = (
+        "import sys, threading; from frontend.text.g2p import G2P; g2p = G2P(); sys.setswitchinterval(1e-6);"
+        "loading = threading.Thread(target=g2p.load, args=('en-us',)); loading.start();"
+        "said = [g2p.words('Hello there.', 'en-us') for _ in range(3)];"
+        "loading.join(); print(*(word.phonemes for word in said[0]))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["həlˈO", "ðˈɛɹ."]
+
+
 def test_no_strange_language_can_be_loaded_ahead() -> None:
     with pytest.raises(ValueError, match="no pronunciation"):
         G2P().load("tlh")
