@@ -71,6 +71,7 @@ class G2P:
 
         Raises:
             ValueError: no such language.
+            LanguageUnavailable: the packages that read Japanese or Mandarin aren't installed.
         """
         key = (sentence, language, self.version)
         if (cached := self.cache.get(key)) is not None:

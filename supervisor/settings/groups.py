@@ -53,7 +53,16 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "worker_max_rss",
         "worker_max_requests",
     ),
-    "Text": ("lexicon", "max_pause_seconds", "min_first_tokens", "adapt_plans", "cost_profiles"),
+    "Text": (
+        "lexicon",
+        "max_pause_seconds",
+        "heading_pause_seconds",
+        "item_pause_seconds",
+        "paragraph_pause_seconds",
+        "min_first_tokens",
+        "adapt_plans",
+        "cost_profiles",
+    ),
     "Answers": ("chunk_ms", "prime_silence", "max_clip_seconds", "rings", "ring_seconds"),
     "Cache": ("cache_bytes", "disk_cache", "disk_cache_bytes", "disk_cache_ttl", "prewarm"),
     "Limits": (
