@@ -14,7 +14,7 @@ from supervisor.settings.composition import KINDS
 from supervisor.settings.options import settings_options
 from worker.settings import WorkerSettings
 
-_NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
+_NAMES = ("ttfa", "streams", "short-behind-long", "overhead", "g2p")
 
 
 @click.command()
@@ -51,7 +51,7 @@ def bench(
     """Measure a server of its own, alongside the engine alone and, with --model and --voices, kokoro-onnx.
 
     ttfa: time to the first audible sample. streams: many listeners at once. short-behind-long: a newcomer's wait.
-    overhead: what serving costs beside inference.
+    overhead: what serving costs beside inference. g2p: what reading a sentence costs, by language.
     """
     from worker.engine import EngineUnavailable
 

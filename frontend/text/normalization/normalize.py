@@ -24,6 +24,7 @@ from frontend.text.normalization import (
     eastern,
     emoji,
     fractions,
+    hindi,
     initialisms,
     maths,
     money,
@@ -98,6 +99,8 @@ def rules_of(code: str) -> tuple[Rule, ...]:
         return _ENGLISH
     if code in ("ja", "cmn"):
         return (_EMOJI, *eastern.rules_of(code))
+    if code == "hi":
+        return (_EMOJI, *hindi.RULES)
     return (_EMOJI, *western.rules_of(code))
 
 
