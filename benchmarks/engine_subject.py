@@ -18,7 +18,6 @@ from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
 from shm.engine_info import EngineInfo
-from worker.cancellation import Cancellation
 from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine
 from worker.machine import cores
@@ -69,9 +68,6 @@ class Published:
             max_tokens=MAX_PHONEME_LENGTH,
             voices=self._voices.names,
         )
-
-    def study(self, cancellation: Cancellation) -> bool:
-        return False
 
     def warm_up(self) -> None:
         for _ in self.begin(Utterance("həlˈO", "en-us", ((self._voices.names[0], 1.0),), 1.0)):

@@ -23,7 +23,13 @@ import platformdirs
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 
+from benchmarks.statistics_samples import Speaker, few_tasks
+from benchmarks.statistics_training import fit
 from shm.audio import SAMPLE_RATE
+from worker.settings import WorkerSettings
+from worker.split.prepared import prepare
+from worker.split.statistics import SUFFIX
+from worker.voices import VoiceBank
 
 TORCH = "torch==2.13.0"
 BESIDE_TORCH = ("numpy==2.4.6", "onnx==1.23.2", "transformers==5.23.0", "loguru==0.7.3", "attrs==26.1.0")
@@ -83,6 +89,22 @@ def make_voices(out: Path, seed: int) -> None:
         np.savez_compressed(file, allow_pickle=False, **tables)
 
 
+def make_statistics(model: Path, voices: Path, cache: Path) -> Path:
+    """The file beside the model with which it is vocoded in windows, as a published one is: half a minute.
+
+    Raises:
+        Unprepared: the model can't be split.
+    """
+    prepared = prepare(model, cache)
+    bank = VoiceBank.open(voices)
+    speaker = Speaker(prepared, bank)
+    predictor = fit([speaker.speak(task).sample for task in few_tasks(bank)], prepared.manifest.fingerprint)
+    out = model.with_name(f"{model.stem}{SUFFIX}")
+    with out.open("wb") as file:
+        predictor.save(file)
+    return out
+
+
 def check(model: Path, voices: Path, tokens: int = 50) -> None:
     """Speak once with two threads.
 
@@ -131,6 +153,8 @@ def main() -> int:
     if arguments.again or not model.exists():
         make_model(torch_environment(folder() / "torch-venv", arguments.torch), arguments.seed, model)
     check(model, voices)
+    if arguments.again or not model.with_name(f"{model.stem}{SUFFIX}").exists():
+        make_statistics(model, voices, WorkerSettings().cache_dir)
     print(f"--model {model} --voices {voices}")
     return 0
 

@@ -35,18 +35,14 @@ from worker.split.stage import Stage
 from worker.split.stage_files import GENERATOR
 from worker.split.trial_window import window_inputs
 
-_OF_SOURCE = {Rewrite.SPECTRUM}
-VARIANTS = {
-    "none": (),
-    **{rewrite.value: (rewrite,) for rewrite in sorted(set(Rewrite) - _OF_SOURCE)},
-    "all": tuple(Rewrite),
-}
+_ALONE = [rewrite for rewrite in Rewrite if rewrite is not Rewrite.SPECTRUM]  # that one is of the source
+VARIANTS = {"none": (), **{rewrite.value: (rewrite,) for rewrite in _ALONE}, "all": tuple(Rewrite)}
 
 
 def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
     """Of a window in a segment's middle, whose context is cropped on both sides as the engine crops it."""
     crop = GENERATOR_CONTEXT - SECOND_STAGE_CONTEXT
-    return [*window_inputs(prepared, "generator", frames).values(), np.array([crop, crop])]
+    return [*window_inputs(prepared, frames).values(), np.array([crop, crop])]
 
 
 def sound(stage: Stage, arrays: list[NDArray[Any]], threads: int) -> NDArray[Any]:

@@ -45,7 +45,8 @@ class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     voice: Voice
     speed: float
     seed: int
-    """Noise seed: the same order gives the same samples if the engine is able to repeat them."""
+    """Noise seed: equal orders give equal samples if the engine can repeat them. The published models ignore
+    the seed."""
     from_sample: int = 0
     """First sample wanted; a dead generation has sealed the samples before it."""
     first_deadline: float

@@ -18,10 +18,10 @@ _COMMANDS = {
     "tune": "Measure how many threads suit this machine.",
     "status": "Show what the running server does.",
     "doctor": "Explain what is wrong and how to mend it.",
-    "install-service": "Have the server start at login.",
-    "uninstall-service": "Have it start at login no longer.",
+    "install-service": "Start the server at login.",
+    "uninstall-service": "No longer start the server at login.",
 }
-"""By name, with the line that `--help` shows; `supervisor.commands.NAME.NAME`, with underscores, is the command."""
+"""Commands by name, with their line of `--help`. The object is `supervisor.commands.NAME.NAME`, with underscores."""
 
 
 class _LazyGroup(click.Group):

@@ -7,7 +7,9 @@ never cut, is shorter. It sounds like nothing, but loud enough that one wrong sa
 from __future__ import annotations
 
 import functools
+import io
 import json
+import tempfile
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,6 +18,12 @@ import onnx
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+
+from benchmarks.statistics_samples import Speaker, few_tasks
+from benchmarks.statistics_training import fit
+from worker.split.prepared import Unprepared, prepare
+from worker.split.statistics import SUFFIX
+from worker.voices import VoiceBank
 
 Norms: TypeAlias = Literal["node", "written", "merged", "axes", "none"]
 
@@ -39,7 +47,7 @@ def make_split_model(
     random_in_generator: bool = False,
     norms: Norms = "node",
 ) -> Path:
-    """Write the model, 0.5 MB.
+    """Write the model, 0.5 MB, and beside it the predictor of its statistics, if it can be split.
 
     Args:
         path: the file to write.
@@ -53,8 +61,10 @@ def make_split_model(
             optimiser does, so that residual blocks share a division; `axes` writes the axis as opset 18 does, as an
             input. `none`: no norm at all.
     """
-    model = _model(noise_inputs, durations_output, tokens_name, folded, random_in_generator, norms)
-    path.write_bytes(model)
+    form = (noise_inputs, durations_output, tokens_name, folded, random_in_generator, norms)
+    path.write_bytes(_model(*form))
+    if predictor := _predictor(*form):
+        path.with_name(f"{path.stem}{SUFFIX}").write_bytes(predictor)
     return path
 
 
@@ -88,6 +98,23 @@ def _model(
     helper.set_model_props(made, {"kokoro_config": json.dumps({"vocab": DEFAULT_VOCAB})})
     onnx.checker.check_model(made)
     return bytes(made.SerializeToString())
+
+
+@functools.cache
+def _predictor(*form: Any) -> bytes | None:
+    """Fitted to a few segments of each voice."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        (folder / "small.onnx").write_bytes(_model(*form))
+        try:
+            prepared = prepare(folder / "small.onnx", folder / "cache")
+        except Unprepared:
+            return None
+        bank = VoiceBank.open(make_split_voices(folder / "voices.bin"))
+        speaker = Speaker(prepared, bank)
+        made = io.BytesIO()
+        fit([speaker.speak(task).sample for task in few_tasks(bank)], prepared.manifest.fingerprint).save(made)
+    return made.getvalue()
 
 
 def make_split_voices(path: Path, names: tuple[str, ...] = ("af_heart", "am_adam", "bf_emma")) -> Path:

@@ -63,15 +63,10 @@ class Channel:
         self._start(self._read_orders, "orders")
         for thread in range(engine.concurrency):
             self._start(partial(self._infer, self._bench.run_inference), f"inference-{thread}")
-        self._start(partial(self._infer, self._bench.run_studies), "study")
 
     def _infer(self, work: Callable[[], None]) -> None:
         self._host.enter_inference()
         work()
-
-    def stop_studies(self) -> None:
-        """Stop studying, because another front has connected: only the newest channel knows when the engine is idle."""
-        self._bench.stop_studies()
 
     def quit(self) -> None:
         """Tell the front that this worker ends and that no segment is to blame."""

@@ -24,8 +24,8 @@ class Utterance:
     speed: float
     """Speed factor, 0.25 to 4; 1 is the voice's own pace."""
     seed: int = 0
-    """Noise seed: the same utterance with the same seed gives the same samples, if the engine is able to repeat them.
-    """
+    """Noise seed: equal utterances with equal seeds give equal samples. An engine without randomness ignores
+    the seed."""
     from_sample: int = 0
     """First sample to return; samples before this one are omitted."""
     marks: bool = False
@@ -90,18 +90,6 @@ class Engine(Protocol):
         Raises:
             EngineError: the utterance can't be spoken; raised by `next`.
             Cancelled: `Utterance.cancellation` was set; raised by `next`.
-        """
-        ...
-
-    def study(self, cancellation: Cancellation) -> bool:
-        """Do a part of the work that makes later speech better or faster. The worker calls this while no segment is
-        waiting.
-
-        Returns:
-            True if more such work is left.
-
-        Raises:
-            Cancelled: `cancellation` was set; the unfinished part is done again another time.
         """
         ...
 

@@ -179,10 +179,6 @@ class EspeakEngine:
         halves = TextPiece(text[:cut], piece.places[:cut]), TextPiece(text[cut:], piece.places[cut:])
         return [part for half in halves for part in self._harmless(half, speech, cancellation)]
 
-    def study(self, cancellation: Cancellation) -> bool:
-        """Return False: espeak-ng has nothing to learn."""
-        return False
-
     def warm_up(self) -> None:
         """Speak a word, which brings the library's files into the page cache."""
         for _ in self.begin(Utterance("ready", "en-us", ((KOKORO_VOICES[0], 1.0),), 1.0)):

@@ -16,7 +16,6 @@ from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
 from worker.acceleration.placing import Placing, place
 from worker.acceleration.verdict import Verdict
-from worker.cancellation import Cancellation
 from worker.checksum_cache import cached_sha256_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine import cores
@@ -26,15 +25,13 @@ from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
-from worker.split.statistics import Statistics, voice_key
-from worker.split.study import VoiceStudy
 from worker.voices import VoiceBank
 from worker.whole import WholeSpeech
 
 log = logging.getLogger(__name__)
 
 DEFAULT_VOICE = "af_heart"
-"""Voice for clients that name none: its statistics are measured before the first request."""
+"""Voice for clients that name none."""
 
 SAMPLE_SENTENCES = (
     "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˌOvəɹ ðə lˈAzi dˈɔɡ, ænd ɹˈʌnz əwˈA.",
@@ -44,7 +41,15 @@ SAMPLE_SENTENCES = (
     "ə ʧˈɜɹʧ bˈɛl ɹˈæŋ ɪn ðə dˈɪstᵊns, ænd ˈɛvɹiwˌʌn ɪn ðə skwˈɛɹ lˈʊkt ˈʌp.",
     "hˌW mˈʌʧ dˈʌz ðə jˈuʒuəl vˈYʤ kˈɔst?",
 )
-"""Sentences from which voices' statistics are measured: all American phonemes of Kokoro, in 17 seconds of speech."""
+"""Sentences for trying an engine: all of Kokoro's American phonemes, in 17 seconds of speech."""
+
+_NO_STATISTICS = (
+    "no statistics are known for its family of weights; "
+    "`python -m benchmarks.statistics_training` makes a file of them, to lie beside the model"
+)
+
+_WARM_UP_WORDS = 8
+"""Number of three-phoneme words in the warm-up script: enough for it to be vocoded in windows."""
 
 
 class KokoroEngine:
@@ -77,9 +82,6 @@ class KokoroEngine:
         placing = place(model, settings, without) if assigned is None else Placing(Choice(assigned), ())
         placed = placing.choice.assignment
         self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, placed)
-        self._study: VoiceStudy | None = None
-        if isinstance(self._speech, SplitSpeech) and self._speech.windowed:
-            self._study = VoiceStudy(self._speech.statistics, len(SAMPLE_SENTENCES))
         with self._voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(self._speech.session, archive)
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
@@ -106,38 +108,25 @@ class KokoroEngine:
         )
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
-        """Yield windows, the first of them short, if the model could be split and the voice's statistics are measured;
-        otherwise one block, which is made from its start whatever `from_sample` is."""
-        inputs = self._inputs(utterance)
-        key = self._key(utterance.voice)
-        if self._study:
-            self._study.want(key, utterance.voice)
-        yield from self._speech.blocks(inputs, key, utterance)
+        """Yield windows, the first of them short, if the model could be split, its statistics can be predicted and the
+        segment isn't very short; otherwise one block, which is made from its start whatever `from_sample` is.
 
-    def study(self, cancellation: Cancellation) -> bool:
-        """Measure the statistics of a voice that has been used, so that it speaks in windows from then on."""
-        if self._study is None or not isinstance(self._speech, SplitSpeech):
-            return False
-        self._study.step(self._measured, cancellation)
-        waiting = self._study.waiting
-        if not waiting:
-            self._speech.forget_exact()
-        return waiting
+        The seed decides the source's noise. An export without random operations, such as the published ones, ignores
+        the seed: the same phonemes always give the same samples.
+        """
+        yield from self._speech.blocks(self._inputs(utterance), utterance)
 
     def warm_up(self) -> None:
-        """Speak a word; before that, measure the default voice's statistics if they are missing.
+        """Speak a word, whole and in windows.
 
         Raises:
             EngineUnavailable: the model loads but doesn't work.
         """
         voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in self._voices.names else self._voices.names[0], 1.0),)
         try:
-            if self._study:
-                self._study.want(self._key(voice), voice)
-                while self.study(Cancellation()):
+            for script in (self._known, self._known * _WARM_UP_WORDS):
+                for _ in self.begin(Utterance(script, "en-us", voice, 1.0)):
                     pass
-            for _ in self.begin(Utterance(self._known, "en-us", voice, 1.0)):
-                pass
         except EngineError as error:
             raise EngineUnavailable(
                 f"the model {self.info.model} was loaded but can't speak: {error}; "
@@ -149,21 +138,10 @@ class KokoroEngine:
         """A short script that can be spoken with this model's vocabulary."""
         return "".join([phoneme for phoneme in self._vocabulary if phoneme.isalpha()][:3])
 
-    def _measured(self, number: int, voice: Voice, cancellation: Cancellation) -> tuple[Statistics, float]:
-        """Statistics of a voice from the sample sentence `number`, in the form of `worker.split.study.Measure`."""
-        assert isinstance(self._speech, SplitSpeech)
-        script = "".join(filter(self._vocabulary.__contains__, SAMPLE_SENTENCES[number])) or self._known
-        utterance = Utterance(script, "en-us", voice, 1.0, seed=number, cancellation=cancellation)
-        return self._speech.measured(self._inputs(utterance), utterance)
-
     def _inputs(self, utterance: Utterance) -> list[NDArray[Any]]:
         tokens = self._tokens(utterance.script)
         style = self._voices.style(utterance.voice, len(tokens))
         return [np.array([[0, *tokens, 0]]), style, np.array([self._kokoro._speed_value(utterance.speed)])]
-
-    def _key(self, voice: Voice) -> str:
-        # An unknown voice name was rejected when its style was requested.
-        return voice_key([(self._voices.checksums[name], weight) for name, weight in voice])
 
     def _tokens(self, script: str) -> list[int]:
         # The front plans within the vocabulary. Leaving out an unknown phoneme would silently lose a part of a word.
@@ -212,19 +190,19 @@ def _speech(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitS
         EngineUnavailable: the model can't be loaded, or not in the way that the settings demand.
         BadOption, ProviderUnavailable: the execution provider doesn't work with these settings.
     """
+    speech: SplitSpeech | WholeSpeech | None = None
     try:
-        return _split(model, settings, placed)
+        speech = _split(model, settings, placed)
+        reason = "" if speech.windowed or settings.vocoder == "whole" else _NO_STATISTICS
     except Unprepared as error:
         reason = str(error)
-    if settings.vocoder == "windowed":
+    if reason and settings.vocoder == "windowed":
         raise EngineUnavailable(f"{model} can't be vocoded in windows: {reason}. Leave --vocoder out to run it whole")
-    whole = WholeSpeech(model, settings, placed.whole)
-    log.warning(
-        "%s RUNS WHOLE, SO SOUND BEGINS LATER: it can't be vocoded in windows, because %s",
-        model.name,
-        reason,
-    )
-    return whole
+    if reason:
+        log.warning(
+            "%s RUNS WHOLE, SO SOUND BEGINS LATER: it can't be vocoded in windows, because %s", model.name, reason
+        )
+    return speech or WholeSpeech(model, settings, placed.whole)
 
 
 def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSpeech:
@@ -238,7 +216,7 @@ def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSp
         raise Unprepared("the file is missing")
     prepared = prepare(model, settings.cache_dir)
     try:
-        return SplitSpeech(prepared, settings, placed)
+        return SplitSpeech(model, prepared, settings, placed)
     except (BadOption, ProviderUnavailable):
         raise
     except EngineUnavailable as error:

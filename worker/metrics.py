@@ -8,7 +8,6 @@ from contextlib import closing
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, Engine, Utterance
 
 
@@ -60,14 +59,6 @@ class MeteredEngine:
         self.warm_up = engine.warm_up
         self._engine = engine
         self._metrics = metrics
-
-    def study(self, cancellation: Cancellation) -> bool:
-        """Run the wrapped engine's `study`, timed."""
-        started = time.monotonic()
-        try:
-            return self._engine.study(cancellation)
-        finally:
-            self._metrics.worked(time.monotonic() - started, 0)
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
         """Yield the wrapped engine's blocks, with each step timed."""

@@ -105,8 +105,6 @@ class Worker:
                 assert self._engine is not None
                 self._take_title()
                 self._channels = [channel for channel in self._channels if channel.open]
-                for older in self._channels:
-                    older.stop_studies()
                 self._channels.append(Channel(message, fds, self._engine, self))
             case Drain():
                 _end(0)

@@ -97,13 +97,6 @@ class WorkerSettings:
             "windowed: the same, or not at all; whole: a segment in one run, with exact statistics."
         },
     )
-    statistics: Literal["segment", "voice"] = field(
-        default="segment",
-        metadata={
-            "help": "Whose statistics the 5 % of the vocoder before its generator takes, in windows. segment: the "
-            "segment's own, closer to a whole run; voice: the voice's averages, which starts long segments sooner."
-        },
-    )
     first_window: float = field(
         default=0.3,
         metadata={"help": "Seconds of sound in a segment's first window, and in its second; at most --window."},
@@ -119,7 +112,7 @@ class WorkerSettings:
     )
     cache_dir: Path = field(
         default_factory=lambda: platformdirs.user_cache_path("kokoro-live", appauthor=False),
-        metadata={"help": "Where what is made of a model once is kept: its stages and its voices' statistics."},
+        metadata={"help": "Where what is made of a model once is kept, as its stages."},
     )
     threads: int = field(
         default=0,

@@ -38,7 +38,7 @@ class WholeSpeech:
         self.marks = self._durations is not None
         self.first_block = 0.0
 
-    def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
+    def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
         """Yield one block: the whole segment from `from_sample` on. `inputs` are tokens, style and speed.
 
         Raises:

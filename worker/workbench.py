@@ -19,15 +19,11 @@ from collections.abc import Callable, Iterator
 from shm.killpoint import killpoint
 from shm.messages import Began, CommitMessage, Forget, OrderMessage, Release, SegmentOrder
 from shm.ring import Arena, RingWriter
-from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, Engine, EngineError, ProviderUnavailable
 from worker.segment_work import SegmentWork
 from worker.stream_output import StreamOutput
 
 log = logging.getLogger(__name__)
-
-NEARLY_DUE = 2.0
-"""Seconds until a segment's deadline below which no study may share the cores with it."""
 
 
 class Workbench:
@@ -55,11 +51,6 @@ class Workbench:
         """Output of each stream, by the number under which the front knows it."""
         self._in_inference: set[SegmentWork] = set()
         """Segments that a thread is working on, including those the front no longer wants."""
-        self._studying = Cancellation()
-        self._to_study = False
-        """True if a block was made since the engine reported that it had nothing to learn."""
-        self._studies = True
-        """True for the newest workbench only: an older one can't see the newer one's segments."""
         self._changed = threading.Condition()
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
@@ -86,8 +77,6 @@ class Workbench:
         if self._arena is None:
             return
         stream = self._streams.get(order.stream)
-        if stream is None or order.first_deadline < time.monotonic() + NEARLY_DUE:
-            self._studying.set()
         if stream is None:
             stream = StreamOutput(RingWriter(self._arena.ring(order.ring)), self._send)
             self._streams[order.stream] = stream
@@ -104,40 +93,6 @@ class Workbench:
                 segment.seconds += seconds
                 self._take_in(segment, block, failure)
                 self._announce()
-
-    def run_studies(self) -> None:
-        """Let the engine learn while no segment is waiting, until this workbench is closed or a newer one learns. One
-        thread runs this. A study is cancelled by a new stream and by a segment that is nearly due, not by the next
-        block of a stream whose listener has enough audio."""
-        while cancellation := self._leisure():
-            more = False
-            try:
-                more = self._engine.study(cancellation)
-            except Cancelled:
-                more = True
-            except ProviderUnavailable as error:
-                self._broken(error)
-            except Exception:
-                log.exception("the engine failed while nothing was to be made")
-            with self._changed:
-                self._to_study |= more
-
-    def _leisure(self) -> Cancellation | None:
-        with self._changed:
-            while self._studies and not self._closed:
-                if self._to_study and not self._in_inference and not any(True for _ in self._workable()):
-                    self._to_study = False
-                    self._studying = Cancellation()
-                    return self._studying
-                self._changed.wait()
-        return None
-
-    def stop_studies(self) -> None:
-        """Stop studying, because another workbench learns from now on. Idempotent."""
-        with self._changed:
-            self._studies = False
-            self._studying.set()
-            self._changed.notify_all()
 
     def _next(self) -> SegmentWork | None:
         """Wait for the segment whose next block is due first, and start it; None once the workbench is closed."""
@@ -195,7 +150,6 @@ class Workbench:
     def _take_in(self, segment: SegmentWork, block: Block | None, failure: str) -> None:
         """Record a thread's result for its segment."""
         self._in_inference.remove(segment)
-        self._to_study = True
         if segment.forgotten:
             segment.put_away()
             return
@@ -222,6 +176,5 @@ class Workbench:
             self._streams.clear()
             for segment in self._in_inference:
                 segment.cancellation.set()
-            self._studying.set()
-            self._arena = None  # releases its memory and a descriptor
+            self._arena = None  # gives its memory back, and a descriptor
             self._changed.notify_all()

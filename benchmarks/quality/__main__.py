@@ -4,7 +4,7 @@
         [--quick] [--only WAY]...
 
 Speaks texts of 1 to 60 words by seven voices in four languages: the reference whole and in windows, the model and each
-variant likewise, with each kind of statistics; and passages in one segment, cut by the plan for an engine that vocodes
+variant likewise; and passages in one segment, cut by the plan for an engine that vocodes
 in windows, and by that for one that doesn't. Judges each by the gate (`worker.hearing.gate`): Whisper tiny.en's word
 errors, DNSMOS, level at every length, log-mel distance; and shows noise in pauses, steps where windows meet, and pauses
 and pitch at cuts. Needs the extra `quality`; asks no network.

@@ -1,12 +1,12 @@
-"""Ways to speak a text: which model, vocoded how, with whose statistics, cut by which plan."""
+"""Ways to speak a text: which model, vocoded how, cut by which plan."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args, get_type_hints
+from typing import Literal
 
 from worker.settings import WorkerSettings
 
@@ -22,8 +22,6 @@ class Way:
     name: str
     model: Path
     vocoder: Literal["windowed", "whole"] = "whole"
-    statistics: str = ""
-    """As the setting has it; empty: its default."""
     plan: Plan = WHOLE
 
     @property
@@ -33,35 +31,18 @@ class Way:
     def settings(self, threads: int, cache: Path | None) -> WorkerSettings:
         """Of an engine that speaks so."""
         more: dict[str, object] = {"cache_dir": cache} if cache else {}
-        if self.statistics:
-            more["statistics"] = self.statistics
         return WorkerSettings(threads=threads, vocoder=self.vocoder, **more)  # type: ignore[arg-type]
 
 
-def statistics() -> tuple[str, ...]:
-    """What the setting of that name may be, its default first; only the empty one where there is no such setting."""
-    if "statistics" not in {field.name for field in fields(WorkerSettings)}:
-        return ("",)
-    return tuple(sorted(get_args(get_type_hints(WorkerSettings)["statistics"]), key=_is_other))
-
-
-def _is_other(value: str) -> bool:
-    return value != WorkerSettings().statistics
-
-
 def of_texts(models: Sequence[tuple[str, Path]], quick: bool = False) -> list[Way]:
-    """Each model whole and in windows, the latter with each kind of statistics. The first model is the reference.
+    """Each model whole and in windows. The first model is the reference.
 
     Args:
         models: names and files.
         quick: the first model whole, and in windows as it is served.
     """
     whole = [Way(f"{name}, whole", file) for name, file in models]
-    windows = [
-        Way(f"{name}, windows, {kind}" if kind else f"{name}, windows", file, "windowed", kind)
-        for name, file in models
-        for kind in statistics()
-    ]
+    windows = [Way(f"{name}, windows", file, "windowed") for name, file in models]
     return [whole[0], windows[0]] if quick else whole + windows
 
 

@@ -14,10 +14,10 @@ NEVER_LAST = _words(
 """Something always follows, whatever it begins with: titles, "for example" and the like."""
 
 NEVER_LAST_IN = {
-    "es": _words("d dn dña sr sra srta sres ee lic ing av avda a p.ej"),
+    "es": _words("d dn dña sr sra srta sres dra dr prof ee lic ing av avda a p.ej"),
     "fr": _words("m mm me st ste av p.ex"),
     "it": _words("sig sigg sig.ra sig.na dott dott.ssa avv ing geom on p.es"),
-    "pt": _words("sr sra srta srs exmo exma d dra av eng p.ex"),
+    "pt": _words("sr sra srta srs dr dra prof profa exmo exma d dra av eng p.ex"),
 }
 """The same, for words that mean something else in other languages; by the language code's first part."""
 

@@ -1,74 +1,109 @@
-"""Japanese and Mandarin by misaki's own modules, if what they need is installed (extras `ja` and `zh`)."""
+"""Japanese and Mandarin by misaki's own readers, whose packages are the extras `ja` and `zh`."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+from frontend.contract.errors import ApiError
+from frontend.text.english import English
 from frontend.text.espeak_g2p import EspeakG2P
 from frontend.text.punctuation import MARKS
 from frontend.text.word import Source, Word
 
 _log = logging.getLogger(__name__)
 
-_NAMES = {"ja": "Japanese", "cmn": "Mandarin"}
-_INSTALL = {"ja": "the extra `ja`, then run `python -m unidic download`", "cmn": "the extra `zh`"}
+_NAMES = {"ja": "Japanese", "cmn": "Mandarin Chinese"}
+_EXTRAS = {"ja": "ja", "cmn": "zh"}
+_PACKAGES = {
+    "ja": ("fugashi", "unidic_lite", "jaconv", "mojimoji"),
+    "cmn": ("cn2an", "jieba", "ordered_set", "pypinyin", "pypinyin_dict"),
+}
+
+
+class LanguageUnavailable(ApiError):
+    """The packages that read a language aren't installed: 400, with the command that installs them."""
+
+    def __init__(self, language: str, reason: str) -> None:
+        name, extra = _NAMES[language], _EXTRAS[language]
+        super().__init__(
+            400,
+            f"{name} can't be read here yet ({reason}). Install its packages with "
+            f"`pip install 'kokoro-live[{extra}]'` (in a clone: `.venv/bin/pip install -e '.[{extra}]'`), "
+            "and start again.",
+            param="lang",
+            code="language_unavailable",
+        )
+
+
+def missing(language: str) -> str:
+    """Packages that are needed for ja or cmn and aren't installed, with commas; "" if all are."""
+    return ", ".join(name for name in _PACKAGES[language] if importlib.util.find_spec(name) is None)
+
 
 _LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
 """misaki's Mandarin gives such letters back as they are, as if they were phonemes."""
+
+_WEAKEST_FIRST = (Source.LETTERS, Source.ESPEAK, Source.LEXICON)
 
 _MAX_PIECE = 400
 """Characters that are given to misaki at once."""
 
 
 class EastAsian:
-    """Pronounces what stands between spaces as one word, since these languages put none between theirs."""
+    """Pronounces what stands between spaces as one word, since these languages put none between theirs.
+
+    Latin words are English: their phonemes are in the same alphabet, which all voices know.
+    """
 
     def __init__(self, language: str) -> None:
         """Args:
         language: ja or cmn.
+
+        Raises:
+            LanguageUnavailable: the extra isn't installed, or its dictionary doesn't load.
         """
+        if names := missing(language):
+            raise LanguageUnavailable(language, f"missing: {names}")
         self._espeak = EspeakG2P(language)
-        self._misaki: Callable[[str], str] | None = None
+        self._english: English | None = None
         try:
             self._misaki = _mandarin() if language == "cmn" else _japanese()
-        except Exception as error:  # ImportError, or whatever a dictionary that wasn't downloaded leads to
-            _log.warning(
-                "%s is pronounced by espeak-ng, which is poor at it (%s: %s): install %s",
-                _NAMES[language],
-                type(error).__name__,
-                error,
-                _INSTALL[language],
-            )
+        except Exception as error:
+            _log.warning("%s doesn't load: %s: %s", _NAMES[language], type(error).__name__, error)
+            raise LanguageUnavailable(language, f"{type(error).__name__}: {error}") from error
 
     def words(self, sentence: str) -> tuple[Word, ...]:
         return tuple(self._word(text) for text in sentence.split())
 
     def _word(self, text: str) -> Word:
-        if self._misaki is None:
-            return self._espeak.words(text)[0]
         phonemes = ""
         sources = set()
         for run in filter(None, _LATIN.split(text)):
             for start in range(0, len(run), _MAX_PIECE):
-                part = self._part(run[start : start + _MAX_PIECE], self._misaki)
+                part = self._part(run[start : start + _MAX_PIECE])
                 sources.add(part.source)
-                phonemes += f" {part.phonemes} " if part.source is Source.ESPEAK else part.phonemes
-        weakest = next((source for source in (Source.ESPEAK, Source.LEXICON) if source in sources), Source.NONE)
+                latin = _LATIN.match(run) is not None
+                phonemes += f" {part.phonemes} " if latin or part.source is Source.ESPEAK else part.phonemes
+        weakest = next((source for source in _WEAKEST_FIRST if source in sources), Source.NONE)
         return Word(text, " ".join(phonemes.split()), weakest)
 
-    def _part(self, text: str, misaki: Callable[[str], str]) -> Word:
-        if not _LATIN.match(text):
-            try:
-                phonemes = misaki(text)
-                if any(map(str.isalpha, phonemes)):
-                    return Word(text, phonemes, Source.LEXICON)
-            except Exception:
-                _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
-                _log.debug("it is %r", text[:80], exc_info=True)
+    def _part(self, text: str) -> Word:
+        if _LATIN.match(text):
+            if self._english is None:
+                self._english = English("en-us")
+            return self._english.words(text)[0]
+        try:
+            phonemes = self._misaki(text)
+            if any(map(str.isalpha, phonemes)):
+                return Word(text, phonemes, Source.LEXICON)
+        except Exception:
+            _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
+            _log.debug("it is %r", text[:80], exc_info=True)
         return self._espeak.words(text)[0]
 
 
@@ -90,10 +125,11 @@ def _mandarin() -> Callable[[str], str]:
 
 
 def _japanese() -> Callable[[str], str]:
-    g2p = importlib.import_module("misaki.ja").JAG2P()
+    # Cutlet's readings are those that Kokoro v1.0 was trained with; `misaki.ja` would need pyopenjtalk as well.
+    g2p = importlib.import_module("misaki.cutlet").Cutlet()
 
     def phonemes(text: str) -> str:
         found: str = g2p(text)[0]
-        return found.replace(g2p.unk, "")
+        return "".join(MARKS.get(phoneme, phoneme) for phoneme in found)
 
     return phonemes

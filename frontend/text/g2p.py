@@ -6,7 +6,6 @@ import importlib.metadata
 import threading
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
 from typing import Protocol
 
 from frontend.text import espeak
@@ -38,19 +37,18 @@ class G2P:
         self.fallbacks: Counter[str] = Counter()
         """Words pronounced, by the `Source` value of their weakest part; cached sentences aren't counted again."""
         self._languages: dict[str, _Language] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._version = ""
+        """Empty until it is first read."""
         self._pronounced = pronounced or (lambda _: None)
 
-    @cached_property
+    @property
     def version(self) -> str:
         """Changes when the phonemes of the same text may change. Loads espeak-ng when first read."""
-        from frontend.text.english import tagger_name
-
-        try:
-            espeak_version = espeak.version()
-        except espeak.EspeakUnavailable:
-            espeak_version = "none"
-        return f"{_RULES}/misaki-{importlib.metadata.version('misaki')}/espeak-ng-{espeak_version}/{tagger_name()}"
+        # misaki is imported with a stand-in for spaCy: while another thread does that, spaCy can't be looked up.
+        with self._lock:
+            self._version = self._version or _version()
+            return self._version
 
     def load(self, language: str) -> None:
         """Load a language's data now, so that its first sentence doesn't wait for that.
@@ -71,6 +69,7 @@ class G2P:
 
         Raises:
             ValueError: no such language.
+            LanguageUnavailable: the packages that read Japanese or Mandarin aren't installed.
         """
         key = (sentence, language, self.version)
         if (cached := self.cache.get(key)) is not None:
@@ -90,6 +89,16 @@ class G2P:
         if code not in self._languages:
             self._languages[code] = _load(code)
         return self._languages[code]
+
+
+def _version() -> str:
+    from frontend.text.english import tagger_name
+
+    try:
+        espeak_version = espeak.version()
+    except espeak.EspeakUnavailable:
+        espeak_version = "none"
+    return f"{_RULES}/misaki-{importlib.metadata.version('misaki')}/espeak-ng-{espeak_version}/{tagger_name()}"
 
 
 def _load(code: str) -> _Language:

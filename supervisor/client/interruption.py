@@ -1,4 +1,4 @@
-"""Being killed without leaving anything behind: what a block has to put right is done before the process ends."""
+"""Ends by a signal that leave nothing behind: `finally` blocks run before the process ends."""
 
 from __future__ import annotations
 

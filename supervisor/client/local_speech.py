@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """A segment that threads work at, or will."""
+    """A segment that a thread makes, or will make."""
 
     segment: Segment
     utterance: Utterance
     made: SimpleQueue[Block | Exception | None] = field(default_factory=SimpleQueue)
-    """Its blocks as they are made; None at its end, or what went wrong."""
+    """Blocks of the segment as they are made; None at its end, or the error."""
 
 
 class LocalSpeech:
-    """One engine of this process, and what it reads from."""
+    """An engine in this process, with a text pipeline."""
 
     def __init__(self, settings: WorkerSettings) -> None:
         """Load the engine that the settings ask for.
@@ -84,6 +84,7 @@ class LocalSpeech:
         from frontend.planning.planner import Limits, plan
         from frontend.planning.profile import guess
         from frontend.streams.joins import Joiner
+        from frontend.text.east_asian import LanguageUnavailable
         from frontend.text.espeak import EspeakUnavailable
         from frontend.text.segment import Notation
 
@@ -109,7 +110,7 @@ class LocalSpeech:
                 yield from _taken(making[0], joiner)
                 making.popleft()
             yield from _pieces(joiner.finish())
-        except EspeakUnavailable as error:
+        except (EspeakUnavailable, LanguageUnavailable) as error:
             raise CannotSpeak(str(error)) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -165,7 +166,7 @@ def _taken(taken: _Making, joiner: Joiner) -> Generator[Piece, None, None]:
 
 
 def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
-    """Of the segment that the joiner has just been given whole."""
+    """Words of the segment that the joiner has just been given whole."""
     from frontend.timestamps.align import align
 
     if joiner.placed is None:  # it doesn't sound

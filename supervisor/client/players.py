@@ -23,7 +23,7 @@ PLAYERS = {
     "aplay": f"-q -t raw -f S16_LE -c 1 -r {SAMPLE_RATE} -",
     "paplay": f"--raw --format=s16le --channels=1 --rate={SAMPLE_RATE}",
 }
-"""The arguments that each takes, the first choice first. `play` is sox's."""
+"""Arguments of each player, the first choice first. `play` is sox's."""
 
 
 def find_player() -> list[str]:
@@ -80,11 +80,11 @@ _NO_DEVICE = re.compile(
     "audio open (failed|error)|no default audio device|initialize audio|cannot find card|connection refused",
     re.IGNORECASE,
 )
-"""What players say without a sound card; ffplay exits with 0 all the same."""
+"""Messages of players without a sound card; ffplay exits with 0 all the same."""
 
 
 def _failure(status: int, said: str) -> str:
-    """Why a player failed, as one line; empty if it didn't."""
+    """The reason why a player failed, in one line; empty if it didn't."""
     if not status and not _NO_DEVICE.search(said):
         return ""
     # ALSA tells of each file that it looked into.

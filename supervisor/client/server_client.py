@@ -1,4 +1,4 @@
-"""Talking to a server that runs already. aiohttp is imported when it is needed: it costs 0.15 s."""
+"""A client of a running server. aiohttp is imported when it is needed: it costs 0.15 s."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.client.spoken import CannotSpeak, Piece
 
 ANSWER_SECONDS = 2.0
-"""How long to wait for a short answer. `/health` takes less than 0.1 s, and while a front is started again a second."""
+"""Seconds to wait for a short answer. `/health` takes less than 0.1 s, and while a front is started again a second."""
 
 CONNECT_SECONDS = 10.0
 
 KEY_VARIABLE = "KOKORO_LIVE_API_KEY"
-"""The server's key, where it wants one. No option: every user of a machine can read its command lines."""
+"""The variable with the server's key. There is no option: every user of a machine can read its command lines."""
 
 Result = TypeVar("Result")
 
 
 class NoAnswer(Exception):
-    """Nothing at that address speaks HTTP, or not in time."""
+    """The address doesn't answer in HTTP, or not in time."""
 
 
 def address(host: str, port: int) -> str:
@@ -35,7 +35,7 @@ def address(host: str, port: int) -> str:
 
 
 def is_kokoro_live(url: str) -> bool:
-    """Does one of ours listen there? Whether it can speak is another question."""
+    """Whether a kokoro-live listens there, able to speak or not."""
     try:
         status, headers, _ = _get(url, "/health")
     except NoAnswer:
@@ -54,7 +54,7 @@ def get_json(url: str, path: str) -> tuple[int, Any]:
 
 
 def error_in(answer: Any) -> str:
-    """What an answer of the API says is wrong; empty if it isn't one."""
+    """The message of an API error; empty if the answer is none."""
     match answer:
         case {"error": {"message": str(message)}}:
             return message
@@ -106,14 +106,14 @@ def speak_with_words(url: str, body: dict[str, Any]) -> Generator[Piece, None, N
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What a request asks to be answered in."""
+    """The form of answer that a request asks for."""
 
     content_type: str
-    """Its beginning."""
+    """The beginning of the answer's content type."""
     otherwise: str
-    """What an answer in another form tells of the server."""
+    """The conclusion about a server that answers in another form."""
     amount: Callable[[int], str]
-    """So many bytes, for people."""
+    """Formats a number of bytes for people."""
 
 
 async def _answer(url: str, body: dict[str, Any], form: _Form) -> AsyncGenerator[bytes, None]:

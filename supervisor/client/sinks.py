@@ -1,4 +1,4 @@
-"""Where the samples go: a file, standard output, or a player."""
+"""Destinations of samples: a file, standard output, or a player."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def sink_for(output: str | None) -> AbstractContextManager[Write]:
 
 
 def text_file(output: str, suffixes: Collection[str]) -> Callable[[str], None]:
-    """What writes a text into that file, whole or not at all. Nothing is opened before it is called.
+    """A function that writes a text into that file, whole or not at all. Nothing is opened before it is called.
 
     Raises:
         CannotSpeak: nothing can be written there; when it is called, if that shows only then.

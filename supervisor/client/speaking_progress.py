@@ -1,4 +1,4 @@
-"""How far the speaking is: a bar on standard error, if that is a terminal and the text long enough to wait for."""
+"""Progress of speaking: a bar on standard error, if that is a terminal and the text is long enough to wait for."""
 
 from __future__ import annotations
 

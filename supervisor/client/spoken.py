@@ -1,4 +1,4 @@
-"""What both ways of speaking give, in this process and through a server: pieces of PCM, or a reason why not."""
+"""The result of both ways of speaking, in this process and through a server: pieces of PCM, or a reason why not."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Piece:
 
     pcm: bytes
     characters: int = 0
-    """Of the text, that are spoken to their end with this piece; 0 where the source can't tell."""
+    """Characters of the text that are spoken to their end with this piece; 0 where the source can't tell."""
     words: tuple[WordTiming, ...] = ()
-    """When words sound that were not told of before, where that was asked for."""
+    """Timings of words since the last piece, where they were asked for."""
 
 
 class CannotSpeak(Exception):

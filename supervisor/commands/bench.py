@@ -14,12 +14,12 @@ from supervisor.settings.composition import KINDS
 from supervisor.settings.options import settings_options
 from worker.settings import WorkerSettings
 
-_NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
+_NAMES = ("ttfa", "streams", "short-behind-long", "overhead", "g2p")
 
 
 @click.command()
 @click.argument("which", type=click.Choice([*_NAMES, "all"]), default="all")
-@click.option("--runs", type=click.IntRange(min=1), help="Of each measurement.  [default: by benchmark]")
+@click.option("--runs", type=click.IntRange(min=1), help="Repetitions of each measurement.  [default: by benchmark]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -27,7 +27,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
     show_default=True,
     help="The folder for bench.json, bench.md and, with matplotlib, pictures.",
 )
-@click.option("--quick", is_flag=True, help="Short texts, few runs: shows that it works, and measures nothing.")
+@click.option("--quick", is_flag=True, help="Short texts, few runs: shows that it works, no measurement.")
 @click.option(
     "--article",
     type=click.IntRange(min=200),
@@ -35,7 +35,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "overhead")
     show_default=True,
     help="Characters of the long text; on 2 cores Kokoro reads 10,000 for five minutes, and so does each competitor.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of every order and arrival that is drawn.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random orders and arrivals.")
 @click.option("--verdict/--no-verdict", default=True, help="Exit with 1 when a target is missed.")
 @settings_options(*KINDS, reads=[field.name for field in fields(WorkerSettings)])
 @click.pass_context
@@ -43,18 +43,15 @@ def bench(
     context: click.Context,
     /,
     which: str,
-    runs: int | None,
     out: Path,
     quick: bool,
-    article: int,
-    seed: int,
     verdict: bool,
     **values: Any,
 ) -> None:
-    """Measure a server of its own, beside the engine alone and, where --model and --voices name files, kokoro-onnx.
+    """Measure a server of its own, alongside the engine alone and, with --model and --voices, kokoro-onnx.
 
     ttfa: time to the first audible sample. streams: many listeners at once. short-behind-long: a newcomer's wait.
-    overhead: what serving costs beside inference.
+    overhead: what serving costs beside inference. g2p: what reading a sentence costs, by language.
     """
     from worker.engine import EngineUnavailable
 
@@ -65,6 +62,7 @@ def bench(
     # By name: the measured comparisons may use all folders, and none of these may need them.
     suite = importlib.import_module("benchmarks.suite")
     cannot_start = importlib.import_module("benchmarks.subjects").CannotStart
+    runs, article, seed = values["runs"], values["article"], values["seed"]
     options = importlib.import_module("benchmarks.options").Options(settings, runs, quick, article, seed, _say)
     command = " ".join(["kokoro-live", "bench", *_words(context)])
     try:
@@ -80,7 +78,7 @@ def _say(line: str) -> None:
 
 
 def _words(context: click.Context) -> list[str]:
-    """What was asked for, without the folders that files are in."""
+    """The given arguments, with file names in place of paths."""
     words = []
     for param in context.command.params:
         source = context.get_parameter_source(param.name or "")

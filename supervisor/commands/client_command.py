@@ -1,4 +1,4 @@
-"""What commands share that ask a running server; `say` and `voices` load an engine here if there is none."""
+"""Shared parts of commands that ask a running server; `say` and `voices` load an engine here if there is none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ClientCommand(click.Command):
     """A command that has options for the settings that it reads alone; the config file may have all of them."""
 
     reads: frozenset[str] = frozenset(_ENGINE)
-    """Beside the address."""
+    """Names of the settings that the command reads, apart from the address."""
 
     def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
         unread = SETTINGS - self.reads - _ADDRESS
@@ -41,13 +41,13 @@ class ClientCommand(click.Command):
 
 
 class AskingCommand(ClientCommand):
-    """It asks a server, and loads no engine."""
+    """A command that asks a server, and loads no engine."""
 
     reads = frozenset()
 
 
 def client_options(command: Command) -> Command:
-    """`--url`, `--local/--server`, and the settings."""
+    """Give a command `--url`, `--local/--server`, and the settings."""
     command = address_options(command)
     return click.option(
         "--local/--server",
@@ -59,7 +59,7 @@ def client_options(command: Command) -> Command:
 
 
 def address_options(command: Command) -> Command:
-    """`--url`, and the settings."""
+    """Give a command `--url` and the settings."""
     return click.option(
         "--url",
         envvar="KOKORO_LIVE_URL",
@@ -70,7 +70,7 @@ def address_options(command: Command) -> Command:
 
 
 def server_url(context: click.Context) -> str:
-    """Where the server is, if it runs."""
+    """The address of the server, whether it runs or not."""
     from supervisor.client.server_client import address
 
     values = context.params
@@ -79,9 +79,9 @@ def server_url(context: click.Context) -> str:
 
 
 def server_to_ask(context: click.Context) -> str | None:
-    """Its URL, or None if an engine is to be loaded in this process.
+    """The server's URL, or None if an engine is to be loaded in this process.
 
-    A server that was asked for isn't replaced by anything else, whether it answers or not.
+    An explicit server is never replaced by an engine here, whether it answers or not.
 
     Raises:
         click.UsageError: the options contradict each other.
@@ -102,7 +102,7 @@ def server_to_ask(context: click.Context) -> str | None:
 
 
 def engine_settings(context: click.Context) -> WorkerSettings:
-    """What the engine in this process is to be.
+    """The settings of the engine in this process.
 
     Raises:
         click.UsageError: a value makes no sense.

@@ -1,4 +1,4 @@
-"""`kokoro-live doctor`: look at everything that a server depends on, and say how to mend what is wrong."""
+"""`kokoro-live doctor`: checks of everything that a server depends on, each with its cure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "wrong": ("✗", "red")}
 
 _CONFIG_FILE, _CONFIG_ERROR = f"{__name__}.config_file", f"{__name__}.config_error"
-"""Where in click's context the command finds what was learnt before it was called."""
+"""Keys of click's context: results of parsing, which happens before the command is called."""
 
 
 class DoctorCommand(click.Command):
-    """A config file that can't be read is a finding here, and no reason to look no further."""
+    """A command for which a config file that can't be read is a finding, and no reason to stop."""
 
     def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
         super().__init__(name, params=params, **attributes)
@@ -43,7 +43,7 @@ class DoctorCommand(click.Command):
 
 @click.command(cls=DoctorCommand)
 @settings_options(*KINDS)
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.pass_context
 def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
     """See whether everything is in order, and how to mend what isn't. Takes the options of `serve`.
@@ -75,7 +75,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
 
 def checks() -> dict[str, Check]:
-    """By title, in the order in which they are made."""
+    """Checks by title, in the order in which they are made."""
     from supervisor.commands.checks import installation, machine, programs, providers, service, speech, tuning
 
     return {

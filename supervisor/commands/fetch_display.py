@@ -1,4 +1,4 @@
-"""How a download is shown while it runs: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a download: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STEP = 10
 
 @contextmanager
 def display() -> Iterator[Callable[[FileProgress], None]]:
-    """On stderr, so that stdout holds the results alone."""
+    """A progress display on stderr, so that stdout holds the results alone."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield Lines()
@@ -59,7 +59,7 @@ class Bars:
 
 
 class Lines:
-    """A line each `STEP` percent, and one for each new note."""
+    """Progress as lines: one each `STEP` percent, and one for each new note."""
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[int, str]] = {}

@@ -16,16 +16,16 @@ from supervisor.startup.systemd import Systemd
 @manager_option
 @name_option
 @click.option("--socket", "on_demand", is_flag=True, help="systemd listens, and starts the server when it is needed.")
-@click.option("--print", "only_print", is_flag=True, help="Show what would be written, and write nothing.")
-@click.option("--now", is_flag=True, help="Start it too, instead of saying how.")
+@click.option("--print", "only_print", is_flag=True, help="Print the files, and write nothing.")
+@click.option("--now", is_flag=True, help="Start it too, instead of printing how.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF serve...]")
 def install_service(
     kind: str | None, name: str, on_demand: bool, only_print: bool, now: bool, arguments: tuple[str, ...]
 ) -> None:
-    """Have the server start at login: as a launchd agent on macOS, as a systemd user unit on Linux.
+    """Start the server at login: as a launchd agent on macOS, as a systemd user unit on Linux.
 
-    It gets the options after `--`, and those KOKORO_LIVE_* variables that are set now. Installing again replaces what
-    was installed.
+    The server gets the options after `--`, and the KOKORO_LIVE_* variables that are set now. A repeated installation
+    replaces the earlier one.
     """
     try:
         found = manager(kind)

@@ -43,7 +43,7 @@ def models() -> None:
 
 @models.command("list")
 @settings_options(*KINDS, reads=(*_SOURCES, "cache_dir", "model", "voices"))
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.pass_context
 def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
     """Show the published files, which of them are here and whole, and where each came from or comes from.

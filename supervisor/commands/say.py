@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from supervisor.client.sinks import Write
 
 _KINDS_SHOWN = 20
-"""Of the characters that there was no sound for, in the note about them."""
+"""The most kinds of unspoken characters that the note names."""
 
 
 def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: float) -> float:
@@ -32,11 +32,16 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
 
 @click.command(cls=ClientCommand)
 @click.argument("words", metavar="[TEXT]", nargs=-1)
-@click.option("-o", "--output", metavar="FILE", help="A .wav, or .pcm or .raw for bare samples; - is standard output.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="The file: .wav, or bare samples in .pcm or .raw; - is standard output.",
+)
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'; `kokoro-live voices` lists them.")
-@click.option("--speed", default=1.0, show_default=True, callback=_checked_speed, help="0.25 to 4.")
+@click.option("--speed", default=1.0, show_default=True, callback=_checked_speed, help="The pace, 0.25 to 4.")
 @click.option("--lang", help="The text's language, as in en-gb or es.  [default: the voice's own]")
-@click.option("--subtitles", metavar="FILE", help="A .srt or .vtt file with the words when they sound.")
+@click.option("--subtitles", metavar="FILE", help="A .srt or .vtt file to write, with each word at its time.")
 @client_options
 @click.pass_context
 def say(
@@ -44,11 +49,8 @@ def say(
     /,
     words: tuple[str, ...],
     output: str | None,
-    voice: str | None,
-    speed: float,
-    lang: str | None,
     subtitles: str | None,
-    **_settings: Any,
+    **values: Any,
 ) -> None:
     """Speak TEXT, or standard input if there is none or it is `-`.
 
@@ -56,6 +58,7 @@ def say(
     """
     from supervisor.client.sinks import sink_for
 
+    voice, lang, speed = values["voice"], values["lang"], values["speed"]
     try:
         with tidied_up_when_killed():
             url = server_to_ask(context)
@@ -92,7 +95,7 @@ def _text(words: tuple[str, ...]) -> str:
     try:
         if text is None:
             return sys.stdin.buffer.read().decode("utf-8-sig")
-        text.encode()  # what isn't UTF-8 on the command line comes as lone surrogates
+        text.encode()  # bytes of the command line that aren't UTF-8 come as lone surrogates
     except UnicodeError as error:
         raise CannotSpeak(f"The text isn't UTF-8: {error}.") from error
     return text

@@ -46,7 +46,7 @@ _ARGUMENTS = "kokoro-live arguments"
 
 
 class _Serve(click.Command):
-    """Remembers its arguments, so that SIGHUP can have them read again alongside the settings file."""
+    """A command that remembers its arguments: SIGHUP reads them again, with the settings file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = list(args)
@@ -69,7 +69,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
 
 
 def run(applied: Applied, arguments: list[str]) -> ExitCode:
-    """Serve until stopped; the exit status."""
+    """Serve until stopped, and give the exit status."""
     settings = applied.settings
     setproctitle("kokoro-live: supervisor")
     configure_logging(settings.supervisor.logs, "supervisor")
@@ -145,7 +145,7 @@ class Program(Outside):
         return self._tuning
 
     def announce(self, ready: Ready) -> None:
-        """Say in one line where to send text and who speaks it; again only when that changes."""
+        """Print the address and the engine in use; again only when they change."""
         engine = ready.engine
         line = f"kokoro-live speaks on {self._url} with {engine.name} ({engine.model}, {engine.provider})"
         if engine.stands_in:
@@ -195,7 +195,7 @@ class Program(Outside):
 
 
 def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:
-    """The model is fetched if espeak-ng speaks only because there is none; providers that nobody has tried here are."""
+    """The model to fetch, if espeak-ng speaks only for lack of one; else the providers without a verdict."""
     worker = settings.worker
     asked_for_another = worker.engine != "auto" or worker.model is not None
     if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:

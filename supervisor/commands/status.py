@@ -1,4 +1,4 @@
-"""`kokoro-live status`: what the running server says of itself, once or as it changes."""
+"""`kokoro-live status`: the running server's `/status`, once or as it changes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from supervisor.commands.client_command import AskingCommand, address_options, s
 
 
 class StatusCode(IntEnum):
-    """Exit statuses, as init scripts have them (LSB, "init script actions")."""
+    """Exit statuses of init scripts (LSB, "init script actions")."""
 
     READY = 0
     UNWELL = 1
-    """Something answers, and can't speak now or won't say."""
+    """A server answers that can't speak now, or has no status."""
     NOT_RUNNING = 3
 
 
@@ -29,8 +29,8 @@ class _NotWell(Exception):
 
 
 @click.command(cls=AskingCommand)
-@click.option("--once", is_flag=True, help="Show it once and end; so it is too where the output is no terminal.")
-@click.option("--json", "as_json", is_flag=True, help="The server's own answer, once, for programs.")
+@click.option("--once", is_flag=True, help="Show it once and end. This is the default where the output is no terminal.")
+@click.option("--json", "as_json", is_flag=True, help="Print the server's own answer once, for programs.")
 @click.option(
     "--interval",
     type=click.FloatRange(min=0.05),
@@ -82,7 +82,7 @@ def _show(url: str, answer: dict[str, Any]) -> None:
 
 
 def _follow(url: str, answer: dict[str, Any], interval: float) -> None:
-    """Until it is interrupted. A server that goes away may come back: that is what one looks for."""
+    """Show each change until interrupted, also after a server that went away has come back."""
     from rich.live import Live
 
     from supervisor.commands.status_display import display, lost

@@ -41,7 +41,7 @@ def tune(context: click.Context, /, shows: bool, clears: bool, as_json: bool, **
 
     The engine that `serve` would load speaks a sentence, with each way to divide the cores and with the default in
     turn. A way is kept if its first audio or its speed is 5 % better and nothing is 5 % worse; `serve` then applies it.
-    Takes two minutes for each way on a slow machine, which should do nothing else.
+    Takes some minutes, in which the machine should do nothing else.
     """
     try:
         settings = Settings.of(context.params)

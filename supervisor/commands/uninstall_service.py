@@ -12,9 +12,9 @@ from supervisor.startup.steps import manager_option, name_option, run, shown
 @click.command()
 @manager_option
 @name_option
-@click.option("--now", is_flag=True, help="Stop it too, instead of saying how.")
+@click.option("--now", is_flag=True, help="Stop it too, instead of printing how.")
 def uninstall_service(kind: str | None, name: str, now: bool) -> None:
-    """Have the server start at login no longer. A server that runs goes on until it is stopped."""
+    """No longer start the server at login. A running server continues until it is stopped."""
     try:
         found = manager(kind)
         name = service_name(name)

@@ -15,7 +15,7 @@ from worker.settings import WorkerSettings
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `kokoro-live serve` runs with."""
+    """All settings of `kokoro-live serve`."""
 
     supervisor: SupervisorSettings = field(default_factory=SupervisorSettings)
     tuning: TuningSettings = field(default_factory=TuningSettings)
@@ -26,7 +26,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
-        """From one flat mapping, as the command line has it.
+        """Settings from one flat mapping, as the command line has it.
 
         Raises:
             ValueError: a value that makes no sense; the message names it.

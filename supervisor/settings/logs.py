@@ -15,10 +15,10 @@ LogFormat = Literal["human", "json"]
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """How a process logs; the same in all processes of a server."""
+    """The log settings of a process, equal in all processes of a server."""
 
     level: str = "info"
-    """debug, info, warning or error."""
+    """One of debug, info, warning and error."""
     format: LogFormat = "human"
 
 
@@ -52,7 +52,7 @@ def _json_formatter(process: str) -> logging.Formatter:
 
 
 def _name_request(current: Callable[[], str]) -> Callable[[logging.LogRecord], bool]:
-    """On the handler, not on a logger: it sees what every library logs while the request is handled."""
+    """A filter for the handler: a logger's would miss the records of libraries."""
 
     def name(record: logging.LogRecord) -> bool:
         if (request := current()) != "-":

@@ -15,7 +15,7 @@ import click
 import platformdirs
 
 CONFIG_FILE = f"{__name__}.config_file"
-"""Where in click's context the file is that `--config` or its variable names; None if neither does."""
+"""The key in click's context of the file that `--config` or its variable names; None if neither does."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,7 +46,7 @@ def variable(name: str) -> str:
 
 
 def default_config_file() -> Path:
-    """Read if it is there, unless `--config` names another."""
+    """The file that is read if it exists, unless `--config` names another."""
     return platformdirs.user_config_path("kokoro-live", appauthor=False) / "config.toml"
 
 

@@ -23,21 +23,21 @@ class SupervisorSettings:
     allow_unauthenticated: bool = field(
         default=False, metadata={"help": "Listen where others can reach it, without an API key."}
     )
-    rings: int = field(default=32, metadata={"help": "How many streams can be made at once; others wait."})
+    rings: int = field(default=32, metadata={"help": "Streams that can be made at once; others wait."})
     ring_seconds: float = field(
         default=20.0, metadata={"help": "Seconds of audio that one stream may be ahead of its listener (48 kB each)."}
     )
     standby: Literal["off", "imported", "loaded"] = field(
         default="imported",
         metadata={
-            "help": "One worker more, which waits for another's death: with its libraries imported (about 60 MB), "
+            "help": "A spare worker that takes a dead one's place: with its libraries imported (about 60 MB), "
             "or with the model loaded too."
         },
     )
     workers: int = field(
         default=1,
         metadata={
-            "help": "How many workers speak side by side: the first on the best execution provider, the others on the "
+            "help": "Workers that speak side by side: the first on the best execution provider, the others on the "
             "CPU; without an accelerator each has its part of the cores."
         },
     )
@@ -64,7 +64,7 @@ class SupervisorSettings:
         },
     )
     log_level: Literal["debug", "info", "warning", "error"] = field(
-        default="info", metadata={"help": "How much is logged. Text that is spoken is logged at debug only."}
+        default="info", metadata={"help": "The least level that is logged. Texts are logged at debug only."}
     )
     log_format: LogFormat = field(
         default="human", metadata={"help": "Lines for people, or one JSON object a line for programs."}

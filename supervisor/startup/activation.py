@@ -10,7 +10,7 @@ FIRST_DESCRIPTOR = 3
 
 
 class BadActivation(Exception):
-    """What was passed is no socket that can be served on. The message says what to do."""
+    """The passed descriptors are no socket that can be served on. The message says what to do."""
 
 
 def activated_listener(environment: MutableMapping[str, str], pid: int) -> socket.socket | None:

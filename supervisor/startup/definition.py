@@ -1,4 +1,4 @@
-"""What is to be started at login, whoever starts it."""
+"""The definition of a server that starts at login, for any service manager."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from supervisor.settings.options import CONFIG_FILE, variable
 DEFAULT_NAME = "kokoro-live"
 
 _FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
-"""Variables that say where the config file, the models and the caches are."""
+"""Variables with the places of the config file, the models and the caches."""
 
 _SUFFIX = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One server."""
+    """A server to be started at login."""
 
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str]
-    """What of the present environment it needs: at login there is another."""
+    """Variables of the present environment that it needs: at login there is another."""
     drain_timeout: float
     """Seconds that its streams have to finish when it is stopped."""
     address: tuple[str, int]

@@ -1,4 +1,4 @@
-"""Who could reach the server, and whether that was wanted: nobody has strangers use it by accident."""
+"""The check that a server which others can reach has a key, or was meant to have none."""
 
 from __future__ import annotations
 

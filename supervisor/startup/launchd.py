@@ -20,7 +20,7 @@ THROTTLE = 30
 
 
 class Launchd:
-    """See `supervisor.startup.manager.Manager`."""
+    """A `supervisor.startup.manager.Manager`."""
 
     def __init__(self, home: Path, uid: int) -> None:
         self._agents = home / "Library" / "LaunchAgents"

@@ -19,7 +19,7 @@ class Step:
 
     words: tuple[str, ...]
     may_fail: bool = False
-    """It undoes what may not be there."""
+    """The step undoes something that may not be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Installed:
     name: str
     file: Path
     program: Path
-    """What is started."""
+    """The program that is started."""
     enabled: bool
     """The next login starts it."""
 
@@ -38,7 +38,7 @@ class Manager(Protocol):
     """launchd or systemd."""
 
     def files(self, definition: Definition, on_demand: bool) -> Mapping[Path, bytes]:
-        """What is to be written. `on_demand`: the manager listens, and starts the server for its first client.
+        """The files to write. `on_demand`: the manager listens, and starts the server for its first client.
 
         Raises:
             ValueError: it can't do that; the message says why.
@@ -46,7 +46,7 @@ class Manager(Protocol):
         ...
 
     def all_files(self, name: str) -> Sequence[Path]:
-        """What may have been written for that name, and what enabling it has made."""
+        """All files that may have been written for that name, or made by enabling it."""
         ...
 
     def start(self, name: str) -> Sequence[Step]:

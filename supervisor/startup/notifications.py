@@ -12,7 +12,7 @@ from collections.abc import MutableMapping
 log = logging.getLogger(__name__)
 
 SEND_SECONDS = 1.0
-"""How long the manager may keep us waiting when its queue is full."""
+"""Seconds for which the manager may keep us waiting when its queue is full."""
 
 
 class Notifications:

@@ -1,4 +1,4 @@
-"""What the service manager (systemd) is told of the server, and when."""
+"""Notifications to the service manager (systemd) of the server's state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from supervisor.startup.notifications import Notifications
 
 
 class ServiceManager:
-    """Turns the lifecycle's standings into notifications. Of a server without a manager nobody hears."""
+    """Turns the lifecycle's standings into notifications. Without a manager, they go to nobody."""
 
     def __init__(
         self, notifications: Notifications, watchdog: WatchdogFeed | None, drain_timeout: Callable[[], float]
@@ -24,7 +24,7 @@ class ServiceManager:
         self._phase = Phase.STARTING
 
     def stands(self, standing: Standing) -> None:
-        """A standing that differs from the one before."""
+        """Tell of a standing that differs from the one before."""
         before, self._phase = self._phase, standing.phase
         fields = self._entering(standing.phase) if standing.phase is not before else {}
         self._notifications.send(**fields, STATUS=standing.summary)

@@ -15,7 +15,7 @@ manager_option = click.option(
     "--manager",
     "kind",
     type=click.Choice(["launchd", "systemd"]),
-    help="Whose files to write.  [default: launchd on macOS, systemd on Linux]",
+    help="The service manager to write files for.  [default: launchd on macOS, systemd on Linux]",
 )
 
 name_option = click.option(

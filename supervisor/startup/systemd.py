@@ -15,10 +15,10 @@ from supervisor.startup.listener import BACKLOG
 from supervisor.startup.manager import Installed, Step
 
 START_SECONDS = 300
-"""How long the first engine may take to load."""
+"""Seconds in which the first engine must load."""
 
 WATCHDOG_SECONDS = 60
-"""A front that hasn't answered for so long hangs."""
+"""Seconds without an answer after which the front counts as hanging."""
 
 _HARDENING = """\
 NoNewPrivileges=yes
@@ -30,12 +30,13 @@ RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
 SystemCallArchitectures=native
 UMask=0077
 """
-"""What a user's own manager can do without privileges. (Folders made read-only would take user namespaces, which many
-distributions keep from users; memory that may not become executable would stop what libraries compile as they run.)"""
+"""Restrictions that a user's own manager can apply without privileges. Folders made read-only would take user
+namespaces, which many distributions keep from users; memory that may not become executable would stop libraries that
+compile as they run."""
 
 
 class Systemd:
-    """See `supervisor.startup.manager.Manager`."""
+    """A `supervisor.startup.manager.Manager`."""
 
     def __init__(self, config_home: Path) -> None:
         self._units = config_home / "systemd" / "user"
@@ -55,7 +56,7 @@ class Systemd:
         return [
             _step("daemon-reload"),
             _step("enable", unit),
-            _step("stop", f"{name}.service"),  # beside a service that runs, its socket can't be opened
+            _step("stop", f"{name}.service"),  # a running service has its port, so its socket can't be opened
             _step("restart", unit),
         ]
 
@@ -80,7 +81,7 @@ class Systemd:
         return [self._units / f"{name}.service", self._units / f"{name}.socket"]
 
     def _links(self, name: str) -> list[Path]:
-        """What `systemctl enable` makes."""
+        """Links that `systemctl enable` makes."""
         return [
             self._units / "default.target.wants" / f"{name}.service",
             self._units / "sockets.target.wants" / f"{name}.socket",
@@ -151,7 +152,7 @@ WantedBy=sockets.target
 
 
 def command_line(words: Sequence[str]) -> str:
-    """As `ExecStart=` takes it.
+    """The command as `ExecStart=` takes it.
 
     Raises:
         ValueError: a program whose path systemd doesn't take, however it is written.

@@ -91,7 +91,7 @@ def _attempt(open: Open, settings: WorkerSettings, default: Speaker, way: Way) -
         with open(replace(settings, **msgspec.structs.asdict(way))) as speaker:
             speaker.measure()  # sessions open at their first use
             for number in range(ROUNDS):
-                # The second of a pair finds a warmer machine than the first: they alternate.
+                # The second of a pair finds a warmer machine than the first, so they take turns.
                 if number % 2:
                     mine.append(speaker.measure())
                 others.append(_measured(default))
@@ -114,7 +114,7 @@ def _attempt(open: Open, settings: WorkerSettings, default: Speaker, way: Way) -
 
 
 def _rejection(first: Sequence[float], alone: Sequence[float], together: Sequence[float]) -> str:
-    """Why the way with these ratios isn't better; empty if it is."""
+    """The reason why the way with these ratios isn't better; empty if it is."""
     figures = {"first audio": first, "one at a time": alone, "all lanes": together}
     if worse := [f"{name} {median(ratios):.2f}" for name, ratios in figures.items() if median(ratios) < LOSS]:
         return f"worse: {', '.join(worse)}"
@@ -130,7 +130,7 @@ def _gain(attempt: Attempt) -> float:
 
 
 class _DefaultFailed(Exception):
-    """Told apart from the failure of the way that is measured."""
+    """The default failed, and not the way that is measured."""
 
 
 def _measured(default: Speaker) -> Round:

@@ -61,7 +61,7 @@ class MeasuredEngine:
         return record
 
     def _end(self) -> str:
-        """How the process ended, for people."""
+        """The end of the process, for people."""
         _kill(self._process)
         status = self._process.returncode
         self._log.seek(0)
@@ -109,7 +109,7 @@ def measured_engine(
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """With everything that it started. A process that has ended keeps its own status."""
+    """Kill the process with everything that it started. A process that has ended keeps its own status."""
     # macOS: EPERM where all of the group are zombies.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

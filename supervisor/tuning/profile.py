@@ -22,7 +22,6 @@ _MEASURED_WITH = (
     "provider",
     "provider_options",
     "vocoder",
-    "statistics",
     "first_window",
     "window_growth",
     "window",
@@ -45,7 +44,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a profile depends on. A profile of another case is stale."""
 
     machine: str
-    """See `worker.machine.machine_name`."""
+    """The result of `worker.machine.machine_name`."""
     onnxruntime: str
     """Packages that contain onnxruntime, with versions."""
     model_sha256: str
@@ -103,7 +102,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     together: float | None = None
     """Audio per second with all lanes."""
     note: str = ""
-    """Why the way was rejected, or couldn't be measured."""
+    """The reason why the way was rejected, or couldn't be measured."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +155,7 @@ def write(file: Path, profile: Profile) -> None:
 
 
 def _runtimes() -> str:
-    """Read from the packages' metadata: importing onnxruntime would cost the supervisor 60 MB."""
+    """Packages with their versions, from metadata: importing onnxruntime would cost the supervisor 60 MB."""
     names = {(each.name, each.version) for each in distributions() if each.name.startswith("onnxruntime")}
     return ", ".join(f"{name} {version}" for name, version in sorted(names))
 

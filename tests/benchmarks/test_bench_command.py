@@ -61,6 +61,16 @@ def test_a_quick_run_measures_and_writes_everything(name: str, competitors: set[
         assert verdict["target"] in (out / "bench.md").read_text()
 
 
+def test_reading_is_measured_by_language(tmp_path: Path) -> None:
+    found = CliRunner().invoke(kokoro_live, ["bench", "g2p", "--quick", "--runs", "1", "--out", str(tmp_path)])
+    assert found.exit_code == 0, found.output
+    (report,) = read(tmp_path / "bench.json")["reports"]
+    rows = cells(report, 0)
+    assert {"en-us", "es", "fr-fr", "it", "pt-br", "hi"} <= {row[0] for row in rows}
+    assert all(isinstance(figure, float) and figure > 0 for row in rows for figure in row[1:] if figure is not None)
+    assert report["verdicts"]
+
+
 def test_espeak_is_measured_without_what_it_cannot_be_compared_with(tmp_path: Path) -> None:
     """No bare session and no kokoro-onnx: their figures are absent, and nothing is judged by them."""
     found = CliRunner().invoke(kokoro_live, ["bench", "ttfa", "--quick", "--engine", "espeak", "--out", str(tmp_path)])

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.full_size_model import ROWS, VOICES, make_voices
+from benchmarks.full_size_model import ROWS, VOICES, make_statistics, make_voices
+from tests.split_model import make_split_model, make_split_voices
+from worker.kokoro import KokoroEngine
+from worker.settings import WorkerSettings
 from worker.voices import VoiceBank
 
 
@@ -25,3 +28,14 @@ def test_the_same_seed_makes_the_same_voices(tmp_path: Path) -> None:
         make_voices(tmp_path / name, seed)
     one, same, other = (VoiceBank.open(tmp_path / name).sha256 for name in "abc")
     assert one == same != other
+
+
+def test_a_model_of_another_family_gets_statistics_beside_it(tmp_path: Path) -> None:
+    """Which the engine takes: it speaks in windows."""
+    model = make_split_model(tmp_path / "small.onnx")
+    voices = make_split_voices(tmp_path / "voices.bin")
+    (tmp_path / "small.statistics.npz").unlink()
+    made = make_statistics(model, voices, tmp_path / "cache")
+    assert made == tmp_path / "small.statistics.npz"
+    engine = KokoroEngine(model, voices, WorkerSettings(cache_dir=tmp_path / "cache", vocoder="windowed"))
+    assert engine.info.first_block > 0

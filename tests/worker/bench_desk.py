@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Generator
-from queue import SimpleQueue
 
 import msgspec
 import numpy as np
@@ -14,7 +13,6 @@ from shm.engine_info import EngineInfo
 from shm.memory import reserve
 from shm.messages import Began, Commit, CommitMessage, SegmentOrder
 from shm.ring import Arena, RingReader
-from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, ProviderUnavailable, Utterance
 from worker.segment_work import SegmentWork
 from worker.workbench import Workbench
@@ -32,15 +30,8 @@ class ScriptedEngine:
     def __init__(self) -> None:
         self.made: list[str] = []
         self.closed: list[str] = []
-        self.studies: SimpleQueue[Cancellation] = SimpleQueue()
-        self.learned: SimpleQueue[bool] = SimpleQueue()
-        """What the studies are to answer, each as soon as it is there."""
 
     def warm_up(self) -> None: ...
-
-    def study(self, cancellation: Cancellation) -> bool:
-        self.studies.put(cancellation)
-        return self.learned.get()
 
     def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
         try:

@@ -20,7 +20,7 @@ from worker.providers.records import CPU, NAMES, Assignment, StageRecord
 from worker.select import choose as choose_engine
 from worker.session import open_session
 from worker.settings import WorkerSettings
-from worker.split.segment import FRONT_CONTEXT, GENERATOR_CONTEXT
+from worker.split.segment import GENERATOR_CONTEXT
 from worker.split.windows import WindowShape, windows
 
 COREML, CUDA, TENSORRT, OPENVINO = (NAMES[name] for name in ("coreml", "cuda", "tensorrt", "openvino"))
@@ -61,20 +61,14 @@ def test_coreml_has_the_generator_in_one_static_window_and_nothing_else() -> Non
     assert stages(COREML) == NOWHERE_ELSE | {"generator": (COREML, FRAMES)}
 
 
-def test_coreml_has_the_front_too_where_it_is_windowed() -> None:
-    both = {"front": (COREML, FRAMES + 4 * FRONT_CONTEXT), "generator": (COREML, FRAMES)}
-    assert stages(COREML, statistics="voice") == NOWHERE_ELSE | both
-
-
 def test_cuda_has_all_but_the_source_at_any_length() -> None:
     assert stages(CUDA) == dict.fromkeys(NOWHERE_ELSE, (CUDA, 0)) | {"source": (CPU, 0)}
 
 
 @pytest.mark.parametrize("provider", ["tensorrt", "openvino"])
-@pytest.mark.parametrize("statistics", ["segment", "voice"])
-def test_others_have_the_generator_in_one_static_window(provider: Any, statistics: str) -> None:
+def test_others_have_the_generator_in_one_static_window(provider: Any) -> None:
     expected = NOWHERE_ELSE | {"generator": (NAMES[provider], FRAMES)}
-    assert stages(NAMES[provider], provider=provider, statistics=statistics) == expected
+    assert stages(NAMES[provider], provider=provider) == expected
 
 
 @pytest.mark.parametrize("provider", [COREML, TENSORRT, OPENVINO])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from shm.engine_info import EngineInfo
-from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, Utterance
 from worker.metrics import MeteredEngine, WorkerMetrics
 
@@ -40,9 +39,6 @@ class Scripted:
             self.closed += 1
 
     def warm_up(self) -> None: ...
-
-    def study(self, cancellation: Cancellation) -> bool:
-        return cancellation.is_set
 
 
 def counted(metrics: WorkerMetrics, name: str) -> float:

@@ -27,7 +27,6 @@ _FOLDER = "verdicts"
 
 _DECIDE = (
     "vocoder",
-    "statistics",
     "first_window",
     "window_growth",
     "window",

@@ -20,7 +20,7 @@ from worker.machine import cores
 from worker.providers.options import OpenVINOOptions, options_of
 from worker.providers.records import CPU, NAMES, Assignment, StageRecord
 from worker.settings import WorkerSettings
-from worker.split.segment import FRONT_CONTEXT, GENERATOR_CONTEXT
+from worker.split.segment import GENERATOR_CONTEXT
 from worker.split.windows import SHORTEST, WindowShape
 
 COREML, CUDA, TENSORRT, OPENVINO = (NAMES[name] for name in ("coreml", "cuda", "tensorrt", "openvino"))
@@ -94,12 +94,7 @@ def candidate(provider: str, settings: WorkerSettings, compiled: Path, version: 
         return Assignment(anywhere, StageRecord(), anywhere, anywhere, anywhere)
     if settings.vocoder == "whole":
         return Assignment()
-    frames = window_frames(settings)
-    static = StageRecord(provider, pairs, frames)
-    if provider == COREML and settings.statistics == "voice":
-        # FRONT_CONTEXT, the decoder's context, is in frames at 40 Hz, on both sides.
-        return Assignment(front=StageRecord(provider, pairs, frames + 4 * FRONT_CONTEXT), generator=static)
-    return Assignment(generator=static)
+    return Assignment(generator=StageRecord(provider, pairs, window_frames(settings)))
 
 
 def _filled(options: OpenVINOOptions, **more: str) -> dict[str, str]:

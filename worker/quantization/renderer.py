@@ -20,7 +20,7 @@ from worker.settings import WorkerSettings
 from worker.split.noise import draw_all
 from worker.split.prepared import prepare
 from worker.split.segment import Prosody
-from worker.split.stage_files import EXACT_FRONT, EXACT_GENERATOR, PROSODY, SOURCE
+from worker.split.stage_files import EXACT_GENERATOR, FRONT, PROSODY, SOURCE
 from worker.voices import VoiceBank
 
 _NOBODY = Cancellation()
@@ -41,7 +41,7 @@ class Renderer:
         self._noise = prepared.manifest.noise
         self._prosody, self._source, self._front, self._generator = (
             open_session(prepared.folder / name, settings, threads=settings.threads or cores())
-            for name in (PROSODY, SOURCE, EXACT_FRONT, EXACT_GENERATOR)
+            for name in (PROSODY, SOURCE, FRONT, EXACT_GENERATOR)
         )
         with voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(self._prosody, archive)

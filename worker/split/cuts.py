@@ -56,7 +56,7 @@ def find_cuts(graph: Graph) -> Cuts:
     tokens = next((name for name in graph.inputs if name in ("tokens", "input_ids")), None)
     if tokens is None or set(graph.inputs) != {tokens, "style", "speed"}:
         raise CannotSplit(f"its inputs are {', '.join(graph.inputs)}")
-    first_up = _only(graph, "first upsampling", ("ConvTranspose",), kernel=20, stride=10)
+    first_up = first_upsampling(graph)
     second_up = _only(graph, "second upsampling", ("ConvTranspose",), kernel=12, stride=6)
     first_noise = _only(graph, "first noise convolution", _CONVOLUTIONS, kernel=12, stride=6)
     harmonics = _source(graph, first_noise.input[0])
@@ -110,6 +110,15 @@ def _check(graph: Graph, cuts: Cuts) -> None:
         random = {graph.nodes[place].op_type for place in places} & set(_RANDOM)
         if stage != "source" and random:
             raise CannotSplit(f"its {stage} draws random numbers ({', '.join(sorted(random))})")
+
+
+def first_upsampling(graph: Graph) -> Any:
+    """The node that makes 10 of each frame.
+
+    Raises:
+        CannotSplit: there isn't exactly one.
+    """
+    return _only(graph, "first upsampling", ("ConvTranspose",), kernel=20, stride=10)
 
 
 def _only(graph: Graph, what: str, operators: tuple[str, ...], kernel: int, stride: int) -> Any:

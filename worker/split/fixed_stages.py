@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TypeAlias
-
 from worker.engine import ProviderUnavailable
 from worker.providers.records import StageRecord
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, Unprepared
 from worker.split.segment import GENERATOR_CONTEXT
 from worker.split.stage import Stage
-from worker.split.static_windows import static_front, static_generator
+from worker.split.static_windows import static_generator
 from worker.split.windows import WindowShape
-
-_Make: TypeAlias = Callable[[Prepared, int], Path]
 
 
 def fixed_generators(prepared: Prepared, settings: WorkerSettings, record: StageRecord) -> dict[int, Stage]:
@@ -27,21 +21,11 @@ def fixed_generators(prepared: Prepared, settings: WorkerSettings, record: Stage
     """
     first = WindowShape.of(settings).first + 2 * GENERATOR_CONTEXT
     lengths = {min(first, record.window), record.window} if record.window else set()
-    return {frames: _stage(static_generator, prepared, frames, settings, record) for frames in lengths}
+    return {frames: _stage(prepared, frames, settings, record) for frames in lengths}
 
 
-def fixed_fronts(prepared: Prepared, settings: WorkerSettings, record: StageRecord) -> dict[int, Stage]:
-    """By frames at 40 Hz: the record's length.
-
-    Raises:
-        ProviderUnavailable: it can't be made.
-    """
-    halves = {record.window // 2} if record.window else set()
-    return {frames: _stage(static_front, prepared, 2 * frames, settings, record) for frames in halves}
-
-
-def _stage(make: _Make, prepared: Prepared, frames: int, settings: WorkerSettings, record: StageRecord) -> Stage:
+def _stage(prepared: Prepared, frames: int, settings: WorkerSettings, record: StageRecord) -> Stage:
     try:
-        return Stage(make(prepared, frames), settings, record)
+        return Stage(static_generator(prepared, frames), settings, record)
     except Unprepared as error:
         raise ProviderUnavailable(record.provider, str(error)) from error

@@ -13,13 +13,26 @@ DURATION_SAMPLES = 600
 """Samples of one unit of duration."""
 
 KEPT_LEAD = 2
-"""Units (50 ms) of the silence before the first phoneme that are spoken: its onset is in there."""
+"""Units (50 ms) of the silence before the first phoneme, and before the first energy, that are spoken."""
+
+AUDIBLE_ENERGY = -4.0
+"""Kokoro's energy curve, a logarithm, is about -9 in silence and 4 to 10 in speech. In 329 segments of all 54 voices at
+speeds 0.5 to 2 no sound beyond 64 of int16 began more than 40 ms before the curve passed this value."""
 
 
-def lead_of(durations: NDArray[Any]) -> int:
-    """How many units at a segment's beginning are silence that needn't be made. Durations: [phonemes + 2], with the
-    pads before and after."""
-    return max(0, int(durations[0]) - KEPT_LEAD)
+def lead_of(durations: NDArray[Any], energy: NDArray[Any]) -> int:
+    """How many units at a segment's beginning are silence that needn't be made.
+
+    Where sound begins inside the first pad depends on the first phoneme and on the speed: at half speed as much as
+    0.58 s before the pad's end.
+
+    Args:
+        durations: [phonemes + 2], with the pads before and after.
+        energy: [1, frames at 80 Hz].
+    """
+    audible = np.flatnonzero(energy.ravel() > AUDIBLE_ENERGY)
+    begins = int(audible[0]) // 2 if len(audible) else int(durations[0])
+    return max(0, min(int(durations[0]), begins) - KEPT_LEAD)
 
 
 def marks_of(durations: NDArray[Any], lead: int = 0) -> tuple[Mark, ...]:

@@ -22,7 +22,7 @@ from worker.split.rewrites import DEFAULT, Rewrite
 
 log = logging.getLogger(__name__)
 
-FORMAT = 3
+FORMAT = 5
 """Of the stages' files: one more whenever this code would make others of the same model."""
 
 _MANIFEST = "manifest.json"
@@ -43,8 +43,10 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     files: dict[str, str] = {}
     """sha256 by name."""
     noise: tuple[Noise, ...] = ()
-    front_channels: int = 0
-    generator_channels: int = 0
+    channels: int = 0
+    """Of the generator's norms."""
+    fingerprint: tuple[float, ...] = ()
+    """See `worker.split.stage_files.fingerprint`."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -133,16 +135,18 @@ def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
 def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
     # The onnx package costs 0.2 s and 30 MB, which only a new model needs.
     from worker.split.graph import CannotSplit, load_graph
-    from worker.split.stage_files import write_stages
+    from worker.split.stage_files import fingerprint, write_stages
 
     try:
-        noise, front, generator = write_stages(load_graph(model), folder, rewrites)
+        graph = load_graph(model)
+        noise, channels = write_stages(graph, folder, rewrites)
+        family = fingerprint(graph)
     except CannotSplit as error:
         for file in folder.iterdir():
             file.unlink()
         return Manifest(unsplittable=" ".join(str(error).split()))
     files = {file.name: sha256_of(file) for file in sorted(folder.iterdir())}
-    return Manifest(files=files, noise=noise, front_channels=front, generator_channels=generator)
+    return Manifest(files=files, noise=noise, channels=channels, fingerprint=family)
 
 
 def _put_away(folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ STATISTICS = ("means", "variances")
 
 CROP = "crop"
 """int64 [2]: frames at 80 Hz that the generator drops left and right before its second stage."""
+
+_NO_KERNEL = sys.maxsize
 
 _FIRST_STAGE_RATE = 10
 _HARMONICS_RATE = 60
@@ -48,30 +52,62 @@ class Additions:
         return tensor if element_type == wanted else self.node("Cast", [tensor], to=wanted)
 
 
-def norms(graph: Graph, places: list[int]) -> list[tuple[int, int]]:
-    """The instance norms among some nodes: place and number of channels.
+@dataclass(frozen=True, slots=True)
+class Norms:
+    """The instance norms of one tensor, which have the same statistics."""
+
+    x: str
+    channels: int
+    places: tuple[int, ...]
+    """Of the nodes."""
+
+
+def norms(graph: Graph, places: list[int]) -> list[Norms]:
+    """The instance norms among some nodes, in an order that every export of a model has.
+
+    Exporters write branches in different orders, and some share the norms of parallel residual blocks. So the order
+    is by how many norms come before on the longest way, then by channels, most first, then by the kernel of the
+    convolution that comes next: in Kokoro no two norms of a stage are alike in all three.
 
     Raises:
         CannotSplit: a norm's channels can't be told.
     """
-    found = []
+    found: dict[str, Norms] = {}
+    depths: dict[str, int] = {}
+    order: dict[str, tuple[int, int, int]] = {}
     for place in places:
         node = graph.nodes[place]
+        depth = max((depths.get(name, 0) for name in graph.taken_by(place)), default=0)
         if node.op_type == "InstanceNormalization":
             scale = graph.constant(node.input[1])
             if scale is None:
                 raise CannotSplit("an instance norm has no constant scale")
-            found.append((place, len(scale)))
-    return found
+            x = node.input[0]
+            before = found[x].places if x in found else ()
+            found[x] = Norms(x, len(scale), (*before, place))
+            order[x] = (depth, -len(scale), min(_next_kernel(graph, node), order.get(x, (0, 0, _NO_KERNEL))[2]))
+            depth += 1
+        depths |= dict.fromkeys(node.output, depth)
+    return [found[x] for x in sorted(found, key=order.__getitem__)]
+
+
+def _next_kernel(graph: Graph, norm: Any) -> int:
+    """The length of the smallest kernel among the nearest convolutions that come next."""
+    level = graph.takers(norm.output[0])
+    while level:
+        kernels: list[int] = [max(kernel) for node in level if (kernel := attribute(node, "kernel_shape"))]
+        if kernels:
+            return min(kernels)
+        level = [taker for node in level for name in node.output for taker in graph.takers(name)]
+    return _NO_KERNEL
 
 
 def tell_statistics(graph: Graph, places: list[int]) -> Additions:
     """Make `STATISTICS` outputs of a stage that still computes them for itself."""
     more = Additions("told")
     told: tuple[list[str], list[str]] = ([], [])
-    for place, _ in norms(graph, places):
-        source = graph.nodes[place].input[0]
-        x = more.cast(source, graph.element_type(graph.nodes[place].input[1]), TensorProto.FLOAT)
+    for norm in norms(graph, places):
+        x = more.cast(norm.x, graph.element_type(graph.nodes[norm.places[0]].input[1]), TensorProto.FLOAT)
         mean = more.node("GlobalAveragePool", [x])
         deviation = more.node("Sub", [x, mean])
         variance = more.node("GlobalAveragePool", [more.node("Mul", [deviation, deviation])])
@@ -94,49 +130,84 @@ def give_statistics(graph: Graph, places: list[int], moving: list[str]) -> tuple
     """
     found = norms(graph, places)
     more = Additions("given")
-    sizes = more.ints(*(channels for _, channels in found))
+    sizes = more.ints(*(norm.channels for norm in found))
     split = [[more.name() for _ in found] for _ in STATISTICS]
     for name, parts in zip(STATISTICS, split, strict=True):
         more.nodes.append(helper.make_node("Split", [name, sizes], parts, axis=0))
     instead: dict[int, list[Any]] = {}
-    for (place, _), mean, variance in zip(found, *split, strict=True):
-        norm = graph.nodes[place]
-        local = Additions(f"norm_{place}")
-        element_type = graph.element_type(norm.input[1])
-        scale, shift = (local.cast(name, element_type, TensorProto.FLOAT) for name in norm.input[1:3])
-        end, output = place, norm.output[0]
-        if affine := _affine(graph, norm.output[0], moving):
-            (by, by_place), (plus, plus_place) = affine
-            flat = local.ints(-1)
-            by, plus = (local.cast(name, element_type, TensorProto.FLOAT) for name in (by, plus))
-            factor = local.node("Reshape", [by, flat])
-            scale = local.node("Mul", [scale, factor])
-            shift = local.node("Add", [local.node("Mul", [shift, factor]), local.node("Reshape", [plus, flat])])
-            instead[place] = instead[by_place] = []
-            end, output = plus_place, graph.nodes[plus_place].output[0]
-        x = local.cast(norm.input[0], element_type, TensorProto.FLOAT)
-        result = output if element_type == TensorProto.FLOAT else local.name()
-        given, epsilon = [x, scale, shift, mean, variance], attribute(norm, "epsilon", 1e-5)
-        local.nodes.append(helper.make_node("BatchNormalization", given, [result], epsilon=epsilon))
-        if result != output:
-            local.nodes.append(helper.make_node("Cast", [result], [output], to=element_type))
-        instead[end] = local.nodes
-        more.constants += local.constants
+    for norm, mean, variance in zip(found, *split, strict=True):
+        for place in norm.places:
+            for end in _ends(graph, place, moving):
+                local = _given(graph, place, end, mean, variance)
+                instead[end.place] = local.nodes
+                more.constants += local.constants
+                instead |= {gone: [] for gone in end.gone}
     return instead, more
 
 
-def _affine(graph: Graph, tensor: str, moving: list[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
-    """The factor and the summand that follow a norm, each with its node's place, if they stay the same all along."""
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where a norm and the operations that go into it end."""
+
+    place: int
+    output: str
+    by: str = ""
+    plus: str = ""
+    gone: tuple[int, ...] = ()
+    """Places of nodes that it stands for too."""
+
+
+def _ends(graph: Graph, place: int, moving: list[str]) -> list[_End]:
+    """One for each residual block that the norm serves, if it can take in their factors and summands, else one."""
+    norm = graph.nodes[place].output[0]
+    affine = [_affine(graph, taker, norm, moving) for taker in graph.takers(norm)]
+    if any(each is None for each in affine):
+        return [_End(place, norm)]
+    ends = []
+    for (by, by_place), (plus, plus_place) in filter(None, affine):
+        ends.append(_End(plus_place, graph.nodes[plus_place].output[0], by, plus, (place, by_place)))
+    return ends
+
+
+def _given(graph: Graph, place: int, end: _End, mean: str, variance: str) -> Additions:
+    """The batch normalisation that stands for a norm, from its input to where it ends."""
+    norm = graph.nodes[place]
+    local = Additions(f"norm_{end.place}")
+    element_type = graph.element_type(norm.input[1])
+    scale, shift = (local.cast(name, element_type, TensorProto.FLOAT) for name in norm.input[1:3])
+    if end.by:
+        flat = local.ints(-1)
+        by, plus = (local.cast(name, element_type, TensorProto.FLOAT) for name in (end.by, end.plus))
+        factor = local.node("Reshape", [by, flat])
+        scale = local.node("Mul", [scale, factor])
+        shift = local.node("Add", [local.node("Mul", [shift, factor]), local.node("Reshape", [plus, flat])])
+    x = local.cast(norm.input[0], element_type, TensorProto.FLOAT)
+    result = end.output if element_type == TensorProto.FLOAT else local.name()
+    given, epsilon = [x, scale, shift, mean, variance], attribute(norm, "epsilon", 1e-5)
+    local.nodes.append(helper.make_node("BatchNormalization", given, [result], epsilon=epsilon))
+    if result != end.output:
+        local.nodes.append(helper.make_node("Cast", [result], [end.output], to=element_type))
+    return local
+
+
+def _affine(graph: Graph, product: Any, norm: str, moving: list[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
+    """The factor and the summand that follow a norm, each with its node's place, if they stay the same all along.
+
+    `product` takes the norm, and is the one to have the factor.
+    """
     found = []
+    tensor, node = norm, product
     for operator in ("Mul", "Add"):
-        takers = graph.takers(tensor)
-        if len(takers) != 1 or takers[0].op_type != operator:
+        others = [name for name in node.input if name != tensor]
+        if node.op_type != operator or len(others) != 1 or graph.depends(others[0], moving):
             return None
-        others = [name for name in takers[0].input if name != tensor]
-        if len(others) != 1 or graph.depends(others[0], moving):
-            return None
-        tensor = takers[0].output[0]
+        tensor = node.output[0]
         found.append((others[0], graph.place(tensor)))
+        takers = graph.takers(tensor)
+        if operator == "Mul":
+            if len(takers) != 1:
+                return None
+            node = takers[0]
     return found[0], found[1]
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -27,9 +25,6 @@ dB, with 4 32 dB. In int8 all three are as far, 17 dB: what rounding makes of ea
 
 SECOND_STAGE_CONTEXT = 2
 """Frames at 80 Hz (25 ms) of that which the second stage, at 4,800 Hz, still needs."""
-
-FRONT_CONTEXT = 10
-"""Frames at 40 Hz (250 ms) on each side of what the front makes."""
 
 Array = NDArray[Any]
 
@@ -55,45 +50,32 @@ class Prosody:
     @property
     def lead(self) -> int:
         """Frames at 80 Hz of silence that aren't made."""
-        return 2 * lead_of(self.durations)
+        return 2 * lead_of(self.durations, self.energy)
 
 
 class WindowedSegment:
     """Makes any window of a segment, the same samples whichever were made before it.
 
-    The front's features are made in cells. With the voice's statistics there is one for each window: what that window
-    needs, with its context, beyond the cells before; a window that comes first, because those before it are not wanted,
-    has the cell before made again. With the segment's own statistics there is one cell, the whole segment: 10 dB closer
-    to a segment in one run (30 instead of 20, with random weights), for 5 % of the work before the first sample.
+    The front, which is 5 % of the work, makes the features of the whole segment in one run: so its norms are exact,
+    and the generator's statistics can be predicted from all features.
     """
 
     def __init__(
         self,
         prosody: Prosody,
+        features: Array,
         source: Source,
         statistics: Statistics,
-        plan: Sequence[Window],
-        front: FittedStage,
         generator: FittedStage,
         cancellation: Cancellation,
-        exact_front: bool = False,
     ) -> None:
-        """`front` is the stage that tells its statistics if `exact_front`, else the one that takes them. What is fixed
-        of its lengths is in frames at 40 Hz, of the generator's in frames at 80 Hz, context included."""
+        """`features`: of the whole segment. The generator's fixed lengths are in frames at 80 Hz, with context."""
         self._prosody = prosody
+        self._features = features
         self._source = source
         self._statistics = statistics
-        self._front = front
         self._generator = generator
         self._cancellation = cancellation
-        begin = 0 if exact_front else max(0, plan[0].begin - GENERATOR_CONTEXT)
-        self._made = Window(begin - begin % 2, prosody.frames)
-        ends = accumulate((_even(self._fitted(window)[0].end) for window in plan), max)
-        self._cells = [Window(*pair) for pair in pairwise([self._made.begin, *dict.fromkeys(ends)])]
-        self._exact_front = exact_front
-        if exact_front:
-            self._cells = [self._made]
-        self._features: dict[Window, Array] = {}
 
     def samples(self, window: Window, threads: int) -> NDArray[np.floating[Any]]:
         """The window's sound, shape [300 per frame].
@@ -101,68 +83,41 @@ class WindowedSegment:
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
-        given, stage = self._fitted(window)
-        kept = given if stage else _widened(window, SECOND_STAGE_CONTEXT, self._prosody.frames)
+        segment = Window(0, self._prosody.frames)
+        given, stage = self._generator.fitted(_widened(window, GENERATOR_CONTEXT, segment.end), segment)
+        kept = given if stage else _widened(window, SECOND_STAGE_CONTEXT, segment.end)
         harmonics = self._source.harmonics(*given, threads)
-        arrays = [self._features_of(given, threads), harmonics, self._prosody.style, *self._statistics[2:]]
+        features = self._features[..., given.begin : given.end]
+        arrays = [features, harmonics, self._prosody.style, *self._statistics]
         if stage is None:
             stage = self._generator.any_length
             arrays.append(np.array([kept.begin - given.begin, given.end - kept.end]))
         [audio] = stage.run(arrays, threads, self._cancellation)
         return audio.ravel()[_samples(window.begin - kept.begin) : _samples(window.end - kept.begin)]
 
-    def begin(self, threads: int) -> None:
-        """Do the work that grows with the segment and precedes all its sound.
-
-        Raises:
-            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
-        """
-        if self._exact_front:
-            self._features_of(self._cells[0], threads)
-
-    def _fitted(self, window: Window) -> tuple[Window, Stage | None]:
-        """What the generator is given for a window, and which of fixed length takes it."""
-        return self._generator.fitted(_widened(window, GENERATOR_CONTEXT, self._prosody.frames), self._made)
-
-    def _features_of(self, wanted: Window, threads: int) -> Array:
-        cells = [cell for cell in self._cells if cell.begin < wanted.end and cell.end > wanted.begin]
-        self._features = {
-            cell: self._features[cell] if cell in self._features else self._make(cell, threads) for cell in cells
-        }
-        begin = cells[0].begin
-        joined = np.concatenate(list(self._features.values()), axis=-1)
-        return joined[..., wanted.begin - begin : wanted.end - begin]
-
-    def _make(self, cell: Window, threads: int) -> Array:
-        prosody = self._prosody
-        frames = prosody.text.shape[-1]
-        given = _widened(Window(cell.begin // 2, cell.end // 2), FRONT_CONTEXT, frames)
-        given, stage = self._front.fitted(given, Window(0, frames))
-        curves = slice(2 * given.begin, 2 * given.end)
-        arrays = [
-            prosody.text[..., given.begin : given.end],
-            prosody.f0[..., curves],
-            prosody.energy[..., curves],
-            prosody.style,
-            *(() if self._exact_front else self._statistics[:2]),
-        ]
-        features, *_ = (stage or self._front.any_length).run(arrays, threads, self._cancellation)
-        return features[..., cell.begin - curves.start : cell.end - curves.start]
-
 
 def whole_segment(
-    prosody: Prosody, source: Source, front: Stage, generator: Stage, threads: int, cancellation: Cancellation
+    prosody: Prosody, features: Array, source: Source, generator: Stage, threads: int, cancellation: Cancellation
 ) -> tuple[NDArray[np.floating[Any]], Statistics]:
     """All of a segment's sound in one run, its lead too, with its own statistics, which are also given.
 
     Raises:
         Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
-    arrays = [prosody.text, prosody.f0, prosody.energy, prosody.style]
-    features, *of_front = front.run(arrays, threads, cancellation)
     harmonics = source.harmonics(0, prosody.frames, threads)
-    audio, *of_generator = generator.run([features, harmonics, prosody.style], threads, cancellation)
-    return audio.ravel(), Statistics(*of_front, *of_generator)
+    audio, *told = generator.run([features, harmonics, prosody.style], threads, cancellation)
+    return audio.ravel(), Statistics(*told)
+
+
+def features_of(prosody: Prosody, front: Stage, threads: int, cancellation: Cancellation) -> Array:
+    """What the generator is given of a segment: [1, channels, frames at 80 Hz].
+
+    Raises:
+        Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+    """
+    arrays = [prosody.text, prosody.f0, prosody.energy, prosody.style]
+    [features] = front.run(arrays, threads, cancellation)
+    return features
 
 
 def _widened(window: Window, by: int, end: int) -> Window:
@@ -171,7 +126,3 @@ def _widened(window: Window, by: int, end: int) -> Window:
 
 def _samples(frames: int) -> int:
     return frames * FRAME_SAMPLES
-
-
-def _even(frames: int) -> int:
-    return frames + frames % 2

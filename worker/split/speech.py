@@ -1,29 +1,32 @@
-"""A split model speaks: prosody once per segment, then sound in windows, or whole where a voice is still unknown."""
+"""A split model speaks: prosody and front once per segment, then sound in windows, or in one run where it is short."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from itertools import product
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shm.audio import SAMPLE_RATE, Pcm
+from shm.audio import Pcm
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
 from worker.providers.records import Assignment, StageRecord
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
-from worker.split.fixed_stages import fixed_fronts, fixed_generators
+from worker.split.fixed_stages import fixed_generators
 from worker.split.marks import marks_of
 from worker.split.prepared import Prepared
-from worker.split.segment import GENERATOR_CONTEXT, Prosody, WindowedSegment, whole_segment
+from worker.split.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, whole_segment
 from worker.split.source import Source
 from worker.split.stage import Crew, Stage
-from worker.split.statistics import Statistics, VoiceStatistics
-from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, Window, WindowShape, windows
+from worker.split.statistics import Statistics, describe, predictor_for
+from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, windows
+
+EXACT_BELOW = 136
+"""Frames (1.7 s) of a segment, its silence included, under which it is made in one run."""
 
 _Sound: TypeAlias = tuple[int, Pcm, bool]
 """Offset, samples, and whether they are the last."""
@@ -32,8 +35,14 @@ _Sound: TypeAlias = tuple[int, Pcm, bool]
 class SplitSpeech:
     """The stages of one model. Any number of threads may speak with it."""
 
-    def __init__(self, prepared: Prepared, settings: WorkerSettings, assignment: Assignment) -> None:
+    def __init__(self, model: Path, prepared: Prepared, settings: WorkerSettings, assignment: Assignment) -> None:
         """Open what every segment needs.
+
+        Args:
+            model: the file that `prepared` was made of; a predictor of its statistics may lie beside it.
+            prepared: its stages.
+            settings: threads and windows.
+            assignment: what the stages run on.
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stages.
@@ -47,29 +56,21 @@ class SplitSpeech:
 
         manifest = prepared.manifest
         self._noise = manifest.noise
-        self.statistics = VoiceStatistics(
-            prepared.folder / "statistics", (manifest.front_channels, manifest.generator_channels)
-        )
+        self._predictor = predictor_for(model, manifest.fingerprint, manifest.channels)
         self.marks = True
-        self.windowed = settings.vocoder != "whole"
+        self.windowed = settings.vocoder != "whole" and self._predictor is not None
         self._shape = WindowShape.of(settings)
         self._crew = Crew(settings)
-        self._own_front = settings.statistics == "segment"
         self._prosody = stage("prosody.onnx", assignment.prosody)
         self._source = stage("source.onnx", assignment.source)
-        self._exact_front = stage("front-exact.onnx", assignment.front)
-        self._exact_generator = stage("generator-exact.onnx", assignment.generator)
-        front = FittedStage(self._exact_front)
-        generator = FittedStage(self._exact_generator)
-        if self.windowed and not self._own_front:
-            fixed = fixed_fronts(prepared, settings, assignment.front)
-            front = FittedStage(stage("front.onnx", assignment.front), fixed)
-        if self.windowed:
-            fixed = fixed_generators(prepared, settings, assignment.generator)
-            generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
-        self._front, self._generator = front, generator
-        for each, threads in product((front, generator), {self._crew.most, self._crew.least}):
-            each.open(threads)
+        self._front = stage("front.onnx", assignment.front)
+        self._whole_generator = stage("generator-exact.onnx", assignment.generator)
+        fixed = fixed_generators(prepared, settings, assignment.generator) if self.windowed else {}
+        self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
+        for each in (self._front, self._whole_generator):
+            each.session(self._crew.most)
+        for threads in {self._crew.most, self._crew.least} if self.windowed else ():
+            self._generator.open(threads)
 
     @property
     def first_block(self) -> float:
@@ -81,32 +82,26 @@ class SplitSpeech:
         """The one that has the model's own inputs and metadata."""
         return self._prosody.session(self._crew.most)
 
-    def forget_exact(self) -> None:
-        """Give back the memory of the stages that only an unknown voice needs."""
-        for exact, windowed in ((self._exact_front, self._front), (self._exact_generator, self._generator)):
-            if windowed.any_length is not exact:
-                exact.close()
-
-    def blocks(self, inputs: Sequence[NDArray[Any]], voice: str, utterance: Utterance) -> Generator[Block, None, None]:
+    def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
         """The utterance's blocks; `inputs` are the model's: tokens, style, speed.
 
-        A voice whose statistics are frozen when the segment begins speaks it in windows. Another one speaks it whole,
-        with the segment's own.
+        A segment that is shorter than `EXACT_BELOW` is made in one run, with its own statistics: that costs little,
+        and the statistics of few phonemes can't be predicted.
 
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
         started = time.monotonic()
-        statistics = self.statistics.frozen(voice) if self.windowed else None
-        with self._crew.step() as threads:
+        with self._crew.step():
             prosody = self._prosody_of(inputs, utterance)
-            plan = list(windows(prosody.lead, prosody.frames, self._shape))
-            segment = statistics and self._windowed(prosody, statistics, plan, utterance)
-            if segment:
-                segment.begin(threads)
+            features = features_of(prosody, self._front, self._crew.most, utterance.cancellation)
+            statistics = self._predicted(prosody, features)
         prosody_seconds = time.monotonic() - started
         marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()
-        sound = self._in_windows(segment, plan, utterance) if segment else self._whole(prosody, utterance)
+        if statistics is None:
+            sound = self._in_one_run(prosody, features, utterance)
+        else:
+            sound = self._in_windows(prosody, features, statistics, utterance)
         for offset, samples, last in sound:
             skipped = max(0, utterance.from_sample - offset)
             if skipped >= len(samples):
@@ -117,23 +112,19 @@ class SplitSpeech:
             yield Block(begin, samples[skipped:], last, here, prosody_seconds)
             prosody_seconds = 0.0
 
-    def _windowed(
-        self, prosody: Prosody, statistics: Statistics, plan: Sequence[Window], utterance: Utterance
-    ) -> WindowedSegment:
-        return WindowedSegment(
-            prosody,
-            self._source_of(prosody, utterance),
-            statistics,
-            plan,
-            self._front,
-            self._generator,
-            utterance.cancellation,
-            exact_front=self._own_front,
-        )
+    def _predicted(self, prosody: Prosody, features: Array) -> Statistics | None:
+        """The statistics that the segment's windows take; None if it is made in one run."""
+        if not self.windowed or self._predictor is None or prosody.frames < EXACT_BELOW:
+            return None
+        described = describe(features, prosody.f0, prosody.energy, prosody.durations, prosody.style)
+        return self._predictor.predict(described)
 
     def _in_windows(
-        self, segment: WindowedSegment, plan: Sequence[Window], utterance: Utterance
+        self, prosody: Prosody, features: Array, statistics: Statistics, utterance: Utterance
     ) -> Generator[_Sound, None, None]:
+        source = self._source_of(prosody, utterance)
+        segment = WindowedSegment(prosody, features, source, statistics, self._generator, utterance.cancellation)
+        plan = list(windows(prosody.lead, prosody.frames, self._shape))
         start = plan[0].begin
         for window in plan:
             if (window.end - start) * FRAME_SAMPLES > utterance.from_sample:
@@ -141,30 +132,18 @@ class SplitSpeech:
                     samples = to_pcm(segment.samples(window, threads))
                 yield (window.begin - start) * FRAME_SAMPLES, samples, window is plan[-1]
 
-    def _whole(self, prosody: Prosody, utterance: Utterance) -> Generator[_Sound, None, None]:
-        with self._crew.step() as threads:
-            audio, _ = self._in_one_run(prosody, utterance, threads)
+    def _in_one_run(self, prosody: Prosody, features: Array, utterance: Utterance) -> Generator[_Sound, None, None]:
+        # One session, with all cores, for whatever goes on beside it: a second one would have its weights again in
+        # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
+        with self._crew.step():
+            source, threads = self._source_of(prosody, utterance), self._crew.most
+            audio, _ = whole_segment(prosody, features, source, self._whole_generator, threads, utterance.cancellation)
             samples = to_pcm(audio)
         yield 0, samples[prosody.lead * FRAME_SAMPLES :], True
 
-    def measured(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> tuple[Statistics, float]:
-        """The statistics of this utterance when it is spoken whole, and its length in seconds. Takes all cores.
-
-        Raises:
-            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
-        """
-        audio, statistics = self._in_one_run(self._prosody_of(inputs, utterance), utterance, self._crew.most)
-        return statistics, len(audio) / SAMPLE_RATE
-
-    def _in_one_run(
-        self, prosody: Prosody, utterance: Utterance, threads: int
-    ) -> tuple[NDArray[np.floating[Any]], Statistics]:
-        source = self._source_of(prosody, utterance)
-        stages = self._exact_front, self._exact_generator
-        return whole_segment(prosody, source, *stages, threads, utterance.cancellation)
-
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Prosody:
-        # A second session for one thread would cost 100 MB, for 5 % of the work: prosody has one, with all cores.
+        # A second session for one thread would cost 100 MB, for 5 % of the work: prosody and front have one, with all
+        # cores.
         text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
 

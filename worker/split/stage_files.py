@@ -10,11 +10,12 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from worker.split.cuts import Cuts, find_cuts
+from worker.split.cuts import Cuts, find_cuts, first_upsampling
 from worker.split.graph import CannotSplit, Graph
 from worker.split.nodes import Nodes
 from worker.split.noise import Noise
@@ -26,13 +27,13 @@ from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.snake import rewrite_snakes
 from worker.split.spectrum import rewrite_spectra
 
-PROSODY, SOURCE = "prosody.onnx", "source.onnx"
-FRONT, GENERATOR = "front.onnx", "generator.onnx"
+PROSODY, SOURCE, FRONT = "prosody.onnx", "source.onnx", "front.onnx"
+GENERATOR = "generator.onnx"
 """With statistics given."""
-EXACT_FRONT, EXACT_GENERATOR = "front-exact.onnx", "generator-exact.onnx"
-"""With the segment's own statistics, which they tell."""
+EXACT_GENERATOR = "generator-exact.onnx"
+"""With the segment's own statistics, which it tells."""
 WEIGHTS = "weights.bin"
-STAGES = (PROSODY, SOURCE, FRONT, GENERATOR, EXACT_FRONT, EXACT_GENERATOR)
+STAGES = (PROSODY, SOURCE, FRONT, GENERATOR, EXACT_GENERATOR)
 
 _INLINE = 1024
 """Bytes below which a weight stays in its stage's own file: shapes and indices, which the loader wants to see."""
@@ -48,47 +49,48 @@ _REWRITTEN = {PROSODY: {Rewrite.PACKED}, SOURCE: {Rewrite.SPECTRUM}}
 """Stages that get only some of the rewrites."""
 
 
-def write_stages(
-    graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEFAULT
-) -> tuple[tuple[Noise, ...], int, int]:
+def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEFAULT) -> tuple[tuple[Noise, ...], int]:
     """Write `STAGES` and `WEIGHTS`. Without `rewrites` the stages together are the model to the bit.
 
     Returns:
-        The source's noise, and the channels of the front's and of the generator's norms.
+        The source's noise, and the channels of the generator's norms.
 
     Raises:
         CannotSplit: the model isn't built as Kokoro is.
     """
     cuts = find_cuts(graph)
     prosody = [cuts.text, cuts.f0, cuts.energy]
-    front, _ = graph.needed([cuts.features], [*prosody, cuts.style])
-    generator, _ = graph.needed([cuts.audio], [cuts.features, cuts.harmonics, cuts.style])
-    sizes = [sum(channels for _, channels in norms(graph, places)) for places in (front, generator)]
-    for name, channels in zip(("front", "generator"), sizes, strict=True):
-        if not channels:
-            raise CannotSplit(f"no instance norm is found in its {name}")
+    given = [cuts.features, cuts.harmonics, cuts.style]
+    generator, _ = graph.needed([cuts.audio], given)
+    channels = sum(norm.channels for norm in norms(graph, generator))
+    if not channels:
+        raise CannotSplit("no instance norm is found in its generator")
     with (folder / WEIGHTS).open("wb") as weights:
         writer = _Writer(graph, folder, weights, rewrites)
         inputs = [cuts.tokens, cuts.style, cuts.speed]
         writer.write(PROSODY, inputs, [*prosody, cuts.durations], properties=True)
         noise = _write_source(graph, writer, cuts)
-        given = [*prosody, cuts.style]
-        writer.write(
-            FRONT, given, [cuts.features], *give_statistics(graph, front, prosody), more_inputs=_statistics(sizes[0])
-        )
-        writer.write(
-            EXACT_FRONT, given, [cuts.features], more=tell_statistics(graph, front), more_outputs=_statistics(sizes[0])
-        )
-        given = [cuts.features, cuts.harmonics, cuts.style]
+        writer.write(FRONT, [*prosody, cuts.style], [cuts.features])
         instead, more = give_statistics(graph, generator, given[:2])
         crop, crop_more = crop_context(graph, cuts)
         more.nodes += crop_more.nodes
         more.constants += crop_more.constants
-        more_inputs = [*_statistics(sizes[1]), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
+        more_inputs = [*_statistics(channels), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
         writer.write(GENERATOR, given, [cuts.audio], instead | crop, more, more_inputs=more_inputs)
         told = tell_statistics(graph, generator)
-        writer.write(EXACT_GENERATOR, given, [cuts.audio], more=told, more_outputs=_statistics(sizes[1]))
-    return noise, sizes[0], sizes[1]
+        writer.write(EXACT_GENERATOR, given, [cuts.audio], more=told, more_outputs=_statistics(channels))
+    return noise, channels
+
+
+def fingerprint(graph: Graph) -> tuple[float, ...]:
+    """Numbers that tell models of one family, whatever quantisation made of them, from models with other weights.
+
+    The sums of the first upsampling's weights for each channel that it makes; none if it is quantised.
+    """
+    weights = graph.constant(first_upsampling(graph).input[1])
+    if weights is None or weights.dtype.kind != "f":
+        return ()
+    return tuple(float(each) for each in weights.astype(np.float64).sum(axis=(0, 2)))
 
 
 def _write_source(graph: Graph, writer: _Writer, cuts: Cuts) -> tuple[Noise, ...]:

@@ -1,6 +1,6 @@
-"""The front and the generator for windows of one length: what accelerators want, which compile for known shapes.
+"""The generator for windows of one length: what accelerators want, which compile for known shapes.
 
-Each is a file beside the stages, made when it is first asked for; its large weights are the stages' own.
+It is a file beside the stages, made when it is first asked for; its large weights are the stages' own.
 """
 
 from __future__ import annotations
@@ -28,29 +28,13 @@ def static_generator(prepared: Prepared, frames: int) -> Path:
     Raises:
         Unprepared: there can be none; the message says why.
     """
-    return _static(prepared, "generator", frames)
-
-
-def static_front(prepared: Prepared, frames: int) -> Path:
-    """The front for windows of so many frames at 80 Hz, an even number, with the statistics given.
-
-    It takes text [1, channels, frames / 2], F0 and energy [1, frames], style, means and variances; and gives features
-    [1, channels, frames].
-
-    Raises:
-        Unprepared: there can be none; the message says why.
-    """
-    return _static(prepared, "front", frames)
-
-
-def _static(prepared: Prepared, stage: str, frames: int) -> Path:
-    file = prepared.folder / f"{stage}-{frames}.onnx"
+    file = prepared.folder / f"generator-{frames}.onnx"
     if not _sound(file):
         with alone(prepared.folder.parent):
             if not _sound(file):
                 started = time.monotonic()
-                _make(prepared, stage, frames, file)
-                log.info("made the %s for windows of %d frames in %.1f s", stage, frames, time.monotonic() - started)
+                _make(prepared, frames, file)
+                log.info("made the generator for windows of %d frames in %.1f s", frames, time.monotonic() - started)
     return file
 
 
@@ -71,7 +55,7 @@ def _sound(file: Path) -> bool:
     return False
 
 
-def _make(prepared: Prepared, stage: str, frames: int, file: Path) -> None:
+def _make(prepared: Prepared, frames: int, file: Path) -> None:
     # The onnx package is needed once, when they are made.
     from onnx.shape_inference import InferenceError
 
@@ -80,21 +64,20 @@ def _make(prepared: Prepared, stage: str, frames: int, file: Path) -> None:
     from worker.split.static_graph import static_model
     from worker.split.trial_window import window_inputs
 
-    source = prepared.folder / f"{stage}.onnx"
     part = file.with_suffix(".part")
-    fixed = {CROP: np.zeros(2, np.int64)} if stage == "generator" else {}
     try:
-        inputs = window_inputs(prepared, stage, frames)
-        model = static_model(source, inputs, fixed, file.with_suffix(".probe"))
+        inputs = window_inputs(prepared, frames)
+        fixed = {CROP: np.zeros(2, np.int64)}
+        model = static_model(prepared.folder / "generator.onnx", inputs, fixed, file.with_suffix(".probe"))
         data = model.SerializeToString()
         part.write_bytes(data)
         # The checksum first: a file without the right one is never used.
         _checksum(file).write_text(hashlib.sha256(data).hexdigest())
         part.replace(file)
     except (CannotSplit, InferenceError) as error:
-        raise Unprepared(f"its {stage} can't be made for windows of {frames} frames: {error}") from error
+        raise Unprepared(f"its generator can't be made for windows of {frames} frames: {error}") from error
     except (EngineError, EngineUnavailable) as error:
-        raise Unprepared(f"its {stage} doesn't run: {error}") from error
+        raise Unprepared(f"its generator doesn't run: {error}") from error
     except OSError as error:
         raise Unprepared(f"the cache {prepared.folder} can't be used: {error}") from error
     finally:

@@ -1,4 +1,4 @@
-"""What a window of a stage is given when somebody speaks: for trying one out, and for learning its inputs' shapes."""
+"""What a window of the generator is given when somebody speaks: to try one out, and to learn its inputs' shapes."""
 
 from __future__ import annotations
 
@@ -24,29 +24,25 @@ _LEAST_DURATION = 2
 """Frames at 80 Hz of a phoneme."""
 
 
-def window_inputs(prepared: Prepared, stage: str, frames: int, seed: int = 0) -> dict[str, NDArray[Any]]:
-    """The inputs of `stage`, "front" or "generator", with given statistics, for a window of so many frames at 80 Hz,
-    by name and in order: from random phonemes and a random style, made by the other stages on the CPU.
+def window_inputs(prepared: Prepared, frames: int, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """The inputs of the generator, with given statistics, for a window of so many frames at 80 Hz, by name and in
+    order: from random phonemes and a random style, made by the other stages on the CPU.
 
     Raises:
         EngineError, EngineUnavailable: the stages don't work.
     """
     random = np.random.default_rng(seed)
     style = _STYLE_DEVIATION * random.standard_normal((1, 256), np.float32)
-    length = frames + frames % 2
-    phonemes = random.choice(sorted(DEFAULT_VOCAB.values()), length // _LEAST_DURATION)
+    phonemes = random.choice(sorted(DEFAULT_VOCAB.values()), (frames + frames % 2) // _LEAST_DURATION)
     tokens = np.array([[0, *phonemes, 0]])
     text, f0, energy, durations = _run(prepared, "prosody", [tokens, style, np.ones(1)])[1]
     prosody = Prosody(text, f0, energy, durations.ravel(), style)
-    begin = (prosody.frames - length) // 4 * 2
-    half, whole = slice(begin // 2, (begin + length) // 2), slice(begin, begin + length)
-    window = [text[..., half], f0[..., whole], energy[..., whole], style]
-    names, (features, *statistics) = _run(prepared, "front-exact", window)
-    if stage == "generator":
-        source = _stage(prepared, "source")
-        harmonics = Source(source, prepared.manifest.noise, seed, f0, prosody.frames, Cancellation())
-        window = [features[..., :frames], harmonics.harmonics(begin, begin + frames, 1), style]
-        names, (_, *statistics) = _run(prepared, "generator-exact", window)
+    begin = (prosody.frames - frames) // 4 * 2
+    features = _run(prepared, "front", [text, f0, energy, style])[1][0]
+    source = Source(_stage(prepared, "source"), prepared.manifest.noise, seed, f0, prosody.frames, Cancellation())
+    harmonics = source.harmonics(begin, begin + frames, 1)
+    window = [features[..., begin : begin + frames], harmonics, style]
+    names, (_, *statistics) = _run(prepared, "generator-exact", window)
     return dict(zip([*names, *STATISTICS], [*window, *statistics], strict=True))
 
 

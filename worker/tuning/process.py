@@ -26,7 +26,7 @@ from worker.tuning.measure import Speaking
 from worker.tuning.records import Failed, Record, decode_settings, encode
 
 SENTENCE = SAMPLE_SENTENCES[0]
-"""Sentence of the measurements: 66 phonemes, about 4 s of speech in a dozen windows."""
+"""Sentence of the measurements: long enough for several windows, short enough for five rounds of each configuration."""
 
 
 def main() -> NoReturn:

@@ -21,8 +21,10 @@ from frontend.text.normalization import (
     codes,
     dates,
     durations,
+    eastern,
     emoji,
     fractions,
+    hindi,
     initialisms,
     maths,
     money,
@@ -39,6 +41,7 @@ from frontend.text.normalization import (
     units,
     versions,
     web,
+    western,
     years,
 )
 from frontend.text.normalization.draft import Draft
@@ -46,6 +49,7 @@ from frontend.text.normalization.markdown import plain
 from frontend.text.normalization.markdown_chunks import chunks
 from frontend.text.normalization.rewritten import Piece, Rewritten
 from frontend.text.normalization.settings import Normalization
+from frontend.text.normalization.western import Rule
 from frontend.text.sentences import sentences
 
 _WORD = re.compile(r"\S+")
@@ -56,7 +60,7 @@ _ANY = re.compile("")
 Keeps = Callable[[str, int, int], bool]
 """Whether a word, of that span of the text, is to be said as it is written."""
 
-_RULES: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
+_ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("tex", tex.apply, re.compile(r"[$(=<>≤≥]")),
     ("music", music.apply, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
     ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")),
@@ -86,6 +90,20 @@ _RULES: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
 """Setting (after `normalize_`), rule, and what a sentence must have for it to apply."""
 
 
+_EMOJI = _ENGLISH[2]
+
+
+def rules_of(code: str) -> tuple[Rule, ...]:
+    """The rules for a language code's first part, in their order."""
+    if code == "en":
+        return _ENGLISH
+    if code in ("ja", "cmn"):
+        return (_EMOJI, *eastern.rules_of(code))
+    if code == "hi":
+        return (_EMOJI, *hindi.RULES)
+    return (_EMOJI, *western.rules_of(code))
+
+
 @dataclass(frozen=True, slots=True)
 class Normalized:
     """Words to be said, and where in the text they come from."""
@@ -112,19 +130,20 @@ def normalized_sentences(
 ) -> Iterator[Normalized]:
     """A sanitised text's sentences as they are said, none blank, with one space between words. Lazy; linear time.
 
-    Only English is normalised; of other languages the sentences come as they are written.
+    Each language has its own rules (`rules_of`); Markdown, HTML and emoji go in all.
 
     Args:
         keeps: which words no rule may touch, Markdown's apart; none by default.
     """
-    english = language.partition("-")[0] == "en"
-    on = (rule for rule in _RULES if english and getattr(settings, f"normalize_{rule[0]}"))
+    code = language.partition("-")[0]
+    english = code == "en"
+    on = (rule for rule in rules_of(code) if getattr(settings, f"normalize_{rule[0]}"))
     rules = [(rule, needed) for _, rule, needed in on]
     if english and settings.normalize_emoji and settings.normalize_emoji_names:
         rules = [(emoji.name if rule is emoji.omit else rule, needed) for rule, needed in rules]
     if english and not settings.normalize_web_addresses:
         rules.insert(0, (web.protect, _ADDRESS))
-    markdown = english and settings.normalize_markdown
+    markdown = settings.normalize_markdown
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
         pieces = plain(chunk, settings.normalize_code_blocks) if markdown else None
@@ -134,7 +153,7 @@ def normalized_sentences(
             Rewritten([Piece(0, len(chunk), chunk, verbatim=True)] if pieces is None else pieces),
             language,
             rules,
-            keeps if english else None,
+            keeps,
         )
 
 

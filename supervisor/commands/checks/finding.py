@@ -1,4 +1,4 @@
-"""What a check sees, and what it finds."""
+"""The input and the result of a check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from supervisor.tuning.application import Applied
 
 
 class Verdict(StrEnum):
-    """How grave a finding is."""
+    """The gravity of a finding."""
 
     OK = "ok"
     WARNING = "warning"
@@ -23,12 +23,12 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found."""
+    """The result of a check."""
 
     verdict: Verdict
     found: str
     cure: str = ""
-    """What to do about it; empty if nothing has to be done."""
+    """The cure; empty if nothing has to be done."""
 
 
 def ok(found: str) -> Finding:
@@ -45,21 +45,21 @@ def wrong(found: str, cure: str) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What `serve` would start with."""
+    """The settings with which `serve` would start."""
 
     settings: Settings
     config_file: Path
     config_error: str
-    """Why the file can't be used; empty if it can, or isn't there."""
+    """The reason why the file can't be used; empty if it can, or isn't there."""
     applied: Applied | None = None
-    """What became of the tuning profile, where it was looked for."""
+    """The use of the tuning profile; None if the settings were not read."""
 
 
 Check = Callable[[Circumstances], Finding]
 
 
 def outcome(check: Check, circumstances: Circumstances) -> Finding:
-    """The check's finding; its own failure is one too."""
+    """The check's finding; a check that fails itself gives one too."""
     try:
         return check(circumstances)
     except (Exception, SystemExit) as error:  # libraries that can't load what they need have been seen to exit

@@ -1,4 +1,4 @@
-"""Is everything installed that is needed, and does it work together?"""
+"""Checks of the installation: packages, their versions, and the libraries behind them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def espeak(_: Circumstances) -> Finding:
 
 
 def spacy(_: Circumstances) -> Finding:
-    """An extra: its tagger and tokenizer in place of the light ones."""
+    """spaCy, an optional extra, can replace the light tagger and tokenizer."""
     if importlib.util.find_spec("spacy") is None:
         return ok("not installed; the light tagger is used (the extra `spacy` brings spaCy's)")
     if importlib.util.find_spec("en_core_web_sm") is None:

@@ -1,4 +1,4 @@
-"""Does the machine give what the server needs: its settings, memory, a port, descriptors?"""
+"""Checks of the machine: settings file, shared memory, port, open files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from supervisor.commands.checks.programs import listening_on
 from supervisor.startup.listener import PortTaken, listen
 
 ENOUGH_DESCRIPTORS = 1024
-"""A stream takes one; the rest of the server a few dozen."""
+"""Descriptors that a server needs: one for each stream, and a few dozen."""
 
 
 def config(circumstances: Circumstances) -> Finding:
@@ -37,7 +37,7 @@ def shared_memory(circumstances: Circumstances) -> Finding:
 
 
 def port(circumstances: Circumstances) -> Finding:
-    """Free, or taken by a server of ours."""
+    """The port is free, or a kokoro-live has it."""
     settings = circumstances.settings.supervisor
     try:
         listener = listen(settings.host, settings.port)

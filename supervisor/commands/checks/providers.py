@@ -1,4 +1,4 @@
-"""Which execution providers are there, which one is taken, and why not the others?"""
+"""The check of execution providers: those available, the one taken, and why not the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OPTIONS = "Mend --provider-options, or leave them out."
 
 
 def providers(circumstances: Circumstances) -> Finding:
-    """What onnxruntime offers, and what the chain makes of it with the model that would speak."""
+    """Providers that onnxruntime offers, and the chain's choice for the model that would speak."""
     import onnxruntime
 
     from worker.acceleration.placing import place

@@ -1,4 +1,4 @@
-"""Does the server start at login, and could it?"""
+"""The check of the installed service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from supervisor.startup.manager import Installed, manager
 
 
 def service(_: Circumstances) -> Finding:
-    """What `install-service` wrote is whole, starts what is there, and is enabled."""
+    """Files of `install-service` are whole, name a program that exists, and are enabled."""
     try:
         found = manager(None).installed()
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Who would speak, with what, and why?"""
+"""Checks of speech: phonemes, model files, voices, and the engine that would speak."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def voices(circumstances: Circumstances) -> Finding:
 
 
 def engine(circumstances: Circumstances) -> Finding:
-    """Load the one that `serve` would load, and have it speak a word."""
+    """Load the engine that `serve` would load, and have it speak a word."""
     from worker.engine import EngineUnavailable
     from worker.select import choose
 

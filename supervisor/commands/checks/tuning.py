@@ -1,4 +1,4 @@
-"""Does `serve` apply a tuning profile, and if not, why?"""
+"""The check of the tuning profile: whether `serve` applies it, and if not, why."""
 
 from __future__ import annotations
 

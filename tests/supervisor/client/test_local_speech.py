@@ -222,7 +222,7 @@ def test_what_has_no_sound_is_counted(tmp_path):
 
 def test_without_the_model_that_is_asked_for(tmp_path):
     with pytest.raises(CannotSpeak, match="kokoro-live models fetch"):
-        LocalSpeech(WorkerSettings(engine="kokoro", model_dir=tmp_path))
+        LocalSpeech(WorkerSettings(engine="kokoro", model_dir=tmp_path, packaged_model=False))
 
 
 class Recorder:

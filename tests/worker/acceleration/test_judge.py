@@ -39,14 +39,14 @@ def test_what_a_provider_says_is_one_line_of_bounded_length() -> None:
 
 
 def test_a_stages_nodes_are_those_of_the_graph_that_speaks() -> None:
-    """Of the generator four graphs may have run; all but one of them only until the voice's statistics were known."""
+    """Of the generator four graphs may have run; all but one of them only for short segments."""
     graphs = {
         "generator": {CPU: 9},
         "generator-exact": {CPU: 999},
         "generator-40": {COREML: 2},
         "generator-76": {COREML: 1},
     }
-    verdict = judge(measured(placement=graphs | {"front-exact": {CPU: 5}}))
+    verdict = judge(measured(placement=graphs | {"front": {CPU: 5}}))
     assert verdict.nodes_of("generator", 76) == {COREML: 1}
     assert verdict.nodes_of("generator") == {CPU: 9}
     assert verdict.nodes_of("front") == {CPU: 5}

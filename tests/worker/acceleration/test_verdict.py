@@ -40,7 +40,6 @@ OTHERS: dict[str, Any] = {
     "option": key(Assignment(generator=StageRecord(COREML, (("ModelFormat", "NeuralNetwork"),), 75))),
     "window": key(Assignment(generator=StageRecord(COREML, (("ModelFormat", "MLProgram"),), 99))),
     "stage": key(replace(PLACED, front=PLACED.generator)),
-    "statistics": key(settings=replace(SETTINGS, statistics="voice")),
     "threads": key(settings=replace(SETTINGS, threads=1)),
     "processors": key(settings=replace(SETTINGS, worker_cpus="0")),
     "options": key(settings=replace(SETTINGS, provider_options=("num_of_threads=1",))),

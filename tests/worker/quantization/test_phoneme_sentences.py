@@ -1,12 +1,13 @@
-"""The texts to judge with."""
+"""The texts to fit with and to judge by."""
 
+import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
-from worker.quantization.sentences import evaluation_texts
+from worker.quantization.sentences import calibration, evaluation
 
 
-def test_they_are_of_all_kinds_in_kokoros_phonemes():
-    scripts = [script for _, script in evaluation_texts()]
+@pytest.mark.parametrize("scripts", [calibration(), evaluation()], ids=["calibration", "evaluation"])
+def test_they_are_of_all_kinds_in_kokoros_phonemes(scripts):
     assert len(set(scripts)) == len(scripts) >= 40
     assert not {phoneme for script in scripts for phoneme in script} - DEFAULT_VOCAB.keys()
     lengths = sorted(map(len, scripts))

@@ -15,11 +15,10 @@ from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites import DEFAULT
-from worker.split.segment import Prosody, WindowedSegment, whole_segment
+from worker.split.segment import Prosody, WindowedSegment, features_of, whole_segment
 from worker.split.source import Source
 from worker.split.stage import Stage
 from worker.split.statistics import Statistics
-from worker.split.windows import Window
 
 SCRIPT = "həlˈO wˈɜɹld, "
 HEART = (("af_heart", 1.0),)
@@ -79,12 +78,15 @@ class Parts:
 
     def whole(self, prosody: Prosody):
         """Its sound and its statistics."""
-        exact = self.stage("front-exact.onnx"), self.stage("generator-exact.onnx")
-        return whole_segment(prosody, self.source(prosody), *exact, 1, NOBODY)
+        exact = self.stage("generator-exact.onnx")
+        return whole_segment(prosody, self.features(prosody), self.source(prosody), exact, 1, NOBODY)
 
-    def windowed(self, prosody: Prosody, statistics: Statistics, plan: list[Window]) -> WindowedSegment:
-        stages = FittedStage(self.stage("front.onnx")), FittedStage(self.stage("generator.onnx"))
-        return WindowedSegment(prosody, self.source(prosody), statistics, plan, *stages, NOBODY)
+    def features(self, prosody: Prosody):
+        return features_of(prosody, self.stage("front.onnx"), 1, NOBODY)
+
+    def windowed(self, prosody: Prosody, statistics: Statistics) -> WindowedSegment:
+        generator = FittedStage(self.stage("generator.onnx"))
+        return WindowedSegment(prosody, self.features(prosody), self.source(prosody), statistics, generator, NOBODY)
 
 
 def decibels(expected, made) -> float:

@@ -11,10 +11,7 @@ from worker.split import static_windows
 from worker.split.prepared import Unprepared
 
 FIXED = StageRecord(window=75)
-ASSIGNMENTS = {
-    "segment": Assignment(generator=FIXED),
-    "voice": Assignment(front=StageRecord(window=88), generator=FIXED),
-}
+ASSIGNED = Assignment(generator=FIXED)
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +19,11 @@ def own_checksums(tmp_path, monkeypatch):
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
 
 
-@pytest.mark.parametrize("statistics", ASSIGNMENTS)
-def test_it_says_the_same(tmp_path, statistics):
+def test_it_says_the_same(tmp_path):
     """To the last bit or the one before; from any sample on; and what is too short for any window, too."""
-    engine = make_engine(tmp_path, statistics=statistics)
+    engine = make_engine(tmp_path)
     engine.warm_up()
-    fixed = make_engine(tmp_path, assigned=ASSIGNMENTS[statistics], statistics=statistics)
+    fixed = make_engine(tmp_path, assigned=ASSIGNED)
     for script in ("h", SCRIPT, SCRIPT * 4):
         expected, made = (joined(blocks_of(each, script)).astype(int) for each in (engine, fixed))
         assert len(made) == len(expected)
@@ -38,12 +34,12 @@ def test_it_says_the_same(tmp_path, statistics):
 
 def test_the_first_window_has_a_length_of_its_own(tmp_path):
     """Its 24 frames with 5 on each side; the longest has what the record says."""
-    make_engine(tmp_path, assigned=ASSIGNMENTS["segment"])
+    make_engine(tmp_path, assigned=ASSIGNED)
     [folder] = (tmp_path / "cache" / "split").glob("*-*")
     assert sorted(path.name for path in folder.glob("*-[0-9]*.onnx")) == ["generator-34.onnx", "generator-75.onnx"]
 
 
-def test_an_unknown_voice_and_whole_segments_run_on_the_cpu(tmp_path):
+def test_whole_segments_run_on_the_cpu(tmp_path):
     """What is compiled for a window isn't asked for a segment."""
     accelerated = Assignment(generator=StageRecord("NoSuchProvider", window=75))
     engine = make_engine(tmp_path, assigned=accelerated, vocoder="whole")
@@ -56,4 +52,4 @@ def test_what_cant_be_of_one_length_gives_the_provider_up(tmp_path, monkeypatch)
 
     monkeypatch.setattr(static_windows, "_make", fail)
     with pytest.raises(ProviderUnavailable, match="the length isn't known"):
-        make_engine(tmp_path, assigned=ASSIGNMENTS["segment"])
+        make_engine(tmp_path, assigned=ASSIGNED)

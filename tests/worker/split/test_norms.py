@@ -46,7 +46,7 @@ def test_the_stages_of_a_model_with_written_out_norms_are_the_model(tmp_path, fo
     uniform, normal = draw_all(parts.prepared.manifest.noise, 1, prosody.frames)
     [audio] = run_model(reference, tokens=tokens, style=style, speed=speed, uniform=uniform, normal=normal)
     assert decibels(audio, made) > 50, "rounding, which the phase of the source adds up"
-    windowed = parts.windowed(prosody, told, [Window(0, prosody.frames)]).samples(Window(0, prosody.frames), 1)
+    windowed = parts.windowed(prosody, told).samples(Window(0, prosody.frames), 1)
     assert np.abs(made - windowed).max() < 2e-4 * np.abs(made).max(), "what is told is what is taken"
 
 
@@ -98,7 +98,7 @@ def test_a_model_without_norms_runs_whole_and_is_remembered(tmp_path, caplog, mo
     """The log names what was looked for, and neither calls a file corrupt nor advises to fetch one again."""
     with caplog.at_level(logging.WARNING):
         engine = make_engine(tmp_path, {"norms": "none"})
-    assert "no instance norm is found in its front" in caplog.text
+    assert "no instance norm is found in its generator" in caplog.text
     assert "corrupt" not in caplog.text and "fetch" not in caplog.text
     assert len(blocks_of(engine)) == 1
     monkeypatch.setattr("worker.split.prepared._split", lambda *_: pytest.fail("tried again"))

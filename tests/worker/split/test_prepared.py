@@ -117,10 +117,9 @@ def unloadable(monkeypatch):
 
     def written(graph, folder, rewrites):
         result = write(graph, folder, rewrites)
-        for name in (stage_files.FRONT, stage_files.EXACT_FRONT):
-            stage = onnx.load(folder / name, load_external_data=False)
-            stage.graph.node[0].op_type = "NoSuchOperator"
-            (folder / name).write_bytes(stage.SerializeToString())
+        stage = onnx.load(folder / stage_files.FRONT, load_external_data=False)
+        stage.graph.node[0].op_type = "NoSuchOperator"
+        (folder / stage_files.FRONT).write_bytes(stage.SerializeToString())
         return result
 
     monkeypatch.setattr(stage_files, "write_stages", written)
@@ -131,13 +130,13 @@ def test_stages_that_cant_be_loaded_are_remembered(tmp_path, unloadable, caplog,
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
     assert "RUNS WHOLE" in caplog.text
-    assert "front-exact.onnx can't be loaded by onnxruntime" in caplog.text and "NoSuchOperator" in caplog.text
+    assert "front.onnx can't be loaded by onnxruntime" in caplog.text and "NoSuchOperator" in caplog.text
     assert "corrupt" not in caplog.text and "fetch" not in caplog.text
     monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("tried again"))
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
-    assert "front-exact.onnx can't be loaded by onnxruntime" in caplog.text
+    assert "front.onnx can't be loaded by onnxruntime" in caplog.text
 
 
 def test_another_onnxruntime_tries_again(tmp_path, model, cache, monkeypatch):

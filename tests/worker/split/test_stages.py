@@ -44,7 +44,7 @@ def test_given_its_own_statistics_a_segment_is_the_same(tmp_path, folded):
 
 
 def vocode(parts, prosody, statistics, plan):
-    segment = parts.windowed(prosody, statistics, plan)
+    segment = parts.windowed(prosody, statistics)
     return np.concatenate([segment.samples(window, 1) for window in plan])
 
 
@@ -71,7 +71,7 @@ def test_a_window_is_the_same_whatever_was_made_before_it(tmp_path):
     plan = list(windows(0, prosody.frames, WindowShape(24, 1.3, 48)))
     in_order = vocode(parts, prosody, statistics, plan)
     for window in plan:
-        alone = parts.windowed(prosody, statistics, plan).samples(window, 1)
+        alone = parts.windowed(prosody, statistics).samples(window, 1)
         assert np.array_equal(alone, in_order[window.begin * 300 : window.end * 300])
 
 

@@ -16,11 +16,10 @@ from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Unprepared
 from worker.split.segment import WindowedSegment
 from worker.split.stage import Stage
-from worker.split.static_windows import static_front, static_generator
+from worker.split.static_windows import static_generator
 from worker.split.trial_window import window_inputs
 from worker.split.windows import Window, WindowShape, windows
 
-MAKERS = {"front": static_front, "generator": static_generator}
 FRAMES = 64
 
 
@@ -43,10 +42,10 @@ def own_parts(tmp_path):
     return Parts(tmp_path)
 
 
-@pytest.fixture(scope="module", params=MAKERS)
-def made(request, parts):
-    """A stage's name, and its file for one length."""
-    return request.param, MAKERS[request.param](parts.prepared, FRAMES)
+@pytest.fixture(scope="module")
+def made(parts):
+    """The file for one length."""
+    return static_generator(parts.prepared, FRAMES)
 
 
 def loaded(file):
@@ -55,7 +54,7 @@ def loaded(file):
 
 def test_every_shape_is_known(made):
     """Shape inference alone, which has nothing but the inputs' shapes and the constants, finds all of them."""
-    model = loaded(made[1])
+    model = loaded(made)
     del model.graph.value_info[:]
     for value in model.graph.output:
         value.type.tensor_type.ClearField("shape")
@@ -67,11 +66,11 @@ def test_every_shape_is_known(made):
     names = {name for node in graph.node for name in (*node.input, *node.output) if name}
     assert names <= shapes.keys()
     assert max(size for name in names for size in shapes[name]) <= LONGEST
-    assert {value.name: shapes[value.name] for value in loaded(made[1]).graph.value_info}.items() <= shapes.items()
+    assert {value.name: shapes[value.name] for value in loaded(made).graph.value_info}.items() <= shapes.items()
 
 
 def test_all_is_in_coremls_list(made):
-    graph = loaded(made[1]).graph
+    graph = loaded(made).graph
     constants = {tensor.name for tensor in graph.initializer}
     assert {node.op_type for node in graph.node} <= MLPROGRAM - {"Shape", "Range", "Resize", "InstanceNormalization"}
     for node in graph.node:
@@ -95,24 +94,23 @@ def test_weights_stay_with_the_other_stages(parts, tmp_path):
 
 
 @pytest.mark.parametrize("frames", [40, FRAMES])
-@pytest.mark.parametrize("stage", MAKERS)
-def test_it_gives_what_the_stage_of_any_length_gives(parts, stage, frames):
-    static = MAKERS[stage](parts.prepared, frames)
-    arrays = [*window_inputs(parts.prepared, stage, frames, seed=5).values()]
+def test_it_gives_what_the_stage_of_any_length_gives(parts, frames):
+    static = static_generator(parts.prepared, frames)
+    arrays = [*window_inputs(parts.prepared, frames, seed=5).values()]
     [fixed] = parts.run(static.name, *arrays)
-    [any_length] = parts.run(f"{stage}.onnx", *arrays, *([np.zeros(2)] if stage == "generator" else []))
+    [any_length] = parts.run("generator.onnx", *arrays, np.zeros(2))
     assert fixed.size == any_length.size
     assert decibels(any_length, fixed) > 110
 
 
 def test_a_trial_windows_inputs_are_those_of_speech(parts):
-    inputs = window_inputs(parts.prepared, "generator", FRAMES)
+    inputs = window_inputs(parts.prepared, FRAMES)
     features, harmonics, style, means, variances = inputs.values()
     assert [*inputs][2:] == ["style", "means", "variances"]
     assert (features.shape[-1], harmonics.shape[1:], style.shape) == (FRAMES, (22, 60 * FRAMES + 1), (1, 256))
-    assert means.shape == variances.shape == (parts.prepared.manifest.generator_channels,)
+    assert means.shape == variances.shape == (parts.prepared.manifest.channels,)
     assert (variances > 0).all() and 0.01 < features.std() < 100
-    same, other = (window_inputs(parts.prepared, "generator", FRAMES, seed) for seed in (0, 1))
+    same, other = (window_inputs(parts.prepared, FRAMES, seed) for seed in (0, 1))
     assert all(np.array_equal(inputs[name], same[name]) for name in inputs)
     assert not any(np.array_equal(inputs[name], other[name]) for name in inputs)
 
@@ -128,31 +126,31 @@ def test_it_is_made_once(own_parts, monkeypatch):
 @pytest.mark.parametrize("damaged", [".onnx", ".sha256"])
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:-9]), lambda path: path.unlink()])
 def test_what_is_damaged_is_made_again(own_parts, damaged, damage, caplog):
-    file = static_front(own_parts.prepared, FRAMES)
+    file = static_generator(own_parts.prepared, FRAMES)
     whole = file.read_bytes()
     damage(file.with_suffix(damaged))
     gone = not file.exists()
     with caplog.at_level(logging.WARNING):
-        assert static_front(own_parts.prepared, FRAMES).read_bytes() == whole
+        assert static_generator(own_parts.prepared, FRAMES).read_bytes() == whole
     assert ("made again" in caplog.text) != gone
 
 
 def test_what_depends_on_more_than_the_length_cant_be_static(own_parts):
     """A stage that was changed: its length follows from its input's values."""
-    file = own_parts.prepared.folder / "front.onnx"
+    file = own_parts.prepared.folder / "generator.onnx"
     model = onnx.load(file, load_external_data=False)
     last = model.graph.node[-1]
     found, last.output[0] = last.output[0], "before"
     model.graph.node.append(onnx.helper.make_node("NonZero", ["before"], ["where"]))
     model.graph.node.append(onnx.helper.make_node("Cast", ["where"], [found], to=onnx.TensorProto.FLOAT))
     file.write_bytes(model.SerializeToString())
-    with pytest.raises(Unprepared, match="front can't be made for windows of 64 frames"):
-        static_front(own_parts.prepared, FRAMES)
+    with pytest.raises(Unprepared, match="generator can't be made for windows of 64 frames"):
+        static_generator(own_parts.prepared, FRAMES)
 
 
 def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
     """What it takes is in none of its inputs: only the graphs inside it name it."""
-    file = own_parts.prepared.folder / "front.onnx"
+    file = own_parts.prepared.folder / "generator.onnx"
     model = onnx.load(file, load_external_data=False)
     last = model.graph.node[-1]
     found, last.output[0] = last.output[0], "before"
@@ -164,7 +162,7 @@ def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
     model.graph.node.append(onnx.helper.make_node("If", ["always"], [found], **branches))
     file.write_bytes(model.SerializeToString())
     with pytest.raises(Unprepared, match="because of If"):
-        static_front(own_parts.prepared, FRAMES)
+        static_generator(own_parts.prepared, FRAMES)
 
 
 class Counted(Stage):
@@ -180,25 +178,24 @@ class Counted(Stage):
 
 
 class Fixed:
-    """A segment's stages with some of fixed lengths; `generators` and `fronts` in frames at 80 Hz."""
+    """A segment's generators, some of fixed lengths in frames at 80 Hz."""
 
-    def __init__(self, parts, generators=(), fronts=()):
+    def __init__(self, parts, generators=()):
         self._parts = parts
         folder = parts.prepared.folder
         self.generators = {frames: Counted(static_generator(parts.prepared, frames)) for frames in generators}
-        self.fronts = {frames // 2: Counted(static_front(parts.prepared, frames)) for frames in fronts}
-        self._front = FittedStage(Counted(folder / "front.onnx"), self.fronts)
         self._generator = FittedStage(Counted(folder / "generator.onnx"), self.generators)
 
     def samples(self, prosody, statistics, plan, wanted=None):
         source = self._parts.source(prosody)
-        segment = WindowedSegment(prosody, source, statistics, plan, self._front, self._generator, NOBODY)
+        features = self._parts.features(prosody)
+        segment = WindowedSegment(prosody, features, source, statistics, self._generator, NOBODY)
         return np.concatenate([segment.samples(window, 1) for window in wanted or plan])
 
 
 @pytest.fixture(scope="module")
 def fixed(parts):
-    return Fixed(parts, generators=(40, 75), fronts=(88,))
+    return Fixed(parts, generators=(40, 75))
 
 
 @pytest.mark.parametrize("begin", [0, 2, 14])
@@ -209,7 +206,7 @@ def test_a_segment_on_fixed_lengths_is_the_same(parts, fixed, tokens, begin):
     _, statistics = parts.whole(parts.prosody(40))
     plan = list(windows(min(begin, prosody.frames - 2), prosody.frames, WindowShape(24, 1.3, 48)))
     expected = Fixed(parts).samples(prosody, statistics, plan)
-    stages = (*fixed.generators.values(), *fixed.fronts.values())
+    stages = [*fixed.generators.values()]
     before = [stage.runs for stage in stages]
     made = fixed.samples(prosody, statistics, plan)
     assert len(made) == len(expected) == 300 * (prosody.frames - plan[0].begin)

@@ -1,74 +1,104 @@
-"""A voice's statistics: frozen once, kept, and measured again when the file is damaged."""
+"""Predicted statistics: close to a segment's own, the same everywhere, and only for the family they were made for."""
 
+import io
 import logging
 
 import numpy as np
 import pytest
 
-from worker.split.statistics import Statistics, VoiceStatistics, voice_key
+from benchmarks.statistics_samples import Sample
+from benchmarks.statistics_training import fit
+from worker.split.statistics import Predictor, Statistics, describe, predictor_for
+
+FAMILY = (1.0, -2.0, 3.0)
+SIZES = (8, 14, 17, 4, 4, 256)
 
 
-def told(value):
-    return Statistics(*(np.full(size, value, np.float32) for size in (3, 3, 5, 5)))
+def sample(random):
+    """A voice is a point of few dimensions, as published styles are, and the statistics follow from it."""
+    voice = random.standard_normal(4)
+    described = [random.standard_normal(size) for size in SIZES[:-1]]
+    described.append(voice @ np.random.default_rng(0).standard_normal((4, SIZES[-1])))
+    means = np.array([voice[0] + voice[1], voice[2] ** 2, 3 + voice[3]])
+    return Sample(described, Statistics(means, np.exp(0.2 * voice[:3])))
 
 
-def store(tmp_path):
-    return VoiceStatistics(tmp_path / "statistics", (3, 5))
+@pytest.fixture(scope="module")
+def predictor():
+    random = np.random.default_rng(1)
+    return fit([sample(random) for _ in range(300)], FAMILY)
 
 
-def frozen(tmp_path, value=1.0):
-    made = store(tmp_path)
-    made.freeze("voice", told(value))
-    return made
+def test_it_predicts_what_it_has_not_seen(predictor):
+    random = np.random.default_rng(2)
+    unseen = [sample(random) for _ in range(40)]
+    errors = np.array([predictor.predict(each.described).means - each.statistics.means for each in unseen])
+    spread = np.array([each.statistics.means for each in unseen]).std(axis=0)
+    assert (errors.std(axis=0) < 0.5 * spread).all()
+    assert all((predictor.predict(each.described).variances > 0).all() for each in unseen)
 
 
-def test_what_is_frozen_never_changes(tmp_path):
-    made = frozen(tmp_path)
-    made.freeze("voice", told(7))
-    assert all((vector == 1).all() for vector in made.frozen("voice"))
-    assert made.frozen("other") is None
+def test_a_file_says_the_same(predictor, tmp_path):
+    saved = io.BytesIO()
+    predictor.save(saved)
+    (tmp_path / "any.statistics.npz").write_bytes(saved.getvalue())
+    again = Predictor.load(tmp_path / "any.statistics.npz")
+    described = sample(np.random.default_rng(3)).described
+    for mine, its in zip(predictor.predict(described), again.predict(described), strict=True):
+        assert mine.dtype == np.float32
+        assert np.array_equal(mine, its)
 
 
-def test_who_was_first_is_right(tmp_path):
-    """Two processes measure the same voice at the same time."""
-    one, other = store(tmp_path), store(tmp_path)
-    one.freeze("voice", told(1))
-    other.freeze("voice", told(2))
-    for process in (one, other, store(tmp_path)):
-        assert all((vector == 1).all() for vector in process.frozen("voice"))
-    assert [file.name for file in (tmp_path / "statistics").iterdir()] == ["voice.npz"]
+def test_something_out_of_the_ordinary_stays_finite(predictor):
+    described = [1e6 * group for group in sample(np.random.default_rng(4)).described]
+    assert all(np.isfinite(vector).all() for vector in predictor.predict(described))
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("family", "channels", "fits"),
     [
-        lambda path: path.write_bytes(path.read_bytes()[:-30]),
-        lambda path: path.write_bytes(b""),
-        lambda path: path.write_bytes(path.read_bytes().replace(b"\x00\x00\x80?", b"\x00\x00\x80A", 1)),
-        lambda path: np.savez(path, **told(1)._asdict() | {"front_means": np.zeros(4, np.float32)}),
-        lambda path: np.savez(path, **told(np.nan)._asdict()),
+        (FAMILY, 3, True),
+        ((1.001, -2.002, 3.003), 3, True),
+        ((1.0, -2.0, 4.0), 3, False),
+        (FAMILY, 4, False),
+        ((), 3, False),
+        ((1.0, -2.0), 3, False),
     ],
-    ids=["shorter", "empty", "another value", "another model", "not numbers"],
+    ids=["same", "half precision", "other weights", "other norms", "quantised", "other shape"],
 )
-def test_a_damaged_file_is_measured_again(tmp_path, damage, caplog):
-    frozen(tmp_path)
-    damage(tmp_path / "statistics" / "voice.npz")
+def test_it_serves_models_of_its_family(predictor, family, channels, fits):
+    assert predictor.fits(family, channels) is fits
+
+
+def test_a_file_beside_the_model_is_found(predictor, tmp_path):
+    saved = io.BytesIO()
+    predictor.save(saved)
+    (tmp_path / "own.statistics.npz").write_bytes(saved.getvalue())
+    assert predictor_for(tmp_path / "model.onnx", FAMILY, 3) is not None
+    assert predictor_for(tmp_path / "model.onnx", (9.0, 9.0, 9.0), 3) is None
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-100], lambda data: b"nothing", lambda data: b""])
+def test_a_damaged_file_is_said_and_passed_over(predictor, tmp_path, damage, caplog):
+    saved = io.BytesIO()
+    predictor.save(saved)
+    file = tmp_path / "own.statistics.npz"
+    file.write_bytes(damage(saved.getvalue()))
     with caplog.at_level(logging.WARNING):
-        again = store(tmp_path)
-        assert again.frozen("voice") is None
-    assert "measured again" in caplog.text
-    again.freeze("voice", told(2))
-    assert all((vector == 2).all() for vector in store(tmp_path).frozen("voice"))
+        assert predictor_for(tmp_path / "model.onnx", FAMILY, 3) is None
+    assert str(file) in caplog.text
 
 
-def test_a_folder_that_cant_be_written(tmp_path, caplog):
-    (tmp_path / "statistics").write_text("a file")
-    made = frozen(tmp_path)
-    assert "can't be kept" in caplog.text
-    assert all((vector == 1).all() for vector in made.frozen("voice"))
-
-
-def test_a_blends_key():
-    blend = [("a", 0.25), ("b", 0.75)]
-    assert voice_key(blend) == voice_key(blend[::-1])
-    assert len({voice_key(blend), voice_key([("a", 0.75), ("b", 0.25)]), voice_key([("a", 1.0)])}) == 3
+def test_a_description_is_an_average_over_time():
+    """Twice as long with the same in it: all but the length itself is the same."""
+    random = np.random.default_rng(6)
+    features, f0 = random.standard_normal((1, 12, 40)), 200 * random.random((1, 40))
+    energy, style = 9 * random.random((1, 40)), random.standard_normal((1, 256))
+    durations = np.array([2, 16, 2])
+    once = describe(features, f0, energy, durations, style)
+    doubled = (np.concatenate([each, each], axis=-1) for each in (features, f0, energy))
+    twice = describe(*doubled, 2 * durations, style)
+    assert [len(group) for group in once] == [8, 14, 17, 12, 12, 256]
+    for one, two in zip(once[1:], twice[1:], strict=True):
+        assert np.allclose(one, two, atol=0.2)
+    assert np.allclose(once[3], twice[3]) and np.allclose(once[0][1:3], twice[0][1:3])

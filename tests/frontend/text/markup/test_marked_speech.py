@@ -21,6 +21,7 @@ from frontend.text.markup.marked import Marked
 from frontend.text.markup.parse import parse_markup
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
+from frontend.text.prosody import Pauses
 from frontend.text.segment import Cut, Notation, Unit
 from frontend.text.word import Source, Word
 
@@ -190,7 +191,9 @@ def test_nothing_is_lost_with_markup_and_no_pause_between_words_either(
     notation = Notation(speaks, VOCABULARY, 40)
     text = " ".join(parts)
     source = tags(text, notation)
-    found = units(TextPipeline(LetterG2P(), normalization, lambda: BOOK), source, notation)
+    found = units(
+        TextPipeline(LetterG2P(), normalization, lambda: BOOK, pauses=Pauses(None, None, None)), source, notation
+    )
     if not found:
         assert not re.search("[a-zA-Z0-9]", source.text)
         return

@@ -12,7 +12,7 @@ from frontend.text.sanitize import sanitize
 
 GOLDEN = [
     line.split("\t")
-    for name in ("golden.tsv", "hard.tsv")
+    for name in ("golden.tsv", "hard.tsv", "languages.tsv")
     for line in (Path(__file__).parent / name).read_text().splitlines()
 ]
 """Family, language, text (with \\n for a newline), what is said (with | between sentences)."""
@@ -23,7 +23,7 @@ def said(text: str, language: str = "en-us", settings: Normalization | None = No
 
 
 def test_the_golden_files_are_long() -> None:
-    assert len(GOLDEN) >= 600
+    assert len(GOLDEN) >= 800
     assert len({(language, text) for _, language, text, _ in GOLDEN}) == len(GOLDEN)
 
 

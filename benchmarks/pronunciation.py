@@ -1,0 +1,63 @@
+"""How many of the shipped golden cases are read right, by language and class, as a Markdown table.
+
+`python -m benchmarks.pronunciation` in a clone: the cases are those of the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.report import Table
+from frontend.text.g2p import G2P
+from frontend.text.normalization.normalize import normalize
+from frontend.text.normalization.settings import Normalization
+from frontend.text.sanitize import sanitize
+
+_CASES = Path(__file__).parents[1] / "tests" / "frontend" / "text"
+_FILES = ("golden.tsv", "hard.tsv", "languages.tsv")
+
+
+def normalisation() -> Table:
+    """Cases whose words are exactly the expected ones, by language and class (the file's first column)."""
+    right: Counter[tuple[str, str]] = Counter()
+    total: Counter[tuple[str, str]] = Counter()
+    for name in _FILES:
+        for line in (_CASES / "normalization" / name).read_text().splitlines():
+            family, language, text, expected = line.split("\t")
+            key = (language, family if family != language else "all classes")
+            total[key] += 1
+            said = normalize(sanitize(text.replace("\\n", "\n")), language, Normalization()).text
+            right[key] += said.replace("\n", " | ") == expected
+    rows = [(*key, right[key], total[key]) for key in sorted(total)]
+    return Table("Normalisation", ("language", "class", "right", "of"), rows)
+
+
+def homographs() -> Table:
+    """Sentences with one homograph each: whether its phonemes are the expected ones, by the file's set."""
+    g2p = G2P()
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    with (_CASES / "homographs.tsv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            said = {
+                re.sub(r"\W+$", "", word.phonemes)
+                for word in g2p.words(row["sentence"], "en-us")
+                if re.sub(r"\W", "", word.text).lower() == row["word"].lower()
+            }
+            total[row["set"]] += 1
+            right[row["set"]] += said == {row["phonemes"]}
+    return Table("English homographs", ("set", "right", "of"), [(name, right[name], total[name]) for name in total])
+
+
+def main() -> None:
+    """Print both tables."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    print(normalisation().as_markdown(), homographs().as_markdown(), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""What a predictor of AdaIN statistics is made from: segments of many voices and lengths, with their own statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
+from numpy.typing import NDArray
+
+from shm.audio import Pcm
+from shm.messages import Voice
+from worker.cancellation import Cancellation
+from worker.pcm import to_pcm
+from worker.providers.records import StageRecord
+from worker.quantization.sentences import calibration, evaluation
+from worker.settings import WorkerSettings
+from worker.split.prepared import Prepared
+from worker.split.segment import Prosody, features_of, whole_segment
+from worker.split.source import Source
+from worker.split.stage import Stage
+from worker.split.stage_files import EXACT_GENERATOR, FRONT, PROSODY, SOURCE
+from worker.split.statistics import Statistics, describe
+from worker.voices import VoiceBank
+
+WORDS = (10, 3, 18, 1, 6, 26, 2, 14, 4, 40, 1, 8)
+"""Of the texts that each voice speaks, give or take a fifth: all lengths are there early if one stops early."""
+
+BLENDS = 81
+BLEND = "20-blend"
+"""How a blend's sample begins."""
+
+_SHARED = {2: (2, 0), 5: (3, 0), 7: (2, 1), 9: (3, 1), 11: (2, 0)}
+"""Texts that every second or third voice speaks alone, because they are long, and from which one on."""
+
+_LONGEST = 90
+"""Words, which is about 510 tokens: every ninth voice's longest text."""
+
+_SPEEDS = (0.5, 0.7, 1.4, 2.0)
+"""Of every sixth text; the others have speed 1."""
+
+_SHORT = 4
+"""Words up to which a text is cut out of a sentence anywhere."""
+
+_NOBODY = Cancellation()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One text that one voice speaks."""
+
+    name: str
+    voice: Voice
+    script: str
+    speed: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One segment: what its statistics are predicted from, and they themselves."""
+
+    described: list[NDArray[np.float64]]
+    statistics: Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One segment made whole."""
+
+    prosody: Prosody
+    features: NDArray[np.float32]
+    audio: Pcm
+    """Its lead too."""
+    statistics: Statistics
+
+    @property
+    def sample(self) -> Sample:
+        prosody = self.prosody
+        described = describe(self.features, prosody.f0, prosody.energy, prosody.durations, prosody.style)
+        return Sample(described, self.statistics)
+
+
+def tasks(bank: VoiceBank) -> Iterator[Task]:
+    """What the voices speak: the project's own English sentences, in pieces and joined; the same in each run."""
+    for text, words in enumerate(WORDS):
+        for number, voice in enumerate(bank.names):
+            every, first = _SHARED.get(text, (1, 0))
+            if number % every == first:
+                random = np.random.default_rng([text, number])
+                longest = words == max(WORDS) and number % 9 == 1
+                count = _LONGEST if longest else max(1, round(words * random.uniform(0.8, 1.25)))
+                speed = float(random.choice(_SPEEDS)) if (7 * text + number) % 6 == 0 else 1.0
+                yield Task(f"{text:02d}-{voice}", ((voice, 1.0),), script(count, random), speed)
+    yield from _blends(bank)
+
+
+def _blends(bank: VoiceBank) -> Iterator[Task]:
+    """Texts that two voices speak as one: a blend's statistics aren't halfway between theirs."""
+    for number in range(BLENDS):
+        random = np.random.default_rng([len(WORDS), number])
+        one, other = random.choice(bank.names, 2, replace=False)
+        share = round(float(random.uniform(0.3, 0.7)), 2)
+        words = round((9, 5, 14)[number % 3] * random.uniform(0.8, 1.25))
+        voice = ((str(one), share), (str(other), round(1 - share, 2)))
+        yield Task(f"{BLEND}-{number:02d}", voice, script(words, random))
+
+
+def few_tasks(bank: VoiceBank) -> Iterator[Task]:
+    """Enough for a model whose shape, not its sound, is the point: two short texts for each voice."""
+    random = np.random.default_rng(0)
+    for voice in bank.names:
+        for words in (4, 9):
+            yield Task(f"{words}-{voice}", ((voice, 1.0),), script(words, random))
+
+
+def script(words: int, random: np.random.Generator) -> str:
+    """Phonemes of so many words, of whole sentences in some order; the last one is cut short."""
+    sentences = [*calibration(), *evaluation()]
+    said: list[str] = []
+    while len(said) < words:
+        sentence = sentences[random.integers(len(sentences))].split(" ")
+        if words <= _SHORT:
+            begin = random.integers(max(1, len(sentence) - words))
+            sentence = sentence[begin : begin + words]
+        said += sentence
+    said = said[:words]
+    said[-1] = said[-1].rstrip(",.;:!?") + random.choice([*".!?,"])
+    return "".join(filter(DEFAULT_VOCAB.__contains__, " ".join(said)))[:MAX_PHONEME_LENGTH]
+
+
+class Speaker:
+    """Speaks segments whole with one thread, and tells what they are made of."""
+
+    def __init__(self, prepared: Prepared, bank: VoiceBank) -> None:
+        settings = WorkerSettings(threads=1)
+        self._noise = prepared.manifest.noise
+        self._bank = bank
+        self._prosody, self._source, self._front, self._generator = (
+            Stage(prepared.folder / name, settings, StageRecord()) for name in (PROSODY, SOURCE, FRONT, EXACT_GENERATOR)
+        )
+
+    def speak(self, task: Task) -> Spoken:
+        """
+        Raises:
+            EngineError: the model can't speak this.
+        """
+        tokens = [DEFAULT_VOCAB[phoneme] for phoneme in task.script]
+        style = self._bank.style(task.voice, len(tokens))
+        inputs = [np.array([[0, *tokens, 0]]), style, np.array([task.speed])]
+        text, f0, energy, durations = self._prosody.run(inputs, 1, _NOBODY)
+        prosody = Prosody(text, f0, energy, durations.ravel().astype(np.int64), style)
+        features = features_of(prosody, self._front, 1, _NOBODY)
+        audio, statistics = whole_segment(prosody, features, self.source(prosody), self._generator, 1, _NOBODY)
+        return Spoken(prosody, features, to_pcm(audio), statistics)
+
+    def source(self, prosody: Prosody) -> Source:
+        """Its harmonics, with the noise of seed 0."""
+        return Source(self._source, self._noise, 0, prosody.f0, prosody.frames, _NOBODY)
+
+
+def kept(folder: Path, task: Task, speaker: Speaker) -> Sample:
+    """The task's sample, from a folder of samples that were made before, or made and kept there."""
+    file = folder / f"{task.name}.npz"
+    if not file.exists():
+        made = speaker.speak(task).sample
+        groups = {f"group_{place}": group for place, group in enumerate(made.described)}
+        part = folder / f"{task.name}.part.npz"
+        np.savez(part, allow_pickle=False, **groups, **made.statistics._asdict())
+        part.replace(file)
+    return read(file)
+
+
+def read(file: Path) -> Sample:
+    """A sample that was kept."""
+    with np.load(file) as archive:
+        described = [archive[f"group_{place}"] for place in range(len(archive.files) - len(Statistics._fields))]
+        return Sample(described, Statistics(archive["means"], archive["variances"]))

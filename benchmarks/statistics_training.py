@@ -1,0 +1,106 @@
+"""Make the predictor of a model's AdaIN statistics: python -m benchmarks.statistics_training --out FILE.
+
+All voices speak English texts of all lengths, whole, with one thread: about an hour of one core's time for 54 voices
+(`--samples DIR` keeps what was spoken, and several processes may share the folder). A ridge regression with a kernel
+of degree 2 is fitted to that in half a minute. Why these inputs, weights and kernel: `docs/decisions/statistics.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.statistics_samples import Sample, Speaker, kept, tasks
+from worker.low_rank import EMBEDDED
+from worker.split.prepared import prepare
+from worker.split.statistics import Predictor
+from worker.voices import VoiceBank
+
+WEIGHTS = (1.0, 1.0, 1.0, 0.5, 0.5, 2.83)
+"""Of the groups of `worker.split.statistics.describe`: the style, by which voices differ, counts most."""
+
+CURVATURE = 0.1
+RIDGE = 0.003
+"""Relative to the kernel's mean diagonal."""
+
+DIMENSIONS = 128
+COMPONENTS = 96
+"""Bounds of the file: 2 MB."""
+
+_FARTHEST = 4.0
+
+
+def fit(samples: Sequence[Sample], fingerprint: Sequence[float]) -> Predictor:
+    """The regression from what describes the samples to their statistics."""
+    inputs = np.stack([np.concatenate(sample.described) for sample in samples])
+    centre, deviation = inputs.mean(axis=0), inputs.std(axis=0)
+    factor = np.where(deviation > 1e-6, 1 / np.maximum(deviation, 1e-6), 0.0)
+    sizes = [len(group) for group in samples[0].described]
+    weight = np.concatenate([np.full(size, each / size**0.5) for each, size in zip(WEIGHTS, sizes, strict=True)])
+    points = np.clip((inputs - centre) * factor, -_FARTHEST, _FARTHEST) * weight
+    rotation = np.linalg.svd(points, full_matrices=False)[2][:DIMENSIONS].T.astype(np.float16)
+    points = (points @ rotation.astype(np.float64)).astype(np.float16).astype(np.float64)
+    scale = 1 / max(float(np.median((points**2).sum(axis=1))), 1e-9)
+    unit = np.sqrt(np.mean([sample.statistics.variances for sample in samples], axis=0)) + 1e-6
+    targets = np.stack([_target(sample, unit) for sample in samples])
+    offset = targets.mean(axis=0)
+    product = points @ points.T * scale
+    kernel = product + CURVATURE * product**2
+    ridge = RIDGE * np.trace(kernel) / len(kernel) * np.eye(len(kernel))
+    coefficients = np.linalg.solve(kernel + ridge, targets - offset)
+    components = np.linalg.svd(kernel @ coefficients, full_matrices=False)[2][:COMPONENTS]
+    steps = np.abs(components).max(axis=1) / 127 + 1e-30
+    whole = np.round(components / steps[:, None])
+    # The integers' own projection, so that what one component loses by rounding another one makes up for.
+    onto = coefficients @ np.linalg.pinv(whole * steps[:, None])
+    return Predictor(
+        fingerprint=np.asarray(fingerprint, np.float32),
+        centre=centre.astype(np.float32),
+        factor=factor.astype(np.float32),
+        weight=weight.astype(np.float32),
+        rotation=rotation,
+        points=points.astype(np.float16),
+        kernel=np.array([scale, CURVATURE]),
+        coefficients=onto.astype(np.float32),
+        components=whole.astype(np.int8),
+        steps=steps.astype(np.float32),
+        offset=offset.astype(np.float32),
+        unit=unit.astype(np.float32),
+    )
+
+
+def _target(sample: Sample, unit: NDArray[np.float64]) -> NDArray[np.float64]:
+    means, variances = sample.statistics
+    return np.concatenate([means / unit, 0.5 * np.log(np.maximum(variances, 1e-12))])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="Any file of the family, quantised or not.")
+    parser.add_argument("--voices", type=Path, default=EMBEDDED)
+    parser.add_argument("--out", type=Path, required=True, help="Beside a model of yours: NAME.statistics.npz.")
+    parser.add_argument("--samples", type=Path, help="A folder for what was spoken: a run that ended goes on there.")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.samples or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        prepared = prepare(options.model, folder / "stages")
+        bank = VoiceBank.open(options.voices)
+        speaker = Speaker(prepared, bank)
+        samples = []
+        for task in tasks(bank):
+            samples.append(kept(folder, task, speaker))
+            print(f"{len(samples)} {task.name}: {len(task.script)} phonemes", flush=True)
+        predictor = fit(samples, prepared.manifest.fingerprint)
+    with options.out.open("wb") as file:
+        predictor.save(file)
+    print(f"{options.out}: {options.out.stat().st_size:,} bytes from {len(samples)} segments")
+
+
+if __name__ == "__main__":
+    main()

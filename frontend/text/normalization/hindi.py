@@ -1,0 +1,109 @@
+"""Hindi texts as they are said. Numbers stay digits, which espeak-ng reads by lakh and crore."""
+
+from __future__ import annotations
+
+import re
+
+from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.patterns import DASH, END, MASK
+from frontend.text.normalization.western import Rule
+
+_MONTHS = ("जनवरी", "फ़रवरी", "मार्च", "अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "अक्टूबर", "नवंबर", "दिसंबर")
+_NUMBER = r"(?:\d{1,3}(?:,\d{2,3})+|\d{1,15})(?:\.\d{1,6})?"
+_EDGE = rf"(?<![\w{MASK}.,/:-])"
+_DATE = re.compile(rf"{_EDGE}(?P<day>\d{{1,2}})[/.-](?P<month>\d{{1,2}})[/.-](?P<year>\d{{4}}){END}(?![/-])")
+_ISO = re.compile(rf"{_EDGE}(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d){END}")
+_CLOCK = re.compile(rf"{_EDGE}(?P<hours>\d{{1,2}}):(?P<minutes>[0-5]\d){END}(?! ?:)(?: ?बजे)?")
+_MONEY = re.compile(rf"(?P<sign>[₹$€£]|Rs\.? ?|रु\.? ?) ?(?P<number>{_NUMBER})(?P<big> (?:लाख|करोड़|हज़ार|हजार|अरब))?")
+_PERCENT = re.compile(rf"{_EDGE}(?P<number>{_NUMBER}) ?%")
+_MEASURE = re.compile(
+    rf"{_EDGE}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?(?P<unit>km/h|km|cm|mm|kg|mg|ml|°C|℃|GB|MB|m|g|L)(?![\w/²³])"
+)
+_RANGE = re.compile(rf"{_EDGE}(?P<first>\d{{1,4}}){DASH}(?P<last>\d{{1,4}}){END}(?![-/.,]\d)")
+_GROUPED = re.compile(rf"{_EDGE}(?P<number>\d{{1,3}}(?:,\d{{2,3}})+)(?P<fraction>\.\d{{1,6}})?(?![\d,])")
+_DECIMAL = re.compile(rf"{_EDGE}(?P<whole>\d{{1,15}})\.(?P<fraction>\d{{1,6}})(?![\d.])")
+_CURRENCIES = {"$": "डॉलर", "€": "यूरो", "£": "पाउंड"}
+_UNITS = {
+    "km/h": "किलोमीटर प्रति घंटा", "km": "किलोमीटर", "cm": "सेंटीमीटर", "mm": "मिलीमीटर", "m": "मीटर", "kg": "किलोग्राम",
+    "mg": "मिलीग्राम", "g": "ग्राम", "ml": "मिलीलीटर", "L": "लीटर", "°C": "डिग्री सेल्सियस", "℃": "डिग्री सेल्सियस",
+    "GB": "गीगाबाइट", "MB": "मेगाबाइट",
+}  # fmt: skip
+_ABBREVIATIONS = {"डॉ.": "डॉक्टर", "प्रो.": "प्रोफ़ेसर", "पं.": "पंडित", "कि.मी.": "किलोमीटर", "ई.": "ईस्वी", "रु.": "रुपये"}
+_SHORT = re.compile(rf"(?<![\w{MASK}])(?P<name>{'|'.join(map(re.escape, _ABBREVIATIONS))})(?= )")
+_MAIL = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?:https?://|www\.)[\w./-]{3,200}(?<![.,/])", re.ASCII
+)
+_SIGNS = {"@": "ऐट", ".": "डॉट", "/": "स्लैश", "-": "डैश", "_": "अंडरस्कोर"}
+_OPERATION = re.compile(r"(?<=\d) ?(?P<sign>[+=×÷]) ?(?=\d)")
+_OPERATIONS = {"+": "जमा", "=": "बराबर", "×": "गुणा", "÷": "भागा"}
+
+
+def _plain(written: str) -> str:
+    """Without what groups the digits; decimals are said digit by digit after दशमलव."""
+    whole, _, fraction = written.replace(",", "").partition(".")
+    return f"{whole} दशमलव {' '.join(fraction)}" if fraction else whole
+
+
+def _date(match: re.Match[str]) -> str | None:
+    if not (1 <= int(match["day"]) <= 31 and 1 <= int(match["month"]) <= 12):
+        return None
+    return f"{int(match['day'])} {_MONTHS[int(match['month']) - 1]} {int(match['year'])}"
+
+
+def _time(match: re.Match[str]) -> str:
+    hours, minutes = int(match["hours"]), int(match["minutes"])
+    return f"{hours} बजकर {minutes} मिनट" if minutes else f"{hours} बजे"
+
+
+def _amount(match: re.Match[str]) -> str:
+    whole, _, fraction = match["number"].replace(",", "").partition(".")
+    currency = _CURRENCIES.get(match["sign"], "रुपये")
+    if currency == "रुपये" and len(fraction) == 2 and not match["big"]:
+        paise = f" {int(fraction)} पैसे" if int(fraction) else ""
+        return f"{whole} {currency}{paise}"
+    return f"{_plain(match['number'])}{match['big'] or ''} {currency}"
+
+
+def _measure(match: re.Match[str]) -> str:
+    minus = "माइनस " if match["minus"] else ""
+    return f"{minus}{_plain(match['number'])} {_UNITS[match['unit']]}"
+
+
+def _address(match: re.Match[str]) -> str:
+    written = re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0])
+    return " ".join(_SIGNS.get(part, part) for part in re.findall(r"[^\W_]+|[^\w\s]|_", written))
+
+
+def _dates(draft: Draft) -> None:
+    draft.replace(_ISO, _date)
+    draft.replace(_DATE, _date)
+
+
+def _units(draft: Draft) -> None:
+    draft.replace(_PERCENT, lambda match: f"{_plain(match['number'])} प्रतिशत")
+    draft.replace(_MEASURE, _measure)
+
+
+def _numbers(draft: Draft) -> None:
+    draft.replace(_GROUPED, lambda match: _plain(match[0]))
+    draft.replace(_DECIMAL, lambda match: _plain(match[0]))
+
+
+_DIGIT = re.compile(r"\d")
+
+RULES: tuple[Rule, ...] = (
+    ("web_addresses", lambda draft: draft.replace(_MAIL, _address), re.compile(r"@|://|www\.")),
+    ("dates", _dates, _DIGIT),
+    ("times", lambda draft: draft.replace(_CLOCK, _time), _DIGIT),
+    ("money", lambda draft: draft.replace(_MONEY, _amount), _DIGIT),
+    ("units", _units, _DIGIT),
+    ("ranges", lambda draft: draft.replace(_RANGE, lambda match: f"{match['first']} से {match['last']}"), _DIGIT),
+    ("math", lambda draft: draft.replace(_OPERATION, lambda match: f" {_OPERATIONS[match['sign']]} "), _DIGIT),
+    ("numbers", _numbers, _DIGIT),
+    (
+        "abbreviations",
+        lambda draft: draft.replace(_SHORT, lambda match: _ABBREVIATIONS[match["name"]]),
+        re.compile(r"\."),
+    ),
+)
+"""Each with its setting (after `normalize_`) and what a sentence must have for it."""

@@ -1,0 +1,304 @@
+"""Words and habits of the languages that `frontend.text.normalization.western` normalises, one `Locale` each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+def _pairs(listed: str) -> dict[str, str]:
+    return dict(pair.split("=") for pair in listed.strip().split(";"))
+
+
+def _forms(listed: str) -> dict[str, tuple[str, str]]:
+    named = {sign: names.partition("/") for sign, names in _pairs(listed).items()}
+    return {sign: (one, many) for sign, (one, _, many) in named.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """One language."""
+
+    numbers: str
+    """num2words' name of it."""
+    decimal: str
+    """The sign before decimals."""
+    point: str
+    """How that sign is said."""
+    months: tuple[str, ...]
+    date: str
+    """A date, of `{day}`, `{month}` and `{year}`."""
+    first_day: str
+    """How the first of a month is said."""
+    hour: tuple[str, str]
+    """Of a time of day: one, several."""
+    hours_first: bool
+    """Whether a time is "14 heures 30" (its hours are named) or "las 14 y 30" (they aren't)."""
+    time_joint: str
+    """Between hours and minutes."""
+    percent: str
+    per: str
+    to: str
+    """Between a range's ends."""
+    joint: str
+    """Between units of money and hundredths."""
+    signs: Mapping[str, str]
+    """Signs in formulas and addresses, by themselves."""
+    currencies: Mapping[str, tuple[str, str]]
+    hundredths: tuple[str, str]
+    units: Mapping[str, tuple[str, str]]
+    abbreviations: Mapping[str, str]
+    one: Mapping[str, str]
+    """Ends of cardinals before a masculine noun: uno → un."""
+    ordinals: str
+    """A pattern of ordinals' endings, with the group `feminine` in those that are."""
+    century: str
+    """A pattern of what stands before or after a century's Roman numeral; `{numeral}` is its place."""
+    century_ordinal: bool
+    """Whether centuries are counted with ordinals (XXIe siècle) or cardinals (siglo XXI)."""
+    rulers: str
+    """Names after which a Roman numeral is an ordinal up to ten, a cardinal beyond."""
+    rulers_ordinal: bool
+    feminine: tuple[str, str]
+    """The ending of a masculine ordinal, and what it becomes in the feminine."""
+
+
+_UNITS_ES = (
+    "km/h=kilómetro por hora/kilómetros por hora;km²=kilómetro cuadrado/kilómetros cuadrados;"
+    "m²=metro cuadrado/metros cuadrados;m³=metro cúbico/metros "
+    "cúbicos;km=kilómetro/kilómetros;cm=centímetro/centímetros;"
+    "mm=milímetro/milímetros;m=metro/metros;kg=kilo/kilos;mg=miligramo/miligramos;g=gramo/gramos;l=litro/litros;"
+    "L=litro/litros;ml=mililitro/mililitros;°C=grado Celsius/grados Celsius;°=grado/grados;GB=gigabyte/gigabytes;"
+    "MB=megabyte/megabytes;kWh=kilovatio hora/kilovatios hora;kW=kilovatio/kilovatios;W=vatio/vatios;V=voltio/voltios;"
+    "Hz=hercio/hercios;kHz=kilohercio/kilohercios;min=minuto/minutos;s=segundo/segundos;h=hora/horas;ha=hectárea/hectáreas"
+)
+_UNITS_FR = (
+    "km/h=kilomètre heure/kilomètres heure;km²=kilomètre carré/kilomètres carrés;m²=mètre carré/mètres carrés;"
+    "m³=mètre cube/mètres "
+    "cubes;km=kilomètre/kilomètres;cm=centimètre/centimètres;mm=millimètre/millimètres;m=mètre/mètres;"
+    "kg=kilo/kilos;mg=milligramme/milligrammes;g=gramme/grammes;l=litre/litres;L=litre/litres;ml=millilitre/millilitres;"
+    "°C=degré Celsius/degrés Celsius;°=degré/degrés;Go=gigaoctet/gigaoctets;Mo=mégaoctet/mégaoctets;"
+    "kWh=kilowattheure/kilowattheures;kW=kilowatt/kilowatts;W=watt/watts;V=volt/volts;Hz=hertz/hertz;kHz=kilohertz/kilohertz;"
+    "min=minute/minutes;s=seconde/secondes;ha=hectare/hectares"
+)
+_UNITS_IT = (
+    "km/h=chilometro orario/chilometri orari;km²=chilometro quadrato/chilometri quadrati;m²=metro quadrato/metri "
+    "quadrati;"
+    "m³=metro cubo/metri cubi;km=chilometro/chilometri;cm=centimetro/centimetri;mm=millimetro/millimetri;m=metro/metri;"
+    "kg=chilo/chili;mg=milligrammo/milligrammi;g=grammo/grammi;l=litro/litri;L=litro/litri;ml=millilitro/millilitri;"
+    "°C=grado Celsius/gradi Celsius;GB=gigabyte/gigabyte;MB=megabyte/megabyte;"
+    "kWh=chilowattora/chilowattora;kW=chilowatt/chilowatt;W=watt/watt;V=volt/volt;Hz=hertz/hertz;kHz=chilohertz/chilohertz;"
+    "min=minuto/minuti;s=secondo/secondi;ha=ettaro/ettari"
+)
+_UNITS_PT = (
+    "km/h=quilômetro por hora/quilômetros por hora;km²=quilômetro quadrado/quilômetros quadrados;"
+    "m²=metro quadrado/metros quadrados;m³=metro cúbico/metros "
+    "cúbicos;km=quilômetro/quilômetros;cm=centímetro/centímetros;"
+    "mm=milímetro/milímetros;m=metro/metros;kg=quilo/quilos;mg=miligrama/miligramas;g=grama/gramas;l=litro/litros;"
+    "L=litro/litros;ml=mililitro/mililitros;°C=grau Celsius/graus Celsius;°=grau/graus;GB=gigabyte/gigabytes;"
+    "MB=megabyte/megabytes;kWh=quilowatt-hora/quilowatts-hora;kW=quilowatt/quilowatts;W=watt/watts;V=volt/volts;Hz=hertz/hertz;"
+    "min=minuto/minutos;s=segundo/segundos;ha=hectare/hectares"
+)
+
+LOCALES: Mapping[str, Locale] = {
+    "es": Locale(
+        numbers="es",
+        decimal=",",
+        point="coma",
+        months=(
+            "enero",
+            "febrero",
+            "marzo",
+            "abril",
+            "mayo",
+            "junio",
+            "julio",
+            "agosto",
+            "septiembre",
+            "octubre",
+            "noviembre",
+            "diciembre",
+        ),
+        date="{day} de {month} de {year}",
+        first_day="uno",
+        hour=("", ""),
+        hours_first=False,
+        time_joint="y",
+        percent="por ciento",
+        per="por",
+        to="a",
+        joint="con",
+        signs={"@": "arroba", ".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "+": "más", "−": "menos"}
+        | {"×": "por", "÷": "entre", "=": "igual a", "&": "y", "<": "menor que", ">": "mayor que"},
+        currencies=_forms("€=euro/euros;$=dólar/dólares;£=libra/libras;¥=yen/yenes;EUR=euro/euros;USD=dólar/dólares"),
+        hundredths=("céntimo", "céntimos"),
+        units=_forms(_UNITS_ES),
+        abbreviations=_pairs(
+            "Sr.=señor;Sra.=señora;Srta.=señorita;Sres.=señores;Dr.=doctor;Dra.=doctora;D.=don;Dña.=doña;Ud.=usted;Uds.=ustedes;"
+            "p. ej.=por "
+            "ejemplo;etc.=etcétera;pág.=página;págs.=páginas;n.º=número;núm.=número;avda.=avenida;Avda.=avenida;"
+            "EE. UU.=Estados Unidos;a. C.=antes de Cristo;d. C.=después de "
+            "Cristo;tel.=teléfono;Tel.=teléfono;Prof.=profesor;"
+            "aprox.=aproximadamente;dpto.=departamento;máx.=máximo;mín.=mínimo;vol.=volumen;cap.=capítulo"
+        ),
+        one={"veintiuno": "veintiún", "uno": "un"},
+        ordinals=r"\.?(?:º|(?P<feminine>ª)|\.er)",
+        century=r"\b[Ss]iglos? {numeral}\b",
+        century_ordinal=False,
+        rulers=(
+            "Felipe|Carlos|Alfonso|Fernando|Isabel|Juan Carlos|Juan Pablo|Luis|Enrique|Benedicto|Pío|Pedro|Jaime|Sancho"
+        ),
+        rulers_ordinal=True,
+        feminine=("o", "a"),
+    ),
+    "fr": Locale(
+        numbers="fr",
+        decimal=",",
+        point="virgule",
+        months=(
+            "janvier",
+            "février",
+            "mars",
+            "avril",
+            "mai",
+            "juin",
+            "juillet",
+            "août",
+            "septembre",
+            "octobre",
+            "novembre",
+            "décembre",
+        ),
+        date="{day} {month} {year}",
+        first_day="premier",
+        hour=("heure", "heures"),
+        hours_first=True,
+        time_joint="",
+        percent="pour cent",
+        per="par",
+        to="à",
+        joint="et",
+        signs={"@": "arobase", ".": "point", "/": "slash", "-": "tiret", "_": "tiret bas", "+": "plus", "−": "moins"}
+        | {"×": "fois", "÷": "divisé par", "=": "égale", "&": "et", "<": "inférieur à", ">": "supérieur à"},
+        currencies=_forms("€=euro/euros;$=dollar/dollars;£=livre/livres;¥=yen/yens;EUR=euro/euros;USD=dollar/dollars"),
+        hundredths=("centime", "centimes"),
+        units=_forms(_UNITS_FR),
+        abbreviations=_pairs(
+            "M.=monsieur;MM.=messieurs;Mme=madame;Mmes=mesdames;Mlle=mademoiselle;Dr=docteur;Pr=professeur;Me=maître;"
+            "p. ex.=par exemple;etc.=et cetera;c.-à-d.=c'est-à-dire;n°=numéro;N°=numéro;av. J.-C.=avant Jésus-Christ;"
+            "apr. J.-C.=après Jésus-Christ;tél.=téléphone;Tél.=téléphone;bd=boulevard;env.=environ;chap.=chapitre;"
+            "St-=Saint ;Ste-=Sainte ;vol.=volume;pp.=pages;p.=page"
+        ),
+        one={},
+        ordinals=r"(?:ers?|(?P<feminine>res?)|èmes?|emes?|es?|nde?s?)",
+        century=r"{numeral}(?:e|è|ème|ᵉ)s?(?= siècles?\b)",
+        century_ordinal=True,
+        rulers="Louis|Henri|Charles|François|Napoléon|Philippe|Jean-Paul|Benoît|Pie|Jean|Élisabeth|Guillaume|Clovis",
+        rulers_ordinal=False,
+        feminine=("premier", "première"),
+    ),
+    "it": Locale(
+        numbers="it",
+        decimal=",",
+        point="virgola",
+        months=(
+            "gennaio",
+            "febbraio",
+            "marzo",
+            "aprile",
+            "maggio",
+            "giugno",
+            "luglio",
+            "agosto",
+            "settembre",
+            "ottobre",
+            "novembre",
+            "dicembre",
+        ),
+        date="{day} {month} {year}",
+        first_day="primo",
+        hour=("", ""),
+        hours_first=False,
+        time_joint="e",
+        percent="per cento",
+        per="al",
+        to="a",
+        joint="e",
+        signs={"@": "chiocciola", ".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "+": "più"}
+        | {"−": "meno", "×": "per", "÷": "diviso", "=": "uguale", "&": "e", "<": "minore di", ">": "maggiore di"},
+        currencies=_forms(
+            "€=euro/euro;$=dollaro/dollari;£=sterlina/sterline;¥=yen/yen;EUR=euro/euro;USD=dollaro/dollari"
+        ),
+        hundredths=("centesimo", "centesimi"),
+        units=_forms(_UNITS_IT),
+        abbreviations=_pairs(
+            "Sig.=signor;Sig.ra=signora;Sig.na=signorina;Sigg.=signori;Dott.=dottor;Dott.ssa=dottoressa;Prof.=professor;"
+            "Prof.ssa=professoressa;Avv.=avvocato;Ing.=ingegner;p.es.=per esempio;p. es.=per "
+            "esempio;ecc.=eccetera;n.=numero;"
+            "pag.=pagina;pagg.=pagine;a.C.=avanti Cristo;d.C.=dopo "
+            "Cristo;tel.=telefono;Tel.=telefono;S.=San;vol.=volume;"
+            "cap.=capitolo;art.=articolo;ca.=circa"
+        ),
+        one={"uno": "un"},
+        ordinals=r"(?:º|°|(?P<feminine>ª))",
+        century=r"{numeral}(?= secol[oi]\b)|\b[Ss]ecol[oi] {numeral}\b",
+        century_ordinal=True,
+        rulers=(
+            "Papa Giovanni|Giovanni|Giovanni Paolo|Vittorio Emanuele|Umberto|Pio|Leone|Benedetto|Enrico|Carlo|"
+            "Luigi|Federico"
+        ),
+        rulers_ordinal=True,
+        feminine=("o", "a"),
+    ),
+    "pt": Locale(
+        numbers="pt_BR",
+        decimal=",",
+        point="vírgula",
+        months=(
+            "janeiro",
+            "fevereiro",
+            "março",
+            "abril",
+            "maio",
+            "junho",
+            "julho",
+            "agosto",
+            "setembro",
+            "outubro",
+            "novembro",
+            "dezembro",
+        ),
+        date="{day} de {month} de {year}",
+        first_day="primeiro",
+        hour=("hora", "horas"),
+        hours_first=True,
+        time_joint="e",
+        percent="por cento",
+        per="por",
+        to="a",
+        joint="e",
+        signs={"@": "arroba", ".": "ponto", "/": "barra", "-": "hífen", "_": "sublinhado", "+": "mais", "−": "menos"}
+        | {"×": "vezes", "÷": "dividido por", "=": "igual a", "&": "e", "<": "menor que", ">": "maior que"},
+        currencies=_forms("R$=real/reais;€=euro/euros;$=dólar/dólares;US$=dólar/dólares;£=libra/libras;BRL=real/reais"),
+        hundredths=("centavo", "centavos"),
+        units=_forms(_UNITS_PT),
+        abbreviations=_pairs(
+            "Sr.=senhor;Sra.=senhora;Srta.=senhorita;Dr.=doutor;Dra.=doutora;Prof.=professor;Profa.=professora;D.=dom;"
+            "p. ex.=por "
+            "exemplo;etc.=etcétera;pág.=página;págs.=páginas;n.º=número;nº=número;av.=avenida;Av.=avenida;R.=rua;"
+            "a.C.=antes de Cristo;d.C.=depois de "
+            "Cristo;tel.=telefone;Tel.=telefone;vol.=volume;cap.=capítulo;art.=artigo;"
+            "Exmo.=excelentíssimo;apto.=apartamento;km.=quilômetro"
+        ),
+        one={},
+        ordinals=r"(?:\.?º|(?P<feminine>\.?ª)|o(?=\b))",
+        century=r"\b[Ss]éculos? {numeral}\b",
+        century_ordinal=False,
+        rulers=(
+            "D\\. Pedro|Pedro|João|João Paulo|D\\. João|Manuel|Afonso|Henrique|Luís|Bento|Pio|Carlos|Isabel|Elizabeth"
+        ),
+        rulers_ordinal=True,
+        feminine=("o", "a"),
+    ),
+}
+"""By the language code's first part."""

@@ -1,0 +1,98 @@
+"""The published int8 file as it is: in windows, resumed to the sample, close to a whole run, begun without a click.
+
+One engine in windows, one that runs segments whole, both with one thread: samples don't depend on threads.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from worker import checksum_cache
+from worker.engine import Utterance
+from worker.fidelity import log_mel_distance
+from worker.kokoro import KokoroEngine
+from worker.low_rank import EMBEDDED
+from worker.settings import WorkerSettings
+
+SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
+STOP = "stˈɑp."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("real")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checksum_cache, "default_cache", lambda: made / "checksums.json")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def windows(real_model: Path, folder) -> KokoroEngine:
+    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=folder, threads=1, vocoder="windowed"))
+
+
+@pytest.fixture(scope="module")
+def whole(real_model: Path, folder) -> KokoroEngine:
+    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=folder, threads=1, vocoder="whole"))
+
+
+def said(engine, script=SENTENCE, voice=(("af_heart", 1.0),), speed=1.0, **more):
+    """Its blocks, and all samples."""
+    blocks = list(engine.begin(Utterance(script, "en-us", voice, speed, **more)))
+    return blocks, np.concatenate([block.samples for block in blocks])
+
+
+@pytest.fixture(scope="module")
+def spoken(windows):
+    return said(windows, marks=True)
+
+
+def test_it_speaks_in_windows_with_word_times(windows, spoken):
+    """The file itself gives no durations; the split takes them from inside."""
+    blocks, samples = spoken
+    assert windows.info.first_block == 0.3 and windows.info.marks
+    assert len(blocks[0].samples) == 7_200 and len(blocks) > 3
+    marks = [mark for block in blocks for mark in block.marks]
+    assert [place for place, _ in marks] == [*range(len(SENTENCE) + 1)]
+    assert [sample for _, sample in marks] == sorted(sample for _, sample in marks)
+    assert 24_000 < marks[-1][1] < len(samples) < 3 * 24_000
+
+
+@pytest.mark.parametrize("sample", [7_201, 31_234])
+def test_a_resumed_segment_has_the_same_samples(windows, spoken, sample):
+    _, samples = spoken
+    assert np.array_equal(said(windows, from_sample=sample)[1], samples[sample:])
+
+
+def test_seeds_change_nothing_in_an_export_without_random_nodes(windows, spoken):
+    assert np.array_equal(said(windows, seed=99)[1], spoken[1])
+
+
+@pytest.mark.parametrize(
+    "voice", [(("af_heart", 1.0),), (("am_michael", 0.6), ("bf_emma", 0.4))], ids=("a voice", "a blend")
+)
+def test_windows_sound_like_the_whole(windows, whole, voice):
+    """Level within 1 dB and log-mel distance within 2.5 dB; never clipped."""
+    made, expected = (said(engine, voice=voice)[1] for engine in (windows, whole))
+    assert len(made) == len(expected)
+    levels = [10 * np.log10((samples.astype(float) ** 2).mean()) for samples in (made, expected)]
+    assert abs(levels[0] - levels[1]) < 1
+    assert log_mel_distance(expected, made) < 2.5
+    assert np.abs(made.astype(int)).max() < 32_767
+
+
+def test_a_word_is_exact(windows, whole):
+    blocks, samples = said(windows, STOP)
+    assert len(blocks) == 1
+    assert np.array_equal(samples, said(whole, STOP)[1])
+    assert 20 * np.log10(np.abs(samples.astype(int)).max() / 32_768) > -20, "and can be heard"
+
+
+@pytest.mark.parametrize(("script", "speed"), [(STOP, 1.0), (STOP, 0.5), (STOP, 0.25), (SENTENCE, 0.5)])
+def test_no_beginning_is_clipped(windows, script, speed):
+    """The first 5 ms are the silence before the sound, however slow: a start inside a sound is heard as a click."""
+    blocks = windows.begin(Utterance(script, "en-us", (("af_heart", 1.0),), speed))
+    beginning = next(blocks).samples[:120]
+    blocks.close()
+    assert np.abs(beginning.astype(int)).max() < 64
