@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -45,14 +46,14 @@ def run(options: Options) -> Report:
     for language, sentences in SENTENCES.items():
         if language in ("ja", "cmn") and missing(language):
             continue
-        normalised = _timed(lambda text, code=language: normalize(text, code, Normalization()), sentences, rounds)
+        normalised = _timed(partial(normalize, language=language, settings=Normalization()), sentences, rounds)
         said = [normalize(text, language, Normalization()).text for text in sentences]
         uncached, cached = G2P(cache_bytes=0), G2P()
         for g2p in (uncached, cached):
             for text in said:
                 g2p.words(text, language)
-        first = _timed(lambda text, code=language, g2p=uncached: g2p.words(text, code), said, rounds)
-        again = _timed(lambda text, code=language, g2p=cached: g2p.words(text, code), said, rounds)
+        first = _timed(partial(uncached.words, language=language), said, rounds)
+        again = _timed(partial(cached.words, language=language), said, rounds)
         medians[language] = float(np.median(first))
         rows.append([language, *_figures(normalised), *_figures(first), *_figures(again)])
         options.say(f"g2p: {language}")
