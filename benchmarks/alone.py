@@ -29,7 +29,7 @@ from worker.voices import VoiceBank
 
 
 def plans_profile(port: int) -> Profile | None:
-    """What a running server makes its plans from; None until it has measured something."""
+    """The cost profile that a running server plans with; None until the server has measured something."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/status") as response:
         costs: dict[str, dict[str, Any]] = json.load(response)["costs"]
     return next((Profile(**found["plans_are_made_for"]) for found in costs.values()), None)
@@ -100,7 +100,7 @@ class Bare:
         self._types = {given.name: NUMPY_TYPES[given.type] for given in self._session.get_inputs()}
 
     def seconds(self, segments: Sequence[Segment]) -> list[float]:
-        """For each of them, one after another."""
+        """Seconds of one run for each segment, one after another."""
         taken = []
         for segment in segments:
             ids = [DEFAULT_VOCAB[phoneme] for phoneme in segment.script]

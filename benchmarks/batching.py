@@ -61,7 +61,7 @@ def ways(generator: Path, frames: int) -> dict[str, Way]:
 
 
 def feeds(session: Any, frames: int, batch: int) -> dict[str, Any]:
-    """What a window takes; its values don't matter to the time."""
+    """Random inputs of the generator for `batch` windows; the time doesn't depend on their values."""
     rng = np.random.default_rng(0)
     features, harmonics, style, means, variances, crop = session.get_inputs()
     return {

@@ -37,7 +37,7 @@ SEALED_BEFORE = 0.02
 
 @dataclass(frozen=True)
 class Kind:
-    """What is killed, with which flags, how often relative to `--kills`, and what may become of streams."""
+    """One kind of kill: its victim, the server's flags, its share of `--kills`, and the ends that streams may have."""
 
     strike: Callable[[Server, random.Random], list[Kill]]
     flags: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def stalls(histories: Sequence[Heard], kills: Sequence[Kill]) -> tuple[list[floa
 
 
 def load_seconds(log: Sequence[str]) -> float:
-    """How long a worker took to load, at the median."""
+    """Median seconds that a worker took to load, read from the log."""
     found = [re.search(r"is ready after ([\d.]+) s", line) for line in log]
     return statistics.median(float(match[1]) for match in found if match)
 

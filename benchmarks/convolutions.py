@@ -1,4 +1,4 @@
-"""What one convolution costs by its operator and types: why int8 ones run as products of U8 by S8 matrices.
+"""Times of one convolution by operator and types; they are why int8 ones run as products of U8 by S8 matrices.
 
     python -m benchmarks.convolutions [--threads 1] [--repeats 20]
 
@@ -68,7 +68,7 @@ def convolution(operator: str, activations: str, weights: str) -> Any:
 
 
 def packed() -> Any:
-    """The same convolution as `worker.split.packed` writes it; its activations are U8 with scale and zero point."""
+    """The convolution as `worker.split.packed` writes it, with U8 activations that have a scale and a zero point."""
     rng = np.random.default_rng(0)
     constants = {
         "x_scale": np.array(0.01, np.float32),

@@ -1,4 +1,4 @@
-"""How soon what should end has ended: children after their supervisor's death, a ring after its listener has left.
+"""Times until things end: children after their supervisor's death, a ring after its listener has left.
 
     python -m benchmarks.endings [--times 20]
 

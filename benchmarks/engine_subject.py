@@ -31,13 +31,13 @@ from worker.voices import VoiceBank
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What a process is to run."""
+    """The engine that a measured process runs."""
 
     name: str
     model: str
     voices: str
     settings: dict[str, Any] = {}
-    """Of `WorkerSettings`, beside the files."""
+    """Fields of `WorkerSettings`, without the files."""
     published: bool = False
     """The file as it was published, in plain sessions: what anybody has without this project."""
     script: str

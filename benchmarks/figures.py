@@ -42,7 +42,7 @@ def jain(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Of one quantity, in its own unit."""
+    """Statistics of one quantity, in that quantity's unit."""
 
     count: int
     median: float
@@ -70,7 +70,7 @@ class Summary:
 
     @classmethod
     def of_any(cls, values: Sequence[float]) -> Summary | None:
-        """The same, or None if there are none."""
+        """The values' summary; None if there are no values."""
         return cls.of(values) if values else None
 
     def as_dict(self) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""Where each millisecond before a segment's first block goes, stage by stage, alongside the same file run whole.
+"""Milliseconds before a segment's first block, stage by stage, alongside the same file run whole.
 
     python -m benchmarks.first_audio --model MODEL --voices VOICES [--rounds 9] [--threads N]
 

@@ -27,7 +27,7 @@ from torch import nn
 
 FRAMES_PER_TOKEN = 2.75
 OPSET = 20
-"""Of kokoro-onnx's own exports."""
+"""ONNX opset of kokoro-onnx's own exports."""
 
 LEVEL = 0.12
 """Root mean square of the audio, full scale 1: about that of speech, with peaks of 0.4 to 0.7."""
@@ -36,13 +36,13 @@ F0_HZ, F0_SPREAD_HZ = 160.0, 30.0
 CALIBRATION_TOKENS = 120
 BERT_STEP = 0.1
 STYLE_STD = 0.15
-"""Of the published voices' values."""
+"""Standard deviation of the published voices' values."""
 
 TEXTS = 16
 """With a style each, for the durations."""
 TOKEN_WEIGHT, STYLE_WEIGHT = 4.0, 0.25
 DURATION_SPREAD = 0.25
-"""Of the logits of whose sigmoids a duration is the sum."""
+"""Standard deviation of the logits; a duration is the sum of their sigmoids."""
 
 
 def kokoro_model(config: dict[str, Any]) -> Any:
@@ -131,7 +131,7 @@ def set_durations(model: Any, texts: list[torch.Tensor], styles: list[torch.Tens
 
 
 def _before_durations(model: Any, tokens: torch.Tensor, style: torch.Tensor) -> torch.Tensor:
-    """What the duration projection is given: [1, tokens, 512]."""
+    """Input of the duration projection, [1, tokens, 512]."""
     lengths = torch.tensor([tokens.shape[1]])
     nothing_masked = torch.zeros_like(tokens, dtype=torch.bool)
     text = model.bert_encoder(model.bert(tokens, attention_mask=torch.ones_like(tokens))).transpose(-1, -2)

@@ -44,7 +44,7 @@ _EXPORT = Path(__file__).with_name("full_size_export.py")
 
 
 def folder() -> Path:
-    """Where the made files are, outside of git."""
+    """The folder of the generated files, outside of git."""
     return platformdirs.user_cache_path("kokoro-live", appauthor=False) / "benchmarks"
 
 
@@ -90,7 +90,7 @@ def make_voices(out: Path, seed: int) -> None:
 
 
 def make_statistics(model: Path, voices: Path, cache: Path) -> Path:
-    """The file beside the model with which it is vocoded in windows, as a published one is: half a minute.
+    """The file alongside the model that lets it be vocoded in windows, as a published one is: half a minute.
 
     Raises:
         Unprepared: the model can't be split.

@@ -1,4 +1,4 @@
-"""How sound is where windows meet: as near to the whole as elsewhere, and without a step of its own."""
+"""Sound at the joins of windows: as near to the whole run as elsewhere, and without a step of its own."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ AHEAD = 2.0
 """Seconds of audio that a player keeps before it reads on."""
 
 TOO_MANY = 429
-"""The status of who is sent away."""
+"""The HTTP status of a rejected request."""
 
 FRESH = {"Cache-Control": "no-store"}
 """Nothing that was spoken before is taken, nor kept."""
@@ -35,7 +35,7 @@ class Heard:
     headers: dict[str, str] = field(default_factory=dict)
     arrivals: list[Arrival] = field(default_factory=list)
     audible: float | None = None
-    """When the first audible sample was there."""
+    """Time at which the first audible sample arrived; None if there was none."""
     ended: float = 0.0
     error: str = ""
 

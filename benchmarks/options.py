@@ -1,4 +1,4 @@
-"""What a benchmark is asked to do."""
+"""Options of a benchmark, as its command line gives them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class Options:
     """Alike for all benchmarks."""
 
     settings: WorkerSettings
-    """Of the engine that is measured."""
+    """Settings of the measured engine."""
     runs: int | None = None
-    """Of each measurement; None: what the benchmark takes to be enough."""
+    """Repetitions of each measurement; None: the benchmark's own number."""
     quick: bool = False
     """Short texts and few runs: it shows that everything works, and measures nothing worth quoting."""
     article: int = ARTICLE_CHARACTERS
     """Characters of the long text, where it isn't `quick`."""
     seed: int = 1
-    """Of every order and arrival that is drawn."""
+    """Seed of all drawn orders and arrivals."""
     say: Callable[[str], None] = field(default=print)
-    """Told how far it is."""
+    """Called with each step's progress."""
 
     @property
     def competes(self) -> bool:
@@ -34,7 +34,7 @@ class Options:
         return settings.engine != "espeak" and settings.model is not None and _is_archive(settings.voices)
 
     def count(self, usual: int, quick: int = 2) -> int:
-        """How often something is measured."""
+        """Number of repetitions: `runs` if given, else `quick` or `usual`."""
         return self.runs or (quick if self.quick else usual)
 
 

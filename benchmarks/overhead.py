@@ -1,4 +1,4 @@
-"""What serving costs beside inference: processor time, `/health` meanwhile, memory over many requests."""
+"""Serving's cost alongside inference: processor time, `/health` meanwhile, memory over many requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUPERVISOR_MB = 40.0
 
 REQUESTS, QUICK_REQUESTS = 1000, 20
 WARM_UP = 0.1
-"""Of the requests: before that memory may grow."""
+"""Share of the requests during which memory may still grow."""
 
 LONG, QUICK_LONG = 3000, 300
 """Characters that are read while `/health` is asked and processor time is counted."""

@@ -21,7 +21,7 @@ class FirstAudible:
 
     def __init__(self) -> None:
         self.sample: int | None = None
-        """Its place in the stream; None until it came."""
+        """Index of the first audible sample in the stream; None until it came."""
         self._seen = 0
         self._odd = b""
 
@@ -42,11 +42,11 @@ class FirstAudible:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """How a stream sounded to somebody who began to play at its first byte."""
+    """A stream's playback by a listener who began to play at its first byte."""
 
     underruns: int
     gap_seconds: float
-    """Of silence, all gaps together."""
+    """Seconds of silence, the sum of all gaps."""
     audio_seconds: float
 
 
@@ -55,7 +55,7 @@ def play(arrivals: Sequence[Arrival], tolerance: float = TOLERANCE) -> Playback:
     if not arrivals:
         return Playback(0, 0.0, 0.0)
     ends = arrivals[0][0]
-    """When the player has nothing left."""
+    """Time at which the player runs out of audio."""
     gaps = []
     seconds = 0.0
     for time, size in arrivals:

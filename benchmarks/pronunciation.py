@@ -1,4 +1,4 @@
-"""How many of the shipped golden cases are read right, by language and class, as a Markdown table.
+"""Share of the shipped golden cases that are pronounced right, by language and class, as a Markdown table.
 
 `python -m benchmarks.pronunciation` in a clone: the cases are those of the tests.
 """

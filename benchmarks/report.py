@@ -1,4 +1,4 @@
-"""What a benchmark found: tables, targets met or missed, raw figures; as JSON and as Markdown."""
+"""A benchmark's report: tables, targets met or missed, raw figures; as JSON and as Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 Cell = str | float | int | None
-"""None: it was not measured, and shows as such."""
+"""A cell's value; None: it was not measured, and the report says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Report:
 
     name: str
     engine: str
-    """Who spoke: engine, model, provider."""
+    """Engine, model and provider that spoke."""
     tables: Sequence[Table]
     verdicts: Sequence[Verdict]
     notes: Sequence[str] = ()
@@ -99,7 +99,7 @@ def write(reports: Sequence[Report], machine: Mapping[str, str], command: str, q
 
 
 def read(file: Path) -> dict[str, Any]:
-    """What `write` wrote.
+    """The report that `write` wrote, decoded from JSON.
 
     Raises:
         ValueError: it is something else.

@@ -1,4 +1,4 @@
-"""What each rewrite of the vocoder's graph gives: a window of the generator with none, with each alone, with all.
+"""Gains of the vocoder graph's rewrites: a window of the generator with none, with each alone, with all.
 
     python -m benchmarks.rewrites --model MODEL [--threads 1]... [--frames 64] [--runs 15]
 
@@ -40,13 +40,13 @@ VARIANTS = {"none": (), **{rewrite.value: (rewrite,) for rewrite in _ALONE}, "al
 
 
 def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
-    """Of a window in a segment's middle, whose context is cropped on both sides as the engine crops it."""
+    """Inputs of a window in a segment's middle; the engine crops such a window's context on both sides."""
     crop = GENERATOR_CONTEXT - SECOND_STAGE_CONTEXT
     return [*window_inputs(prepared, frames).values(), np.array([crop, crop])]
 
 
 def sound(stage: Stage, arrays: list[NDArray[Any]], threads: int) -> NDArray[Any]:
-    """In steps of 16 bits, not rounded."""
+    """The stage's audio in steps of 16 bits, not rounded."""
     return 32_768 * stage.run(arrays, threads, Cancellation())[0].ravel()
 
 
@@ -56,11 +56,11 @@ class Times:
 
     elapsed: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
-    """Of all threads."""
+    """Processor seconds of all threads, run by run."""
 
 
 def measured(stages: Mapping[str, Stage], arrays: list[NDArray[Any]], threads: int, runs: int) -> dict[str, Times]:
-    """By variant."""
+    """Times of each variant, by its name."""
     times = {name: Times() for name in stages}
     for _ in range(runs):
         for name, stage in stages.items():

@@ -1,4 +1,4 @@
-"""What the scheduling simulator is given: recorded or drawn requests, all of them reproducible."""
+"""Loads of the scheduling simulator: recorded or drawn requests, all of them reproducible."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PHRASE, SENTENCE, PARAGRAPH, ARTICLE = 12, 110, 320, 9_000
 """Tokens."""
 
 _MIX = ((PHRASE, 5), (SENTENCE, 8), (PARAGRAPH, 4), (ARTICLE // 6, 1))
-"""Of texts, with how often each comes."""
+"""Lengths of texts in characters, each with its weight."""
 
 Load = list[Request]
 
 
 def short_behind_long(_seed: int) -> Load:
-    """Three words, 0.3 seconds behind ten thousand characters."""
+    """Three words, 0.3 seconds after a text of nine thousand characters."""
     return [Request(0.0, ARTICLE, "long"), Request(0.3, PHRASE, "short")]
 
 

@@ -1,4 +1,4 @@
-"""Who is taken and whose block is made next: the rules that the simulator compares."""
+"""Scheduling policies that the simulator compares: which stream is admitted, and which block is made next."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ FIRST_AUDIO_TARGET = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """An engine with one lane. Seconds."""
+    """An engine with one inference thread. Costs are in seconds."""
 
     per_token: float = 0.027
-    """Of work: MODEL.md, fp32 on two threads."""
+    """Seconds of work per token, in full precision on two threads."""
     audio_per_token: float = 0.0695
     block: float = 0.0
-    """Of audio in one block, from an engine that vocodes in windows; 0: segments are blocks."""
+    """Seconds of audio in one block of an engine that vocodes in windows; 0: segments are blocks."""
 
     @property
     def real_time_factor(self) -> float:
@@ -49,24 +49,24 @@ class Stream:
     blocks: list[float]
     """Seconds of audio in each that is still to be made."""
     due: float
-    """When its first sample is wanted."""
+    """Time at which the stream's first sample is due."""
     before: Stream | None = None
     """The one of the same listener that is heard before it."""
     made: float = 0.0
     """Seconds of audio."""
     starts: float | None = None
-    """When its listener hears its first sample."""
+    """Time at which the listener hears the first sample; None before that is known."""
     first_made: float | None = None
     dry_at: float = 0.0
-    """When its listener has heard all that was made."""
+    """Time at which the listener will have heard all audio made so far."""
     ended: float | None = None
     served: float = -1.0
-    """When a block of it was begun last."""
+    """Time at which the stream's latest block was begun."""
     gaps: list[float] = field(default_factory=list)
 
     @property
     def deadline(self) -> float:
-        """When its next block is wanted."""
+        """Time at which the stream's next block is due."""
         return self.due + self.made if self.starts is None or self.request.whole else self.dry_at
 
     @property
@@ -118,7 +118,7 @@ class RoundRobin:
 
 
 class EarliestDeadlineFirst:
-    """Whoever runs dry next; nobody is sent away."""
+    """The stream that runs dry next is served next; no request is rejected."""
 
     name = "earliest deadline first"
 
@@ -130,7 +130,7 @@ class EarliestDeadlineFirst:
 
 
 class AdmittedByDemand(EarliestDeadlineFirst):
-    """The same, and only those are taken who can be served in time: the test that the front makes."""
+    """Earliest deadline first, and the front's own admission test rejects requests that can't be served in time."""
 
     name = "earliest deadline first, with admission"
 

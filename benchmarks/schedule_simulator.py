@@ -2,8 +2,8 @@
 
     python -m benchmarks.schedule_simulator [--seed 1] [--block 0.3] [--load FILE] [--json FILE]
 
-One lane makes one block at a time, at a cost that is linear in tokens; a block that was begun is finished. A stream is
-made at most `AHEAD` seconds ahead of its listener.
+One inference thread makes one block at a time, at a cost that is linear in tokens, and finishes each block that it has
+begun. A stream is made at most `AHEAD` seconds ahead of its listener.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ AHEAD = 20.0
 """Seconds of audio in a stream's ring."""
 
 FIRST_TOKENS, SEGMENT_TOKENS = 40, 100
-"""Of a plan's segments."""
+"""Tokens of a plan's first segment, and of each later one."""
 
 MEASURED = Costs()
 
@@ -49,14 +49,14 @@ class Outcome:
     policy: str
     first_audio_p50: float | None
     first_audio_p95: float | None
-    """From a request, or from the end of what its listener hears before it, to its first sample."""
+    """Seconds to the first sample, from the request or from the end of what its listener hears before it."""
     underruns: int
     gap_seconds: float
     rejected: int
     clips_p50: float | None
-    """Of those collected whole: from the request to the last sample."""
+    """Median seconds from the request to the last sample of a clip that is collected whole."""
     busy: float
-    """Seconds of work done."""
+    """Seconds of work that the thread has done."""
     audio: float
     """Seconds made."""
 
@@ -123,14 +123,14 @@ def _stream(request: Request, taken: Sequence[Stream], costs: Costs) -> Stream:
 
 
 def _heard_until(stream: Stream) -> float:
-    """When its listener will have heard all of it, as far as can be told."""
+    """Time at which the listener will have heard the whole stream, as far as it is known."""
     if stream.ended is not None:
         return stream.dry_at
     return (stream.due if stream.starts is None else stream.starts) + stream.audio
 
 
 def _room_at(stream: Stream) -> float:
-    """When its ring has room for its next block."""
+    """Time at which the stream's ring has room for the next block."""
     if stream.request.whole or stream.first_made is None:
         return 0.0
     return stream.dry_at + stream.blocks[0] - AHEAD
@@ -177,7 +177,7 @@ def policies(costs: Costs) -> list[Policy]:
 
 
 def table(name: str, outcomes: Sequence[Outcome]) -> Table:
-    columns = ("", "first audio p50, s", "p95", "gaps", "seconds of gaps", "sent away", "clips p50, s")
+    columns = ("", "first audio p50, s", "p95", "gaps", "seconds of gaps", "rejected", "clips p50, s")
     rows: list[list[Cell]] = [
         [
             found.policy,

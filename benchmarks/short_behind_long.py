@@ -31,9 +31,9 @@ class Waits:
 
     alone: list[float]
     behind: list[float]
-    """The long one; of those that were taken."""
+    """Seconds of each admitted request while the long one was being spoken."""
     sent_away: int
-    """With 429, behind the long one."""
+    """Short requests rejected (429) while the long one was being spoken."""
 
 
 def run(options: Options) -> Report:
@@ -55,7 +55,7 @@ def run(options: Options) -> Report:
             fifo = measure(theirs, alone.voice, long, options.count(FIFO_RUNS, 1), options)
         rows.append(_row(FIFO, fifo))
         raw[FIFO] = asdict(fifo)
-    columns = ("", "runs", "first audio alone, ms", "behind the long one, ms", "worst, ms", "sent away (429)")
+    columns = ("", "runs", "first audio alone, ms", "behind the long one, ms", "worst, ms", "rejected (429)")
     title = f"Three words, {BEHIND:g} s behind {len(long):,} characters"
     return Report("short-behind-long", alone.label, [Table(title, columns, rows)], [verdict(waits)], (), raw)
 
@@ -74,7 +74,7 @@ def measure(to: Subject, voice: str, long: str, runs: int, options: Options) -> 
     """Ask for the short text alone, then behind the long one, so many times.
 
     Raises:
-        ConnectionError: a request was neither answered nor sent away.
+        ConnectionError: a request was neither answered nor rejected.
     """
     alone: list[float] = []
     behind: list[float] = []

@@ -1,4 +1,4 @@
-"""What a predictor of AdaIN statistics is made from: segments of many voices and lengths, with their own statistics."""
+"""Training samples of a predictor of AdaIN statistics: segments of many voices and lengths, with their statistics."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from worker.split.statistics import Statistics, describe
 from worker.voices import VoiceBank
 
 WORDS = (10, 3, 18, 1, 6, 26, 2, 14, 4, 40, 1, 8)
-"""Of the texts that each voice speaks, give or take a fifth: all lengths are there early if one stops early."""
+"""Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early."""
 
 BLENDS = 81
 BLEND = "20-blend"
-"""How a blend's sample begins."""
+"""Prefix of the names of blends' samples."""
 
 _SHARED = {2: (2, 0), 5: (3, 0), 7: (2, 1), 9: (3, 1), 11: (2, 0)}
 """Texts that every second or third voice speaks alone, because they are long, and from which one on."""
@@ -39,7 +39,7 @@ _LONGEST = 90
 """Words, which is about 510 tokens: every ninth voice's longest text."""
 
 _SPEEDS = (0.5, 0.7, 1.4, 2.0)
-"""Of every sixth text; the others have speed 1."""
+"""Speeds of every sixth text; the others have speed 1."""
 
 _SHORT = 4
 """Words up to which a text is cut out of a sentence anywhere."""
@@ -72,7 +72,7 @@ class Spoken:
     prosody: Prosody
     features: NDArray[np.float32]
     audio: Pcm
-    """Its lead too."""
+    """The segment's audio with its leading silence."""
     statistics: Statistics
 
     @property
@@ -83,7 +83,7 @@ class Spoken:
 
 
 def tasks(bank: VoiceBank) -> Iterator[Task]:
-    """What the voices speak: the project's own English sentences, in pieces and joined; the same in each run."""
+    """Texts for the voices: the project's own English sentences, in pieces and joined; the same in each run."""
     for text, words in enumerate(WORDS):
         for number, voice in enumerate(bank.names):
             every, first = _SHARED.get(text, (1, 0))
@@ -156,7 +156,7 @@ class Speaker:
         return Spoken(prosody, features, to_pcm(audio), statistics)
 
     def source(self, prosody: Prosody) -> Source:
-        """Its harmonics, with the noise of seed 0."""
+        """The segment's harmonics, with the noise of seed 0."""
         return Source(self._source, self._noise, 0, prosody.f0, prosody.frames, _NOBODY)
 
 

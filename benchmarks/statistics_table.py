@@ -1,4 +1,4 @@
-"""How far windows with predicted statistics are from the whole run: python -m benchmarks.statistics_table.
+"""Distance of windows with predicted statistics from the whole run: python -m benchmarks.statistics_table.
 
     python -m benchmarks.statistics_table --model MODEL [--texts 6]
 
@@ -40,7 +40,7 @@ LENGTHS = (4, 6, 10, 16, 25, 45, 90)
 """Words; 90 are about 510 tokens."""
 
 COLUMNS = ("words", "texts", "level", "worst", "log-mel", "worst", "pauses, worst", "loudest sample")
-"""In dB, but for the last one; levels without their sign."""
+"""Column titles; all values but the last are in dB, levels without their sign."""
 
 _SEED = 1_000
 """Far from those of the texts that predictors are made from."""
@@ -88,7 +88,7 @@ def _frame_levels(samples: Pcm) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def unseen(bank: VoiceBank, texts: int) -> Iterator[tuple[int, Task]]:
-    """By length: texts that each another voice speaks, every third a blend, every fourth slower or faster."""
+    """Texts by length; each has another voice, every third is a blend, every fourth is slower or faster."""
     for length, words in enumerate(LENGTHS):
         for text in range(texts if words < max(LENGTHS) else 1):
             random = np.random.default_rng([_SEED, length, text])

@@ -22,7 +22,7 @@ from worker.split.statistics import Predictor
 from worker.voices import VoiceBank
 
 WEIGHTS = (1.0, 1.0, 1.0, 0.5, 0.5, 2.83)
-"""Of the groups of `worker.split.statistics.describe`: the style, by which voices differ, counts most."""
+"""Weights of the groups of `worker.split.statistics.describe`; the style, by which voices differ, counts most."""
 
 CURVATURE = 0.1
 RIDGE = 0.003

@@ -1,4 +1,4 @@
-"""How well AdaIN statistics can be known before a segment is made: python -m benchmarks.statistics_validation DIR.
+"""Accuracy of AdaIN statistics predicted before a segment is made: python -m benchmarks.statistics_validation DIR.
 
     python -m benchmarks.statistics_validation DIR
 
@@ -33,7 +33,7 @@ Way = Callable[[Sequence[Named], Sequence[Named]], Iterator[Statistics]]
 
 
 def frames(sample: Sample) -> float:
-    """At 80 Hz, out of what describes the sample."""
+    """Frames at 80 Hz of the sample, from its description."""
     return float(100 / sample.described[0][0])
 
 
@@ -61,14 +61,14 @@ def line_of_voice(known: Sequence[Named], asked: Sequence[Named]) -> Iterator[St
 
 
 def predicted(known: Sequence[Named], asked: Sequence[Named]) -> Iterator[Statistics]:
-    """As the engine does."""
+    """Predictions for the asked samples, made as the engine makes them."""
     predictor = fit([sample for _, sample in known], ())
     for _, sample in asked:
         yield predictor.predict(sample.described)
 
 
 def errors(way: Way, samples: Sequence[Named], part_of: NDArray[np.int64]) -> tuple[float, float]:
-    """Of means, and of the logarithms of deviations."""
+    """Errors of means, and of the logarithms of deviations."""
     unit = np.sqrt(np.mean([sample.statistics.variances for _, sample in samples], axis=0))
     squares = []
     for part in range(PARTS):

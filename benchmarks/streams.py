@@ -1,4 +1,4 @@
-"""Many listeners at once, each at playback speed: who hears gaps, who waits how long, who is sent away."""
+"""Many listeners at once, each at playback speed: who hears gaps, who waits how long, who is rejected."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ INTERVAL = 1.0
 """Mean seconds between arrivals, which are Poisson's."""
 
 CHARACTERS, QUICK_CHARACTERS = 450, 60
-"""Of each one's text: about half a minute of speech."""
+"""Characters of each stream's text: about half a minute of speech."""
 
 OF_SPEED = 0.95
 
 AGAIN = 0.1
-"""Seconds until somebody who was sent away, and has to be heard, asks again."""
+"""Seconds until a rejected listener, who has to be heard, asks again."""
 
 FIFO = "first come, first served"
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What so many listeners heard."""
+    """Results of one number of simultaneous listeners."""
 
     listeners: int
     waits: list[float]
@@ -49,7 +49,7 @@ class Level:
     gap_seconds: float
     rejected: int
     broken: int
-    """Neither heard out nor sent away."""
+    """Listeners who neither heard everything nor were rejected."""
 
 
 def run(options: Options) -> Report:
@@ -80,7 +80,7 @@ def run(options: Options) -> Report:
         "without a gap",
         "gaps",
         "seconds of gaps",
-        "sent away (429)",
+        "rejected (429)",
         "broken",
         "first audio p50, s",
         "p95",
@@ -138,7 +138,7 @@ def arrivals(count: int, rng: random.Random) -> list[float]:
 
 
 def aggregate_speed(to: Subject, voice: str, characters: int, count: int) -> float:
-    """Seconds of audio per second with so many who read as fast as it comes, and ask again when they are sent away."""
+    """Seconds of audio per second with `count` listeners, who read as fast as they can and ask again when rejected."""
     began = time.monotonic()
     heard = [one.assert_complete() for one in crowd(to, voice, characters, [0.0] * count, paced=False)]
     return sum(one.audio_seconds for one in heard) / (max(one.ended for one in heard) - began)
@@ -148,7 +148,7 @@ def crowd(to: Subject, voice: str, characters: int, times: Sequence[float], *, p
     """Listeners who come at those times (seconds from now), each in a session of its own, with a text of its own.
 
     Args:
-        paced: they play what they read, and go when they are sent away; else they come again until they are taken.
+        paced: listeners play at speech's pace and leave when rejected; else they ask again until they are admitted.
     """
     everything = article(characters * (len(times) + 1))
     heard: list[Heard | None] = [None] * len(times)

@@ -1,4 +1,4 @@
-"""Whether a clause that is cut off sounds more like a part of its sentence with the sentence's style row.
+"""Test of style rows: does a cut clause sound more like a part of its sentence with the sentence's style row?
 
     python -m benchmarks.style_rows --model MODEL --voices VOICES
 
@@ -69,7 +69,7 @@ class Difference:
 
 
 def clauses(sentence: Sentence) -> Iterator[Clause]:
-    """For each place between clauses what comes before it, and what after it, in a sentence's script."""
+    """The parts of a sentence's script before and after each place between clauses."""
     whole = len(_script(sentence))
     place = len(sentence[0].script)
     for unit, following in itertools.pairwise(sentence):
@@ -98,7 +98,7 @@ def difference(script: str, whole: Prosody, alone: Prosody, clause: Clause) -> D
 
 
 def _durations(prosody: Prosody) -> NDArray[np.int64]:
-    """Of the script's characters, without the pads."""
+    """Durations of the script's characters, without the pads."""
     return prosody.durations[1:-1]
 
 
@@ -167,7 +167,7 @@ def _table(found: dict[tuple[str, str], list[Difference]]) -> Table:
         ]
         for (place, row), each in found.items()
     ]
-    return Table("A clause alone, beside the same clause in its sentence", columns, rows)
+    return Table("A clause alone, alongside the same clause in its sentence", columns, rows)
 
 
 if __name__ == "__main__":

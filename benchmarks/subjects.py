@@ -77,7 +77,7 @@ class Subject:
         return self._log.read().decode(errors="replace")[-4000:]
 
     def processes(self) -> dict[str, psutil.Process]:
-        """By role: the processes of kokoro-live by their titles, `other` what has none."""
+        """Processes by role: those of kokoro-live by their titles, any other one as `other`."""
         top = psutil.Process(self._process.pid)
         found: dict[str, psutil.Process] = {}
         for process in (top, *top.children(recursive=True)):

@@ -1,4 +1,4 @@
-"""What is spoken: three words, a sentence, a paragraph, an article; and short phrases that all differ."""
+"""Texts to speak: three words, a sentence, a paragraph, an article; and short phrases that all differ."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def article(characters: int = ARTICLE_CHARACTERS) -> str:
 
 
 def texts(article_characters: int = ARTICLE_CHARACTERS) -> Mapping[str, str]:
-    """By name, the shortest first."""
+    """Texts by name, the shortest first."""
     return {
         "phrase": PHRASE,
         "sentence": SENTENCE,

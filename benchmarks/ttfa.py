@@ -1,4 +1,4 @@
-"""Time to the first audible sample and to the last byte, beside the limit and beside what else one could run."""
+"""Time to the first audible sample and to the last byte, alongside the limit and alongside competitors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Measured:
 
 
 Results = Mapping[str, Mapping[str, Measured]]
-"""By text, by competitor."""
+"""Measurements by text, then by competitor."""
 
 
 def run(options: Options) -> Report:

@@ -147,7 +147,7 @@ def report(found: Mapping[int, Sequence[Run]], sizes: Mapping[tuple[int, str], f
 
 
 def verdict(one: Sequence[Run], more: Sequence[Run], count: int) -> Verdict:
-    """Whether more workers pay: a figure is 5 % better, better in each run, and none is 5 % worse."""
+    """The verdict on more workers: they pay if a figure is 5 % better, better in each run, and none is 5 % worse."""
     ratios = {
         name: [
             several[name] / single[name] if name.endswith(HIGHER) else single[name] / several[name]

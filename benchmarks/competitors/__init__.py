@@ -1,1 +1,1 @@
-"""What else a Kokoro user could run, each in a process of its own."""
+"""Competitors: other programs that run Kokoro, each in a process of its own."""

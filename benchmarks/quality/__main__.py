@@ -1,4 +1,4 @@
-"""How everything sounds that may be spoken in place of the model's whole run in full precision.
+"""Quality of every form that may be spoken in place of the model's whole run in full precision.
 
     python -m benchmarks.quality --model MODEL --voices VOICES [--reference FLOAT] [--variant FILE]... [--out FOLDER]
         [--quick] [--only WAY]...
@@ -91,7 +91,7 @@ class Comparison:
         return found if only is None else [found[0], *(way for way in found[1:] if way.name in only)]
 
     def report(self) -> bool:
-        """Whether all that is judged passes."""
+        """Judge all renderings and write the report; true if every judgement passes."""
         quick = self._arguments.quick
         texts = self._spoken(self._texts, corpus.texts(quick))
         passages = self._spoken(self._passages, corpus.passages(quick))
@@ -133,7 +133,7 @@ def float_of(model: Path, out: Path) -> Path | None:
 
 
 def _findings(spoken: dict[Way, list[Rendering]]) -> list[Finding]:
-    """Each beside the first; sound in windows also beside the same model's whole run, which has the same prosody."""
+    """Each way against the first one; windows also against the same model's whole run, which has the same prosody."""
     if not spoken:
         return []
     reference = next(iter(spoken.values()))

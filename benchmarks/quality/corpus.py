@@ -1,4 +1,4 @@
-"""What is spoken to be judged: texts of 1 to 60 words in four languages, and passages that plans cut."""
+"""Texts to judge: 1 to 60 words in four languages, and passages that plans cut."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FOREIGN: dict[str, tuple[str, ...]] = {
         "Il maestro aprì la finestra, guardò la neve che cadeva sulla piazza, e disse ai ragazzi di tornare a casa.",
     ),
 }
-"""By voice; Spanish, French and Italian."""
+"""Texts by voice, in Spanish, French and Italian."""
 
 PASSAGES = (
     SENTENCE,
@@ -45,7 +45,7 @@ PASSAGES = (
     "If you have never tried to carry a piano up four flights of stairs with three friends who do not agree about "
     "anything, you cannot imagine how long an afternoon can be. We started at one. By six we were on the third floor.",
 )
-"""In English, of 25 to 60 words: long enough that a plan cuts them."""
+"""English texts of 25 to 60 words, long enough that a plan cuts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Item:
     """A text by a voice."""
 
     name: str
-    """Of its files."""
+    """Name of the item's files."""
     text: str
     voice: str
     is_english: bool = True
@@ -76,7 +76,7 @@ def texts(quick: bool = False) -> list[Item]:
 
 
 def passages(quick: bool = False) -> list[Item]:
-    """What plans cut, by two voices in turn."""
+    """Passages that plans cut, spoken by two voices in turn."""
     found = [Item(f"plan-{number}", text, ENGLISH[number % 2]) for number, text in enumerate(PASSAGES)]
     return found[:1] if quick else found
 

@@ -1,4 +1,4 @@
-"""Figures of one way of speaking beside a reference, over the same texts."""
+"""Figures of one way of speaking against a reference, over the same texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Finding:
 
     way: str
     judgement: Judgement
-    """Its log-mel distance is to the same model's whole run, for sound in windows; None for other sound."""
+    """Log-mel distance of sound in windows to the same model's whole run; None for other sound."""
     log_mel: float
     """dB to the reference: aligned in time where prosody or pauses differ."""
     word_error_rate: float | None
@@ -97,7 +97,7 @@ class CutFinding:
 
 
 def cut_findings(renderings: Sequence[Rendering]) -> list[CutFinding]:
-    """By kind of cut, in the order of `Cut`."""
+    """Findings for each kind of cut, in the order of `Cut`."""
     pauses: dict[Cut, list[float]] = {}
     cut_pitches: dict[Cut, list[float]] = {}
     end_pitches: dict[Cut, list[float]] = {}

@@ -1,4 +1,4 @@
-"""The report, as Markdown with pictures and sound beside it."""
+"""The report, as Markdown with pictures and sound alongside."""
 
 from __future__ import annotations
 
@@ -114,6 +114,6 @@ def _faults(found: Finding) -> list[str]:
 
 
 def example(renderings: Sequence[Rendering]) -> int:
-    """Which text the pictures show: the one that has most cuts, else one of middle length."""
+    """Index of the text that the pictures show: the one with most cuts, else one of middle length."""
     most = max(range(len(renderings)), key=lambda place: len(renderings[place].cuts))
     return most if renderings[most].cuts else len(renderings) // 2

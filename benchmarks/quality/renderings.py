@@ -1,4 +1,4 @@
-"""What was spoken and heard, kept in a folder: an interrupted comparison goes on where it stopped."""
+"""Renderings and their judgements, kept in a folder: an interrupted comparison continues where it stopped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Rendering:
     """A WAV file."""
     cuts: tuple[tuple[Cut, int, int], ...]
     windows: tuple[int, ...]
-    """See `benchmarks.quality.speaking.Spoken`."""
+    """Samples at which two windows of one segment meet, as in `benchmarks.quality.speaking.Spoken`."""
     heard: Heard
 
     @property
@@ -50,7 +50,7 @@ class Renderings:
         self._ears: Ears | None = None
 
     def of(self, way: Way, items: Sequence[Item]) -> list[Rendering]:
-        """Those that are there, and the others made now. What another model's file made is made again.
+        """Renderings from the folder; missing ones, and those that another model's file made, are made now.
 
         Raises:
             EngineUnavailable, EngineError: the model can't be spoken this way.

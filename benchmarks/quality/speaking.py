@@ -31,7 +31,7 @@ class Spoken:
     cuts: list[tuple[Cut, int, int]] = field(default_factory=list)
     """Between segments: the kind of cut, where the one before it ends to sound, and where the next one lies."""
     windows: list[int] = field(default_factory=list)
-    """Where two windows of one segment meet."""
+    """Samples at which two windows of one segment meet."""
 
 
 class Speaker:

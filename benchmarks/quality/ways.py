@@ -17,7 +17,7 @@ WHOLE: Plan = "one segment"
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One of them. Its name is also its folder's."""
+    """One way to speak. Its name is also its folder's."""
 
     name: str
     model: Path
@@ -29,7 +29,7 @@ class Way:
         return re.sub(r"\W+", "-", self.name).strip("-").lower()
 
     def settings(self, threads: int, cache: Path | None) -> WorkerSettings:
-        """Of an engine that speaks so."""
+        """Settings of an engine that speaks in this way."""
         more: dict[str, object] = {"cache_dir": cache} if cache else {}
         return WorkerSettings(threads=threads, vocoder=self.vocoder, **more)  # type: ignore[arg-type]
 
