@@ -1,4 +1,7 @@
-"""Words that end in a full stop which ends no sentence, and words that show that one did end. Lower case, no stop."""
+"""Word lists for sentence splitting: abbreviations whose full stop ends no sentence, and words that begin sentences.
+
+All entries are lower case, without their last full stop.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ NEVER_LAST = _words(
     "mr mrs messrs dr drs prof e.g eg i.e ie cf vs viz vgl z.b d.h u.a bzw bspw evtl ggf resp "
     "v mme mlle mgr assoc asst feat dir डॉ श्री श्रीमती प्रो पं"
 )
-"""Something always follows, whatever it begins with: titles, "for example" and the like."""
+"""Abbreviations that never end a sentence, whatever the next word is: titles, "for example" and the like."""
 
 NEVER_LAST_IN = {
     "es": _words("d dn dña sr sra srta sres dra dr prof ee lic ing av avda a p.ej"),
@@ -19,30 +22,38 @@ NEVER_LAST_IN = {
     "it": _words("sig sigg sig.ra sig.na dott dott.ssa avv ing geom on p.es"),
     "pt": _words("sr sra srta srs dr dra prof profa exmo exma d dra av eng p.ex"),
 }
-"""The same, for words that mean something else in other languages; by the language code's first part."""
+"""Abbreviations that never end a sentence in one language, by the language code's first part; other languages use the
+same letters for other words.
+"""
 
 SELDOM_LAST = _words(
     "adm ave blvd brig capt cmdr co col corp det dept dist esp est ex fr ft fwd gen gov hon hr inc insp jr lt ltd maj "
     "ms mt mtn mx natl op ph pres pt pvt rd rep rev sen sgt sr st supt univ uu ud uds vd "
     "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun"
 )
-"""Names, dates and firms: the sentence ends only if the next word is one that begins sentences."""
+"""Abbreviations in names, dates and firms; their full stop ends a sentence only if a word of `SENTENCE_STARTERS`
+follows.
+"""
 
 BEFORE_NUMBERS = _words(
     "al no nos nr nro núm n vol vols p pp pg pág pag págs b d s c ca approx circa n° fig figs eq eqs tab pop apt "
     "v b sec sect ch chap cap art "
     "arts abs eq ed vers ver v ex tel ext op par § rev bd"
 )
-"""The sentence goes on if a number follows."""
+"""Abbreviations that never end a sentence if a number follows."""
 
 BIBLE = _words(
     "gen ex exod lev num deut josh judg ps prov eccl isa jer ezek dan matt rom cor gal eph phil col thess tim "
     "heb jas pet"
 )
-"""Before a chapter and verse; "col." and "ex." are other words elsewhere, so a number with a colon must follow."""
+"""Bible books, whose full stop ends no sentence before a chapter and verse. "col." and "ex." are other words elsewhere,
+so a number with a colon must follow.
+"""
 
 LAST_OR_NOT = _words("etc usw usf ecc sqq ff min max sec hr hrs ft in lb lbs oz approx est dept misc incl excl sq")
-"""Ordinary ends of sentences, unless what follows is in lower case, even with a writer who uses no capitals."""
+"""Abbreviations that may end a sentence, unless the next word is in lower case, even with a writer who uses no
+capitals.
+"""
 
 _ENGLISH = _words(
     "the he she it they we you i i'm i've i'll it's he's she's this that these those there then but and so if when "
@@ -57,8 +68,12 @@ SENTENCE_STARTERS = {
     "it": _words("il lo la gli le un una ma e in non si questo questa egli lei loro io è"),
     "pt": _words("o a os as um uma mas e ele ela eles elas em no na não isso este esta eu é"),
 }
-"""Words that begin sentences and hardly ever names, by the language code's first part; English where there are none."""
+"""Words that begin sentences and are hardly ever names, by the language code's first part. Languages without an entry
+use the English list.
+"""
 
 GERMAN_MONTHS = _words("januar jänner februar märz april mai juni juli august september oktober november dezember")
 GERMAN_ARTICLES = _words("der das den dem des im vom zum zur beim seit")
-"""Before an ordinal ("im 19. Jahrhundert"): the text is German, whichever voice was asked to read it."""
+"""Articles that show a German ordinal ("im 19. Jahrhundert"): such a text is German, even if it is read with a voice of
+another language.
+"""

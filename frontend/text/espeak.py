@@ -1,7 +1,8 @@
-"""espeak-ng's text-to-phoneme half: text in, IPA out, by a helper process that may die of a text.
+"""Client of espeak-ng's text-to-phoneme function: text in, IPA out, through a helper process that some texts crash.
 
-Version 1.52 segfaults on some words (in its voice `hi` a letter that it can't name, a Latin letter and another such
-letter). Such a word ends the helper, has no phonemes, and is remembered; `shm.expendable` starts another helper.
+espeak-ng 1.52 segfaults on some words (in its voice `hi`: a letter without a name, a Latin letter and another letter
+without a name). Such a word ends the helper process, gets no phonemes, and is remembered; `shm.expendable` starts a new
+helper.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from shm.expendable import Expendable, HelperDied, HelperError
 _log = logging.getLogger(__name__)
 
 MAX_WORD = 40
-"""Characters. espeak-ng drops what a word has over about 160 bytes of UTF-8, and no character takes over four."""
+"""Most characters of one word. espeak-ng drops the rest of a word after about 160 bytes of UTF-8, and a character takes
+up to four.
+"""
 
 VOICES = {
     "en-us": "en-us",
@@ -34,45 +37,49 @@ VOICES = {
     "pt-br": "pt-br",
     "cmn": "cmn",
 }
-"""espeak-ng's voice file by language code; it finds some of the codes themselves by name only (`en-gb`, `fr-fr`)."""
+"""espeak-ng's voice file by language code; espeak-ng would find `en-gb` and `fr-fr` by voice name only, not by file."""
 
 TIE = "^"
-"""Joins the characters of one phoneme, as misaki's tables expect it."""
+"""Tie character that joins the characters of one phoneme, as misaki's tables expect it."""
 
-# "(fr)" and the like, where espeak-ng changed its voice within a text; the phonemes themselves have no parentheses.
+# espeak-ng writes "(fr)" and the like where it changes its voice within a text; phonemes have no parentheses.
 _LANGUAGE_FLAG = re.compile(r"\([^()]*\)")
-# Rows of hyphens, and hyphens at a word's edge, crash version 1.52 (measured: "-----" before Devanagari); the brackets
+# Rows of hyphens, and hyphens at a word's edge, crash espeak-ng 1.52 (measured: "-----" before Devanagari); brackets
 # have no sound.
 _UNSENDABLE = re.compile(r"[{}\[\]_]+|-{2,}|(?<![^\W_])-|-(?![^\W_])")
 _REPEATED = re.compile(r"([^\w\s])\1+")
 
 _MAX_CALL = 100
-"""Characters at once: its buffers for a clause overflow on some texts of 160 and more (found by random texts)."""
+"""Most characters in one call of the library: espeak-ng's clause buffers overflow on some texts of 160 characters and
+more (found with random texts).
+"""
 
 _MAX_WORDS_CALL = 500
-"""Bytes at once of words of letters alone: at most a phoneme a byte. It takes 800 bytes and 1,000 phonemes."""
+"""Most bytes in one call for texts of letters only, which give at most one phoneme a byte. espeak-ng takes 800 bytes
+and 1,000 phonemes.
+"""
 
 _ONLY_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*'?")
 
 _REMEMBERED = 4096
-"""Words whose phonemes are kept; a request to the helper takes 60 µs, a look-up one."""
+"""Most texts whose phonemes are cached; a request to the helper process takes 60 µs, a cache look-up 1 µs."""
 
 _helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
 _memory: OrderedDict[tuple[str, str], str] = OrderedDict()
 _lock = threading.Lock()
 _unavailable: list[str] = []
-"""Reasons why there is no pronunciation that the log has already."""
+"""Errors of espeak-ng that are logged already; each is logged once."""
 
 
 class EspeakUnavailable(Exception):
-    """The library can't be loaded, or has no such voice."""
+    """espeak-ng's library can't be loaded, or has no such voice."""
 
 
 def start(restarted: Callable[[], None] | None = None) -> None:
-    """Start the helper without waiting for it; otherwise the first text does.
+    """Start the helper process without waiting for it; otherwise the first text starts it.
 
     Args:
-        restarted: called after each death of the helper.
+        restarted: callback that runs after each death of the helper process.
     """
     if restarted is not None:
         _helper.restarted = restarted
@@ -80,7 +87,7 @@ def start(restarted: Callable[[], None] | None = None) -> None:
 
 
 def helper_pids() -> tuple[int, ...]:
-    """The helper's processes now."""
+    """Process ids of the helper that is running now."""
     return _helper.pids
 
 
@@ -88,31 +95,32 @@ def version() -> str:
     """espeak-ng's version.
 
     Raises:
-        EspeakUnavailable: it can't be loaded.
+        EspeakUnavailable: the library can't be loaded.
     """
     return _asked("", [])[0]
 
 
 def phonemes(text: str, voice: str) -> str:
-    """Words of IPA with spaces between them, stress marked, characters of one phoneme tied with `TIE`.
+    """IPA words with spaces between them, stress marked, characters of one phoneme tied with `TIE`.
 
-    Empty if espeak-ng has no sound for the text, or dies of it. Punctuation ends clauses and is gone.
+    The result is empty if espeak-ng has no sound for the text, or crashes on it. Punctuation splits clauses and is
+    dropped.
 
     Args:
-        text: any; words over `MAX_WORD` may lose their ends.
+        text: any text; words over `MAX_WORD` characters may lose their ends.
         voice: one of `VOICES`' values, or another of espeak-ng's voice files.
 
     Raises:
-        EspeakUnavailable: it can't be loaded, or has no such voice.
+        EspeakUnavailable: the library can't be loaded, or has no such voice.
     """
     return phonemes_of([text], voice)[0]
 
 
 def phonemes_of(texts: Sequence[str], voice: str) -> list[str]:
-    """`phonemes` of each text, in one request to the helper.
+    """Phonemes of each text (as `phonemes` gives them), in one request to the helper process.
 
     Raises:
-        EspeakUnavailable: as `phonemes`.
+        EspeakUnavailable: the library can't be loaded, or has no such voice.
     """
     pieces = [list(_pieces(_sendable(text))) for text in texts]
     unknown = [piece for of_text in pieces for piece in of_text if (voice, piece) not in _memory]
@@ -135,12 +143,14 @@ def _remembered(voice: str, piece: str, found: dict[str, str]) -> str:
         if (known := _memory.get((voice, piece))) is not None:
             _memory.move_to_end((voice, piece))
             return known
-    # Forgotten in between by another thread.
+    # Another thread has evicted the piece since `phonemes_of` looked it up.
     return phonemes(piece, voice)
 
 
 def _apart(pieces: Sequence[str], voice: str, death: HelperDied) -> dict[str, str]:
-    """Texts of which the helper died together: each alone, then by words; without the words that it dies of."""
+    """Retries texts that crashed the helper together: each text alone, then word by word. Words that crash it are
+    silent.
+    """
     if len(pieces) == 1 and " " not in pieces[0]:
         _log.warning("espeak-ng can't pronounce a word of %d characters: %s", len(pieces[0]), death)
         return {pieces[0]: ""}
@@ -173,16 +183,19 @@ def _plain(ipa: str) -> str:
 
 
 def _sendable(text: str) -> str:
-    """Only what has a sound or shapes one.
+    """The text without characters that have no sound and shape none.
 
-    Other characters crash it (the name of a braille pattern in Arabic), end the text (NUL) or begin commands.
+    espeak-ng crashes on some of these characters (the name of a braille pattern in Arabic), ends the text at one (NUL),
+    and takes others for commands.
     """
     heard = "".join(" " if kind(character) == "x" else character for character in unicodedata.normalize("NFKC", text))
     return _REPEATED.sub(r"\1", _UNSENDABLE.sub(" ", heard))
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces of at most `_MAX_CALL` characters, without words over `MAX_WORD`; of words, longer ones."""
+    """Pieces of the text of at most `_MAX_CALL` characters, words over `MAX_WORD` split; a text of letters only may be
+    one piece of `_MAX_WORDS_CALL` bytes.
+    """
     words = text.split()
     if len(text.encode()) <= _MAX_WORDS_CALL and all(
         len(word) <= MAX_WORD and _ONLY_WORDS.fullmatch(word) for word in words
@@ -205,10 +218,10 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 class Backend:
-    """Takes the place of phonemizer's class of the same use in `misaki.espeak`."""
+    """Replaces phonemizer's `EspeakBackend` in `misaki.espeak`."""
 
     def __init__(self, language: str, **_unused: object) -> None:
-        """misaki asks for stress, ties and no language flags, which is what `phonemes` always gives."""
+        """Ignore misaki's options: it asks for stress, ties and no language flags, as `phonemes` always gives them."""
         self._voice = VOICES[language]
 
     def phonemize(self, texts: list[str]) -> list[str]:

@@ -1,8 +1,9 @@
-"""Languages that espeak-ng pronounces, by misaki's map of its alphabet: each clause as a whole.
+"""Grapheme to phoneme for the languages that espeak-ng pronounces, a clause at a time, in misaki's alphabet.
 
-A clause is asked for at once, because espeak-ng stresses and links words by their neighbours ("les amis" is lez amˈi).
-Where it makes more or fewer words of a clause than were written (numbers; French "parce que" is one), its words are
-given to the written ones by the words' own pronunciations, and none is changed.
+A whole clause is one espeak-ng text, because espeak-ng stresses and links words by their neighbours ("les amis" is lez
+amˈi). If espeak-ng makes more or fewer words of a clause than were written (numbers; French "parce que" is one), its
+words are aligned to the written words by the phonemes of each written word alone; the phonemes themselves stay
+unchanged.
 """
 
 from __future__ import annotations
@@ -20,16 +21,19 @@ from frontend.text.word import Source, Word
 from frontend.text.word_alignment import groups
 
 _MAX_CLAUSE = 60
-"""Words that are pronounced together: finding whose are whose takes the square. Nobody writes longer clauses."""
+"""Most words of one clause: the alignment's time grows with the square of their number, and written clauses are
+shorter.
+"""
 
-# On a string of kinds. Stops, colons, hyphens and slashes inside a word or number are espeak-ng's to read.
+# The pattern matches a string of `punctuation.kinds`. espeak-ng reads stops, colons, hyphens and slashes inside words.
 _PIECE = re.compile(r"(?P<core>[a0$s'_x/-]+(?:[.,:][a0$s'_/-]+)*)|(?P<mark>.)", re.DOTALL)
 _NO_SPACES = frozenset(("ja", "cmn"))
 _MAPS = {
     "cmn": str.maketrans({"1": "→", "2": "↗", "3": "↓", "4": "↘", "5": "", ".": "", "χ": "x", "ʐ": "ɻ"}),
     "ja": str.maketrans({"ä": "a", "\u031e": ""}),
 }
-"""What misaki's map says nothing about: tones, which espeak-ng numbers, and sounds that it writes another way."""
+"""Replacements that misaki's map lacks: tones, which espeak-ng numbers, and sounds that espeak-ng writes another way.
+"""
 
 
 @dataclass(slots=True)
@@ -39,11 +43,11 @@ class _Part:
     sounds: bool
     phonemes: str = ""
     joins: bool = False
-    """espeak-ng made one word of it and the one before."""
+    """True if espeak-ng made one spoken word of this part and the part before it."""
 
 
 class EspeakG2P:
-    """Pronounces sentences of one language."""
+    """Pronounces sentences of one language with espeak-ng."""
 
     def __init__(self, language: str) -> None:
         """Args:
@@ -71,7 +75,7 @@ class EspeakG2P:
         return tuple(_word(text, of_word) for text, of_word in zip(texts, spoken, strict=True))
 
     def _give(self, parts: Sequence[_Part], phonemes: str) -> None:
-        """Each part its share of the clause's phonemes; letters' names to one that has none."""
+        """Assign the clause's phonemes to its parts; the letters of a word without phonemes are named one by one."""
         each = phonemes.split()
         if parts[0].word == parts[-1].word:
             parts[0].phonemes = phonemes

@@ -1,7 +1,7 @@
-"""espeak-ng's C library, text to phonemes. It runs in a helper process only: some texts are segmentation faults.
+"""Binding of espeak-ng's C library, text to phonemes. It runs in a helper process only, because some texts crash it.
 
-It is loaded from where it was installed, and nothing is written anywhere (phonemizer copies it into a temporary folder,
-which stays after SIGKILL). It keeps its state, the voice, in static variables. The C interface: `speak_lib.h`.
+The library is loaded from its installed path, and no file is written (phonemizer copies it into a temporary folder,
+which remains after SIGKILL). The library keeps its voice in static variables. The C interface is `speak_lib.h`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ _IPA_WITH_TIES = 0x02 | 1 << 7 | 0x361 << 8
 
 
 class EspeakUnavailable(Exception):
-    """The library can't be loaded, or doesn't find its data."""
+    """espeak-ng's library can't be loaded, or doesn't find its data."""
 
 
 class Request(msgspec.Struct):
-    """Texts to pronounce, or without any a question for the version."""
+    """Request to the helper process: texts to pronounce, or no texts to ask for espeak-ng's version."""
 
     voice: str
     texts: list[str]
 
 
 def answering() -> Callable[[bytes], bytes]:
-    """What the helper answers: for a `Request` in JSON the phonemes of each text, or the version, in JSON too.
+    """Request handler of the helper process: takes a `Request` in JSON, returns the phonemes of each text, or the
+    version, in JSON.
 
     Raises:
         EspeakUnavailable: the library can't be loaded.
@@ -72,7 +73,7 @@ class _Library:
         return version.decode()
 
     def phonemes(self, text: str, voice: str) -> str:
-        """IPA, its clauses with spaces between them."""
+        """IPA of the text, its clauses joined with spaces."""
         if voice != self._voice:
             if self._c.espeak_SetVoiceByName(voice.encode()):
                 raise EspeakUnavailable(f"espeak-ng's data has no voice {voice}: reinstall espeakng-loader")

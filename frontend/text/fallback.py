@@ -1,4 +1,4 @@
-"""What pronounces English words that misaki's lexicon doesn't know: espeak-ng, then the names of their letters."""
+"""Pronunciation of English words that misaki's lexicon lacks: espeak-ng, then the names of their letters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frontend.text.nearest_phoneme import NEAREST
 ESPEAK_RATING = 2
 LETTERS_RATING = 1
 NOTHING_RATING = 0
-"""misaki's measure of trust: its lexicon gives 3 and more, its espeak fallback 2."""
+"""Ratings by misaki's scale of trust: its lexicon gives 3 and more, its espeak fallback 2."""
 
 _SCRIPT_VOICES = {
     "CJK": "cmn",
@@ -31,24 +31,28 @@ _SCRIPT_VOICES = {
     "ARMENIAN": "hy",
     "GEORGIAN": "ka",
 }
-"""espeak-ng's voice by the first word of a letter's Unicode name. Its English voice only spells other scripts."""
+"""espeak-ng's voice by the first word of a letter's Unicode name. Its English voice only spells letters of other
+scripts.
+"""
 
 _NAMED_LETTER = re.compile(r" (?:LETTER|DIGIT) (?:[A-Z]+ )*([A-Z]+)$")
 
 
 _KNOWN_TO_ESPEAK = re.compile(r"[a-zà-öø-ÿ'’-]{2,}", re.IGNORECASE)
-"""Words whose letters espeak-ng's English voice reads as their languages do (Björk, Beyoncé). It spells others."""
+"""Words whose accented letters espeak-ng's English voice pronounces, as in their own languages (Björk, Beyoncé). It
+spells words with other such letters.
+"""
 
 _LETTERS = str.maketrans("øØłŁđĐðÐıħĦŋæÆœŒþÞ", "oOlLdDdDihHneEeEtT") | {ord("ß"): "ss", ord("ə"): "e"}
 _ENGLISH_WORDS = frozenset(("naive", "naively", "cooperate", "cooperation", "cooperative", "reelect", "zoology"))
-"""Words that English writers give a diaeresis."""
+"""English words that some writers give a diaeresis."""
 
 _NAMES = {"nguyen": "win"}
-"""Names of other languages that are said unlike they are written, by words that are said so."""
+"""Names pronounced unlike their spelling, each with an English word that sounds the same."""
 
 
 def _without_diacritics(text: str) -> str:
-    """A Latin word in ASCII; empty if it is that, or isn't Latin."""
+    """ASCII spelling of a Latin word with diacritics; empty for ASCII words and for words of other scripts."""
     if text.isascii():
         return ""
     plain = "".join(
@@ -60,13 +64,13 @@ def _without_diacritics(text: str) -> str:
 
 
 class Fallback:
-    """Pronounces single words. Never raises, and says by a rating how it did it."""
+    """Pronounces single words. It never raises, and returns a rating that tells its method."""
 
     def __init__(self, language: str, lexicon: Any, alphabet: frozenset[str]) -> None:
         """Args:
         language: en-us or en-gb.
         lexicon: `misaki.en.Lexicon`, for the names of letters and digits.
-        alphabet: the phonemes that may be given.
+        alphabet: the phonemes that may be returned.
         """
         self._lexicon = lexicon
         self._alphabet = alphabet
@@ -75,7 +79,7 @@ class Fallback:
         self._espeak.backend = _ByScript(espeak.VOICES[language])
 
     def __call__(self, token: Any) -> tuple[str, int]:
-        """Phonemes of a `misaki.token.MToken`'s text, and the rating: the interface of misaki's fallbacks."""
+        """Phonemes of a `misaki.token.MToken`'s text, and their rating, as misaki calls its fallbacks."""
         pieces = [token.text[start : start + espeak.MAX_WORD] for start in range(0, len(token.text), espeak.MAX_WORD)]
         spoken = [(phonemes, rating) for phonemes, rating in map(self._piece, pieces) if phonemes]
         if not spoken:
@@ -99,7 +103,7 @@ class Fallback:
         return "", NOTHING_RATING
 
     def _by_espeak(self, text: str) -> str:
-        """In the alphabet; empty if no sound of it is left."""
+        """espeak-ng's phonemes, mapped to the alphabet; empty if no sound remains."""
         from misaki.token import MToken
 
         try:
@@ -113,7 +117,7 @@ class Fallback:
         return " ".join(mapped.split()) if any(map(str.isalpha, mapped)) else ""
 
     def _letter(self, character: str) -> str:
-        """How a letter or digit is called: known ones by the lexicon, those of other scripts by Unicode."""
+        """Phonemes of a letter's or digit's name, from misaki's lexicon or (other scripts) from the Unicode name."""
         if named := _NAMED_LETTER.search(unicodedata.name(character, "")):
             name = named[1]
             phonemes, _ = self._lexicon.lookup(name if len(name) == 1 else name.lower(), None, None, None)
@@ -124,7 +128,9 @@ class Fallback:
 
 
 class _ByScript:
-    """phonemizer's interface towards misaki: the voice of English, or that of the script the text is written in."""
+    """Backend with phonemizer's interface for misaki: reads English with the given voice, other scripts with a voice of
+    theirs.
+    """
 
     def __init__(self, voice: str) -> None:
         self._voice = voice

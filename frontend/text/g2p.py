@@ -1,4 +1,4 @@
-"""Grapheme to phoneme: sentences in, words with phonemes of misaki's alphabet out."""
+"""Grapheme to phoneme for all languages: sentences in, words with phonemes of misaki's alphabet out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frontend.text.phoneme_cache import PhonemeCache
 from frontend.text.word import Source, Word
 
 _RULES = 2
-"""Raise it whenever a change in this folder gives the same text other phonemes."""
+"""Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
 
 _ENGLISH = frozenset(("en-us", "en-gb"))
 _EAST_ASIAN = frozenset(("ja", "cmn"))
@@ -24,34 +24,38 @@ class _Language(Protocol):
 
 
 class G2P:
-    """Pronounces sentences, each language's data loaded when it is first asked for. Thread-safe."""
+    """Pronounces sentences; each language's data is loaded at its first use. Thread-safe."""
 
     def __init__(self, cache_bytes: int = 8 << 20, pronounced: Callable[[str], None] | None = None) -> None:
-        """Costs nothing.
+        """Load nothing yet.
 
         Args:
-            cache_bytes: bound of `cache.bytes`; 0 for no cache.
-            pronounced: called with what `fallbacks` counts, by the thread that reads.
+            cache_bytes: limit of `cache.bytes`; 0 disables the cache.
+            pronounced: callback for each word that `fallbacks` counts, with the same key; runs in the calling thread.
         """
         self.cache = PhonemeCache(cache_bytes)
         self.fallbacks: Counter[str] = Counter()
-        """Words pronounced, by the `Source` value of their weakest part; cached sentences aren't counted again."""
+        """Words pronounced, by the `Source` value of their least reliable part; words from the cache aren't counted
+        again.
+        """
         self._languages: dict[str, _Language] = {}
         self._lock = threading.RLock()
         self._version = ""
-        """Empty until it is first read."""
+        """Value of `version`; empty until its first use."""
         self._pronounced = pronounced or (lambda _: None)
 
     @property
     def version(self) -> str:
-        """Changes when the phonemes of the same text may change. Loads espeak-ng when first read."""
-        # misaki is imported with a stand-in for spaCy: while another thread does that, spaCy can't be looked up.
+        """Version of the pronunciation, which changes when the same text may get other phonemes. The first use loads
+        espeak-ng.
+        """
+        # Another thread may be importing misaki with a stand-in for spaCy; until that ends, spaCy can't be looked up.
         with self._lock:
             self._version = self._version or _version()
             return self._version
 
     def load(self, language: str) -> None:
-        """Load a language's data now, so that its first sentence doesn't wait for that.
+        """Load a language's data now, so that its first sentence doesn't wait for it.
 
         Raises:
             ValueError: no such language.
@@ -60,9 +64,9 @@ class G2P:
             self._language(language)
 
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
-        """One word for each of `sentence.split()`, in order.
+        """Pronounced words, one for each of `sentence.split()`, in order.
 
-        Never fails on a text: what can't be pronounced has no phonemes and `Source.NONE`.
+        No text raises an error: a word that can't be pronounced has no phonemes and `Source.NONE`.
 
         Args:
             language: one of `frontend.text.espeak.VOICES`.

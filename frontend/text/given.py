@@ -1,4 +1,4 @@
-"""Words whose pronunciation is given, by markup or by the user's lexicon: they are said so whatever G2P would do."""
+"""Pronunciations given by markup or by the user's lexicon, which take precedence over grapheme to phoneme."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from frontend.text.punctuation import MARKS
 from frontend.text.word import Source, Word
 
 Say = Callable[[str], Sequence[Word]]
-"""Pronounces words with spaces between them, one for each."""
+"""Function that pronounces words separated by spaces, and returns one `Word` for each."""
 
 
 class Given:
-    """The given pronunciations of one text in one language. Asked for its words in their order."""
+    """Given pronunciations of one text in one language. Callers must ask for the text's words in order."""
 
     def __init__(self, marked: Marked, lexicon: Lexicon, language: str) -> None:
         self._text = marked.text
@@ -26,26 +26,29 @@ class Given:
         self._pronunciations = [each for each in marked.annotations if isinstance(each, Pronunciation)]
         self._starts = [each.start for each in self._pronunciations]
         self._said: Pronunciation | None = None
-        """The last one that was said: what else it covers was said with its first word."""
+        """Last markup pronunciation that was used: the first word it covers got all its phonemes, so later words get
+        none.
+        """
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """True if markup or the lexicon gives any pronunciation."""
         return bool(self._pronunciations or len(self._lexicon))
 
     def keeps(self, word: str, start: int, end: int) -> bool:
-        """Whether a written word has such a pronunciation, and so isn't normalised.
+        """True if a written word has a given pronunciation, and so is not normalised.
 
         Args:
-            start, end: its span of the text.
+            start, end: the word's span of the text, in characters.
         """
         return bool(self._over(start, end)) or self._lexicon.find(word, self._language) is not None
 
     def covers_both(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
-        """Whether one pronunciation by markup covers some of two spans of the text."""
+        """True if one markup pronunciation overlaps two spans of the text."""
         return any(each in self._over(*other) for each in self._over(*one) if each.phonemes)
 
     def words(self, tokens: Sequence[str], origins: Sequence[tuple[int, int]], say: Say) -> tuple[Word, ...]:
-        """The tokens' words, one for each; what isn't given is said by `say`, which is given all of the context.
+        """Words with phonemes, one for each token. Tokens without a given pronunciation are pronounced by `say`, which
+        gets the whole sentence as context.
 
         Args:
             origins: the span of the text that each token stands for.
@@ -59,7 +62,7 @@ class Given:
         spoken = iter(say(" ".join(context)))
         words: list[Word] = []
         holder: int | None = None
-        """The word that has the phonemes of the last pronunciation by markup."""
+        """Index of the word that holds the phonemes of the last markup pronunciation."""
         for token, origin, each, put in zip(tokens, origins, found, context, strict=True):
             parts = [next(spoken) for _ in put.split()]
             over = [given for given in self._over(*origin) if given.phonemes]
@@ -67,7 +70,7 @@ class Given:
                 goes_on = over == [self._said]
                 phonemes = self._by_markup(token, origin, over, say)
                 if goes_on and holder is not None:
-                    # Marks after several words that are said as one follow it.
+                    # Punctuation after several words with one pronunciation belongs to the word that holds it.
                     words[holder] = replace(words[holder], phonemes=words[holder].phonemes + phonemes)
                     phonemes = ""
                 else:
@@ -84,7 +87,9 @@ class Given:
         return tuple(words)
 
     def respelled(self, tokens: Sequence[str]) -> tuple[Word, ...]:
-        """The tokens for an engine that speaks text: those that the lexicon respells as it does."""
+        """Words for an engine that takes text instead of phonemes; the lexicon's respellings replace tokens that have
+        one.
+        """
         found = map(self._found, tokens)
         return tuple(
             Word(token, _respelled(token, each), Source.USER)
@@ -97,7 +102,7 @@ class Given:
         return self._lexicon.find(token, self._language)
 
     def _over(self, start: int, end: int) -> list[Pronunciation]:
-        """The pronunciations that cover some of a span."""
+        """Markup pronunciations that overlap a span."""
         first = max(0, bisect_right(self._starts, start) - 1)
         last = bisect_right(self._starts, max(start, end - 1))
         return [each for each in self._pronunciations[first:last] if each.end > start]
@@ -109,7 +114,7 @@ class Given:
             piece = self._text[max(each.start, origin[0]) : min(each.end, origin[1])]
             start = token.find(piece, place)
             if start < 0:
-                # Its markup as Markdown went; signs at its edges are not of the word.
+                # Markdown's own rules have changed the token; signs at its edges are outside the word.
                 start, end = _core(token, place)
             else:
                 end = start + len(piece)
@@ -133,7 +138,9 @@ def _core(token: str, place: int) -> tuple[int, int]:
 
 
 def _edge(text: str, say: Say, closing: bool = False) -> str:
-    """What stands in a token beside the word: marks as the model knows them, letters as they are pronounced."""
+    """Phonemes of a token's text before or after the word: punctuation marks as the model knows them, letters
+    pronounced.
+    """
     if any(map(str.isalnum, text)):
         return "".join(word.phonemes for word in say(text))
     return "".join("”" if character == '"' and closing else _MARKS.get(character, "") for character in text)

@@ -1,7 +1,9 @@
-"""Words whose sound hangs on more than noun or verb: each has a rule of its own, after general tagging.
+"""Rules for heteronyms, words with one spelling and several pronunciations, that general part-of-speech tagging gets
+wrong.
 
-Tags are what misaki's dictionaries look for: `use` is a noun with an s, `close` an adjective with an s, `read` with a
-short e as VBD, VBN or JJ. A present tense is always VB, never VBP: their entries for VBP are those of the past.
+A rule returns the tag under which misaki's dictionaries hold the pronunciation: `use` is a noun with an s sound,
+`close` an adjective with an s sound, `read` with a short e is VBD, VBN or JJ. A present tense is always VB, never VBP:
+the dictionaries' entries for VBP are past tenses.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ def _words(listed: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A word's surroundings, lower case; empty strings at the sentence's edges and beyond punctuation."""
+    """Context of a word, in lower case; empty strings beyond the sentence's edges and beyond punctuation."""
 
     second_before: str
     before: str
@@ -26,11 +28,11 @@ class Context:
     second_after: str
     tag_before: str
     tag: str
-    """What the word is by general rules."""
+    """Penn tag of the word by the general rules."""
     text: frozenset[str]
-    """All words of the sentence."""
+    """Set of all the sentence's words."""
     past: bool
-    """Whether what was said before is in the past tense."""
+    """True if the sentence so far is in the past tense."""
 
 
 _TINY_THINGS = _words(
@@ -91,7 +93,7 @@ def _used(c: Context) -> str:
     if c.after != "to":
         return "JJ" if c.tag_before == "DT" else "VBN"
     if c.before in known.BE:
-        # "is used to cut" is passive; "are used to noise", "to cutting" is a habit.
+        # "is used to cut" is passive; "are used to noise" and "are used to cutting" are habits.
         habitual = (
             c.second_before in known.PRONOUNS | known.PLURALS
             or c.before not in ("is", "are", "was", "were", "be", "been", "being")
@@ -111,7 +113,7 @@ def _invalid(c: Context) -> str:
 
 
 def _that(c: Context) -> str:
-    """Stressed where it points at something, not where it begins a clause."""
+    """Tag of "that": stressed as a demonstrative, unstressed as a conjunction."""
     if c.before in ("so", "such", "now", "given", "provided", "except") and c.after:
         return "IN"
     points = c.tag_before in ("VB", "VBD", "VBZ", "VBN") and c.before not in _SAYING
@@ -160,7 +162,7 @@ def _reject(c: Context) -> str:
 
 
 def _in(c: Context) -> str:
-    """The adverb of "came in late" is stressed, the preposition isn't."""
+    """Tag of "in": the adverb of "came in late" is stressed, the preposition is not."""
     follows_verb = c.tag_before.startswith("VB") or c.before in ("him", "her", "them", "me", "us", "it")
     return "RP" if follows_verb and c.after in _AFTER_PARTICLE else "IN"
 

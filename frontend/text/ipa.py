@@ -1,4 +1,4 @@
-"""IPA as people and dictionaries write it, in misaki's alphabet, which is the model's."""
+"""Conversion of IPA, as people and dictionaries write it, into misaki's alphabet, which is the model's."""
 
 from __future__ import annotations
 
@@ -13,26 +13,31 @@ from frontend.text.nearest_phoneme import NEAREST
 ALPHABET = frozenset(
     "AIOQSTWYabcdefhijklmnopqrstuvwxyzæçðøŋœɐɑɒɔɕɖəɚɛɜɟɡɣɤɥɨɪɯɰɲɳɴɸɹɻɽɾʁʂʃʈʊʋʌʎʒʔʝʣʤʥʦʧʨʰʲˈˌː\u0303βθχᵊᵝᵻ→↓↗↘ꭧ"
 )
-"""Every sound and accent that Kokoro v1.0 knows (`config.json` of its release); a language uses some of them."""
+"""All sounds and accents that Kokoro v1.0 knows (`config.json` of its release); each language uses some of them."""
 
 _VOWELS = "aeiouyæœøɐɑɒɔəɚɛɜɝɞɘɤɪɨɯʉʊʌɶɵᵻᵊAIOWYQ"
 _LATE_STRESS = re.compile(rf"([ˈˌ])([^{_VOWELS}\sˈˌ]+)(?=[{_VOWELS}])")
-"""Dictionaries mark a stressed syllable before its first consonant, espeak-ng and misaki before its vowel."""
+"""Stress mark before consonants, to be moved: dictionaries mark a stressed syllable before its first consonant,
+espeak-ng and misaki before its vowel.
+"""
 
 _ASCII = str.maketrans({"'": "ˈ", "’": "ˈ", ":": "ː", "g": "ɡ", "^": "", ".": "", "‿": "", "͜": "͡", "ʍ": "w"})
 _TIE = "͡"
 _JOINED = ("aɪ", "aʊ", "eɪ", "oʊ", "əʊ", "ɔɪ", "tʃ", "dʒ", "ts", "dz")
-"""Written with or without a tie: one sound to misaki, whose map of espeak-ng's alphabet ties them with ^."""
+"""Sounds of two letters, written with or without a tie; misaki's map of espeak-ng's alphabet expects them tied with ^.
+"""
 
 _ENGLISH = {
     "en-us": (("ə^ʊ", "o^ʊ"), ("ɛə", "ɛ"), ("eə", "ɛ"), ("t^s", "ts"), ("d^z", "dz"), ("e^ɪ", "A"), ("e", "ɛ")),
     "en-gb": (("o^ʊ", "ə^ʊ"), ("ɛə", "ɛː"), ("eə", "ɛː"), ("t^s", "ts"), ("d^z", "dz"), ("e^ɪ", "A"), ("e", "ɛ")),
 }
-"""Dictionaries' e is that of "bed"; to espeak-ng, and so to misaki's map, it is half of the one in "day"."""
+"""Replacements that turn dictionaries' IPA into espeak-ng's. Dictionaries' e is the vowel of "bed"; in espeak-ng's
+alphabet, and so in misaki's map, e is the first half of the vowel of "day".
+"""
 
 
 class UnknownSymbols(ValueError):
-    """IPA with symbols that the language's voices have no sound for, or without any sound."""
+    """Error for IPA with symbols that the language's voices have no sound for, or without any sound."""
 
     def __init__(self, ipa: str, symbols: str) -> None:
         self.symbols = symbols
@@ -42,22 +47,22 @@ class UnknownSymbols(ValueError):
 
 
 class _Echo:
-    """phonemizer's interface towards misaki: the text is phonemes already."""
+    """Backend with phonemizer's interface for misaki that returns its texts, which are phonemes already."""
 
     def phonemize(self, texts: list[str]) -> list[str]:
         return texts
 
 
 def from_ipa(ipa: str, language: str) -> str:
-    """Phonemes of misaki's alphabet. What is in that alphabet already stays as it is.
+    """Phonemes of misaki's alphabet for IPA. Symbols that are in misaki's alphabet already stay unchanged.
 
-    A sound that the language lacks becomes its nearest (English only); marks that only shade a sound are left out.
+    In English, a sound that the language lacks becomes its nearest one. Marks that only shade a sound are left out.
 
     Args:
-        ipa: in slashes, square brackets, or neither. Ties and syllable dots may be there or not.
+        ipa: IPA in slashes, square brackets, or neither. Ties and syllable dots are optional.
 
     Raises:
-        UnknownSymbols: a letter has no counterpart, or nothing in it sounds.
+        UnknownSymbols: a letter has no counterpart, or no symbol sounds.
     """
     text = unicodedata.normalize("NFC", ipa.strip().strip("/[]")).translate(_ASCII)
     for joined in _JOINED:
@@ -92,14 +97,14 @@ def _to_english(text: str, language: str) -> str:
 
 
 def misakis_alphabet(ipa: str, language: str) -> str:
-    """Phonemes of espeak-ng's alphabet (ties are `espeak.TIE`) in misaki's, by misaki's own map for the language."""
+    """Phonemes of misaki's alphabet for espeak-ng's IPA (tied with `espeak.TIE`), by misaki's own language map."""
     found: str = _misaki(language)(ipa)[0]
     return found
 
 
 @lru_cache
 def _misaki(language: str) -> Any:
-    """misaki's map from espeak-ng's alphabet to its own, without espeak-ng."""
+    """misaki's map from espeak-ng's alphabet to its own, which runs without espeak-ng."""
     espeak = misaki_espeak()
     mapper = espeak.EspeakFallback(british=language == "en-gb") if language in _ENGLISH else espeak.EspeakG2P(language)
     mapper.backend = _Echo()

@@ -1,4 +1,4 @@
-"""Which language a request is spoken in: the one it names, else the one its voice was made for."""
+"""Language of a request: the language it names, else the language its voice was made for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shm.messages import Voice
 
 DEFAULT = "en-us"
 
-# Kokoro's first letter of a voice, by the language code that espeak and `shm.messages.SegmentOrder` use for it.
+# Language codes (espeak-ng's, which `shm.messages.SegmentOrder` uses) by the first letter of Kokoro's voice names.
 _LETTERS = {
     "a": "en-us",
     "b": "en-gb",
@@ -27,7 +27,7 @@ _VOICE_NAME = re.compile(f"([{''.join(_LETTERS)}])[fm]_")
 
 
 class UnknownLanguage(ValueError):
-    """The request names a language that no voice speaks. The message lists those that are accepted."""
+    """Error for a request that names a language without a voice. Its message lists the accepted codes."""
 
     def __init__(self, lang: str) -> None:
         super().__init__(
@@ -37,13 +37,13 @@ class UnknownLanguage(ValueError):
 
 
 def language_of(voice: Voice, lang: str | None = None) -> str:
-    """Language code as espeak names it: `lang`'s if given, else that of the blend's heaviest voice.
+    """Language code as espeak-ng names it: that of `lang` if given, else that of the blend's heaviest voice.
 
-    A region or script that is not known is left out, as in RFC 4647's lookup: `es-MX` is `es`, `en-AU` is `en`.
-    A voice that isn't named in Kokoro's way (`af_heart`) speaks American English.
+    Unknown regions and scripts are ignored, as in RFC 4647's lookup: `es-MX` is `es`, `en-AU` is `en`. A voice without
+    a name in Kokoro's form (`af_heart`) speaks American English.
 
     Raises:
-        UnknownLanguage: `lang` is given and isn't known.
+        UnknownLanguage: `lang` is given and is unknown.
     """
     if lang is not None and lang.strip():
         return _code(lang)
@@ -56,7 +56,7 @@ def _code(lang: str) -> str:
     tag = lang.strip().lower().replace("_", "-")
     while tag not in _CODES:
         tag, separator, _ = tag.rpartition("-")
-        # A lone letter is Kokoro's only by itself: in a tag it says something else (`a-x`, `i-klingon`).
+        # Kokoro's one-letter codes count only alone: in a longer tag a letter has another meaning (`a-x`, `i-klingon`).
         if not separator or tag in _LETTERS:
             raise UnknownLanguage(lang)
     return _CODES[tag]

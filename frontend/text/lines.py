@@ -1,4 +1,6 @@
-"""Which newlines end a sentence: paragraphs, list lines and short lines do, lines wrapped to a width do not."""
+"""Line breaks that end a sentence: breaks of paragraphs, list lines and short lines do, breaks that wrap prose to a
+width do not.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,20 @@ LIST_MARKER = re.compile(
     r"(?:(?:[•⁃‣] ?)?\d{1,3}\.?\)|[•⁃‣] ?\d{1,3}\.|[a-h]\.(?= [A-Z])"
     r"|[-*+•⁃‣◦▪·–—]|\(?(?:\d{1,3}(?:\.\d{1,3})*[.)]|\d{1,3}(?:\.\d{1,3})+|[A-Za-z]\)|[ivxIVX]{2,4}\))) "
 )
-"""What begins a line of a list or a numbered heading."""
+"""Pattern of a marker that begins a list line or a numbered heading."""
 
 _NARROW = 40
-"""Characters. Nobody wraps prose to less: a paragraph of shorter lines is a list, a poem or an address."""
+"""Line length in characters under which lines are not wrapped prose: a paragraph of shorter lines is a list, a poem or
+an address.
+"""
 
 _CARRIES_ON = (",", "،", "、", "，")
 
 
 def stretches(text: str) -> Iterator[str]:
-    """The text's stretches between newlines that end a sentence, each on one line; sanitised text in.
+    """Stretches of a sanitised text between the newlines that end a sentence, each stretch on one line.
 
-    Lazy by paragraph.
+    The iterator is lazy by paragraph.
     """
     start = 0
     while start < len(text):
@@ -32,10 +36,10 @@ def stretches(text: str) -> Iterator[str]:
 
 
 def _unwrapped(lines: list[str]) -> Iterator[str]:
-    """Joins a paragraph's wrapped lines.
+    """Join a paragraph's wrapped lines.
 
-    Wrapping fills lines: a newline was made by hand where the next line's first word would still have fitted. The
-    longest line always looks full, so among several it proves nothing unless a second one does.
+    Wrapping fills lines: a newline was typed by hand if the next line's first word would still have fitted. The longest
+    line always looks full, so among several lines it proves wrapping only if a second line is full too.
     """
     lines = [line for line in lines if line]
     longest = max(map(len, lines), default=0)

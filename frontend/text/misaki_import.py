@@ -1,7 +1,7 @@
-"""Imports misaki's modules without the packages that they name at their top but that we don't call.
+"""Imports misaki's modules without their unused top-level imports.
 
-spaCy costs 2 to 4 seconds and over 500 MB; phonemizer 0.3 seconds and 29 MB, and it leaves temporary files
-(see `frontend.text.espeak`). While misaki's module is imported, small modules stand in for them.
+spaCy takes 2 to 4 seconds and over 500 MB to import; phonemizer takes 0.3 seconds and 29 MB, and leaves temporary files
+(`frontend.text.espeak`). Small stand-in modules replace them during the import of misaki's module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _lock = threading.Lock()
 
 
 class _Wrapper:
-    """phonemizer's global settings, which `Backend` has no use for."""
+    """Stand-in for phonemizer's global settings, which `Backend` doesn't use."""
 
     @staticmethod
     def set_library(path: str) -> None:
@@ -31,12 +31,12 @@ class _Wrapper:
 
 
 def misaki_en() -> Any:
-    """`misaki.en`, whose `G2P.__init__` and `G2P.tokenize`, the users of spaCy, are ours to override."""
+    """`misaki.en`, imported without spaCy; callers must override `G2P.__init__` and `G2P.tokenize`, which use it."""
     return _imported("misaki.en", {"spacy": {}})
 
 
 def misaki_espeak() -> Any:
-    """`misaki.espeak`, with `frontend.text.espeak.Backend` for phonemizer's."""
+    """`misaki.espeak`, with `frontend.text.espeak.Backend` in place of phonemizer's backend."""
     return _imported(
         "misaki.espeak",
         {

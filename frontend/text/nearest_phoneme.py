@@ -1,4 +1,4 @@
-"""The nearest English sound to one that English doesn't have, for names of other languages in English text."""
+"""Nearest English sound for each sound that English lacks, for foreign names in English text."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ NEAREST = {
     "en-us": _BOTH | _table("a=ɑ ɒ=ɑ ɚ=əɹ ɝ=ɜɹ Q=O"),
     "en-gb": _BOTH | _table("ɚ=ə ɝ=ɜː ᵻ=ɪ T=t ɾ=t O=Q"),
 }
-"""By language, phoneme by phoneme: used where misaki's own map from espeak's alphabet says nothing."""
+"""Replacements of single phonemes by language, used after misaki's own map from espeak-ng's alphabet."""

@@ -1,4 +1,4 @@
-"""A sentence's units where markup asks for another pace or for pauses."""
+"""Units of a sentence in which markup asks for another speaking rate or for pauses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAUSING = tuple(",;:!?…)]—–、，；：。！？।")
 
 @dataclass(slots=True)
 class _Stretch:
-    """Words of one pace, some of which sound."""
+    """Words of one speaking rate, at least one of which sounds."""
 
     start: int
     end: int
@@ -35,10 +35,10 @@ def paced_units(
     end: Cut,
     language: str,
 ) -> Sentence:
-    """`units_of` with rates and pauses: no unit has words of two paces, or on both sides of a pause.
+    """`units_of` with rates and pauses: no unit mixes words of two rates, or words from both sides of a pause.
 
-    What is silent goes with the words before it, as does its pause; before the first word that sounds, with that, and
-    a pause there is left out.
+    Silent words, and a pause after them, join the unit of the words before them. Silent words before the first word
+    that sounds join that word's unit, and a pause among them is dropped.
 
     Args:
         origins: the span of the text that each word stands for.

@@ -1,4 +1,4 @@
-"""Pronounced sentences, kept until their bytes are needed for newer ones."""
+"""Cache of pronounced sentences with a limit in bytes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from collections import OrderedDict
 from frontend.text.word import Word
 
 Key = tuple[str, str, str]
-"""Sentence, language, version of the rules."""
+"""Cache key: sentence, language, version of the pronunciation rules."""
 
 _ENTRY_OVERHEAD = 400
-"""Bytes: the dictionary's slot, the ordering's link and the key's tuple (measured with tracemalloc: 330 to 400)."""
+"""Overhead of an entry in bytes: the dictionary's slot, the ordering's link and the key's tuple (measured with
+tracemalloc: 330 to 400).
+"""
 
 
 class PhonemeCache:
-    """Least recently used goes first. Safe to use from several threads."""
+    """Least-recently-used cache of pronounced sentences. Thread-safe."""
 
     def __init__(self, limit_bytes: int) -> None:
         """Args:
-        limit_bytes: bound of `bytes`; 0 keeps nothing.
+        limit_bytes: limit of `bytes`; 0 keeps no entry.
         """
         self._limit = limit_bytes
         self._entries: OrderedDict[Key, tuple[tuple[Word, ...], int]] = OrderedDict()
@@ -28,7 +30,7 @@ class PhonemeCache:
         self.hits = 0
         self.misses = 0
         self.bytes = 0
-        """What the entries take: `sys.getsizeof` of each string, word and tuple, and `_ENTRY_OVERHEAD`."""
+        """Size of all entries in bytes: `sys.getsizeof` of each string, word and tuple, plus `_ENTRY_OVERHEAD`."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -44,7 +46,7 @@ class PhonemeCache:
             return entry[0]
 
     def put(self, key: Key, words: tuple[Word, ...]) -> None:
-        """Keep it, unless it alone is over the bound."""
+        """Store a sentence's words, unless their size alone exceeds the limit."""
         size = size_of(key, words)
         with self._lock:
             if former := self._entries.pop(key, None):
@@ -59,6 +61,6 @@ class PhonemeCache:
 
 
 def size_of(key: Key, words: tuple[Word, ...]) -> int:
-    """Bytes that an entry takes; the language and version strings are shared between entries and not counted."""
+    """Size of an entry in bytes; the language and version strings are shared between entries and not counted."""
     held = sum(sys.getsizeof(word) + sys.getsizeof(word.text) + sys.getsizeof(word.phonemes) for word in words)
     return _ENTRY_OVERHEAD + sys.getsizeof(key[0]) + sys.getsizeof(words) + held

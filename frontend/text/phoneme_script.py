@@ -1,4 +1,4 @@
-"""Phonemes that a client sends in place of a text: as sentences of units, without grapheme to phoneme."""
+"""Sentences of units from phonemes that a client sends in place of a text, without grapheme to phoneme."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ _SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[”)\"]*(?=\s)|$)", re.DOTALL)
 
 
 def unknown_phonemes(script: str, notation: Notation) -> str:
-    """The symbols that the model doesn't know, each once, as they come; white space parts words."""
+    """Symbols that the model doesn't know, each once, in order of appearance; white space separates words and is
+    allowed.
+    """
     return "".join(
         symbol for symbol in dict.fromkeys(script) if symbol not in notation.vocabulary and not symbol.isspace()
     )
 
 
 def phoneme_sentences(script: str, notation: Notation) -> Iterator[Sentence]:
-    """A script's sentences, every symbol of it in one of them; none if nothing in it sounds. Takes linear time.
+    """Sentences of a phoneme script, each symbol in one of them; no sentence if no symbol sounds. Takes linear time.
 
-    A sentence ends at . ! ? or … before white space, a paragraph at a blank line. What is silent between two sentences
-    goes with the former.
+    A sentence ends at . ! ? or … before white space, a paragraph at a blank line. Silent text between two sentences
+    belongs to the earlier one.
 
     Args:
-        script: of any length, in the model's own alphabet: symbols that it doesn't know are left out.
+        script: phonemes of the model's own alphabet, of any length; symbols that the model doesn't know are left out.
     """
     words: list[Word] = []
     ready: Cut | None = None
@@ -47,7 +49,7 @@ def phoneme_sentences(script: str, notation: Notation) -> Iterator[Sentence]:
 
 
 def _parts(script: str, limit: int) -> Iterator[tuple[list[str], Cut]]:
-    """Sentences' words, and what they end at; an endless sentence in parts."""
+    """Words of each sentence, with the kind of cut at their end; a sentence over the limit comes in several parts."""
     for paragraph in _PARAGRAPH.split(script):
         found = [" ".join(match[0].split()) for match in _SENTENCE.finditer(paragraph)]
         for place, sentence in enumerate(found, 1):

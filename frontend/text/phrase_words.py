@@ -1,4 +1,6 @@
-"""Words before which a phrase ends, and words that belong to the one after them. Closed classes, so short lists do."""
+"""Function words that begin a phrase, and words that belong to the word after them. Both are closed classes, so short
+lists suffice.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ def _words(listed: str) -> frozenset[str]:
 
 
 _PARTICLES = _words("up down out off than as like per via besides")
-"""They belong to what stands before them as often as not: turn off, more than."""
+"""Particles that belong to the word before them as often as not ("turn off", "more than"), so they begin no phrase."""
 
 _OPENERS = "([{（［｛“«「『"
 _AROUND = "\"'“”‘’«»()[]{}*_¿¡.,;:!?…—-"
@@ -41,7 +43,7 @@ _PHRASE_BEGINS = {
     ),
     "hi": _words("और या लेकिन मगर परंतु किंतु कि क्योंकि इसलिए ताकि जो जिसने जिसे जिसका जिसकी जिसके जब जहाँ जैसे अगर यदि तो"),
 }
-"""Conjunctions, prepositions, relative pronouns."""
+"""Words that begin a phrase, by language: conjunctions, prepositions, relative pronouns."""
 
 _ARTICLES = {
     "en": word_classes.POSSESSIVES | _words("the a an this these those every each no"),
@@ -51,22 +53,24 @@ _ARTICLES = {
     "pt": _words("o a os as um uma uns umas meu minha seu sua este esta esse essa cada"),
     "hi": frozenset[str](),
 }
-"""They open what follows them, like the words that begin phrases; Hindi's follow what they belong to."""
+"""Articles and determiners by language, which belong to the word after them, as words that begin phrases do. Hindi's
+postpositions belong to the word before them, so Hindi has no list.
+"""
 
 _CLINGING = {code: words | _PHRASE_BEGINS[code] for code, words in _ARTICLES.items() if code != "hi"}
 
 
 def begins_phrase(word: str, language: str) -> bool:
-    """Whether a phrase ends before the word.
+    """True if a phrase begins with the word.
 
     Args:
-        language: a code of `frontend.text.espeak.VOICES`; phrases of Japanese and Chinese aren't told.
+        language: a code of `frontend.text.espeak.VOICES`; Japanese and Chinese have no word lists, so no phrases.
     """
     return word[:1] in _OPENERS or _is_one_of(word, _PHRASE_BEGINS, language)
 
 
 def clings(word: str, language: str) -> bool:
-    """Whether the word is one with what follows it: nobody pauses after "of the"."""
+    """True if the word belongs to the word after it: speakers don't pause after "of the"."""
     return _is_one_of(word, _CLINGING, language)
 
 

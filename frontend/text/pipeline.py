@@ -1,4 +1,4 @@
-"""From a request's text to sentences of units: sanitise, normalise, pronounce; a sentence at a time."""
+"""Text pipeline that sanitises, normalises and pronounces a request's text, and returns sentences of units."""
 
 from __future__ import annotations
 
@@ -21,32 +21,34 @@ from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import Source, Word
 
 _PASSAGE = 2
-"""Characters of a sentence that are pronounced at once, in parts of an engine's limit.
+"""Most characters that are pronounced at once, as a multiple of the engine's limit.
 
-A sentence without an end must not keep its first words from being spoken.
+The limit lets the first words of an endless sentence be spoken before its end.
 """
 
 _BLANK_LINE = re.compile(r"(?:[^\w\n]|_)*(?:\n(?:[^\w\n]|_)+)*\n\n")
-"""After a sentence: nothing of a word until its paragraph ends."""
+"""Text after a sentence without a word before its paragraph's end."""
 
 _LETTERS = {"hi": "\u0904-\u0939", "ja": "\u3041-\u30fa\u4e00-\u9fff", "cmn": "\u4e00-\u9fff"}
 _SOUNDS = {language: re.compile(rf"<[^<>]*>|[0-9A-Za-z{_LETTERS.get(language, '')}]") for language in ("", *_LETTERS)}
-"""By language, letters that are sure to be pronounced; not those of a tag, which is not said."""
+"""Patterns of letters that are sure to be pronounced, by language. A tag is matched as a whole, since its letters are
+silent.
+"""
 
 _LOOK_AHEAD = 400
-"""Characters after a sentence in which such a letter is looked for, or its paragraph's end."""
+"""Characters after a sentence that are searched for such a letter, or for the paragraph's end."""
 
 
 class Pronouncer(Protocol):
-    """What is needed of `frontend.text.g2p.G2P`."""
+    """Interface of `frontend.text.g2p.G2P` that the pipeline uses."""
 
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
-        """One word for each token between spaces."""
+        """Pronounced words, one for each token between spaces."""
         ...
 
 
 class TextPipeline:
-    """Makes sentences of units, and counts what it could not have spoken."""
+    """Converts texts to sentences of units, and counts characters and phonemes that could not be spoken."""
 
     def __init__(
         self,
@@ -56,28 +58,28 @@ class TextPipeline:
         pauses: Pauses | None = None,
     ) -> None:
         """Args:
-        normalization: which rules rewrite English; by default those that are on by default.
-        lexicon: the user's pronunciations as they are now; asked once for each text.
-        pauses: after headings, items and paragraphs.
+        normalization: switches of the normalisation rules; by default those that are on by default.
+        lexicon: callback that returns the user's current pronunciations; called once for each text.
+        pauses: silence after headings, items and paragraphs.
         """
         self._g2p = g2p
         self._normalization = normalization or Normalization()
         self._lexicon = lexicon
         self._pauses = pauses or Pauses()
         self.unpronounceable: Counter[str] = Counter()
-        """Characters of words for which there was no sound; not punctuation."""
+        """Characters of words that got no sound, punctuation excluded, with their counts."""
         self.dropped: Counter[str] = Counter()
-        """Phonemes that were not in the engine's vocabulary."""
+        """Phonemes outside the engine's vocabulary, with their counts."""
 
     def sentences(
         self, text: str | Marked, language: str, notation: Notation, speed: float = 1.0
     ) -> Iterator[Sentence]:
-        """The text's sentences, in order, each of its words in one of them; none if nothing in it can be pronounced.
+        """Sentences of the text in order, each word in one of them; no sentence if nothing can be pronounced.
 
-        Lazy: a sentence is there as soon as it is pronounced. What can't be pronounced between two (a row of
-        asterisks) goes with the latter, and after the last one with that: the next sentence is pronounced ahead only
-        where none of the next characters is sure to sound. If what was sure has no sound for this engine after all,
-        and nothing follows, then it is in no unit; it is counted like the rest.
+        The iterator is lazy: a sentence is yielded as soon as it is pronounced. Silent text between two sentences (a
+        row of asterisks) joins the later one, and after the last sentence the last one. The next sentence is pronounced
+        ahead only if none of the next `_LOOK_AHEAD` characters is sure to sound. If these characters have no sound for
+        this engine after all, and nothing follows, they are in no unit; they are counted like all others without sound.
         """
         marked = text if isinstance(text, Marked) else Marked.plain(text)
         lexicon = self._lexicon()
@@ -86,11 +88,11 @@ class TextPipeline:
             can_speak = True
             yield sentence
         if not can_speak and self._is_rewritten(marked, lexicon, language):
-            # Emoji or markup is all that there is to say.
+            # The text consists of emoji or markup only, which normalisation removes: read it unnormalised.
             yield from self._sentences(marked, lexicon, language, notation, Normalization.none(), speed)
 
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
-        """The text's words as they are pronounced, normalised, in order."""
+        """Normalised words of the text with their pronunciations, in order."""
         marked = text if isinstance(text, Marked) else Marked.plain(text)
         given = Given(marked, self._lexicon(), language)
         limit = _PASSAGE * notation.max_tokens
@@ -119,7 +121,7 @@ class TextPipeline:
         written: list[str] = []
         origins: list[tuple[int, int]] = []
         ready: Cut | None = None
-        """What the words end at, once some of them sound."""
+        """Kind of cut after the words; None until one of them sounds."""
 
         def units(end: Cut, last: bool = False) -> Sentence:
             spoken: Sequence[Word] = words
@@ -182,7 +184,7 @@ class TextPipeline:
 def _passages(
     clean: str, language: str, normalization: Normalization, given: Given, limit: int
 ) -> Iterator[tuple[Passage, list[str], list[tuple[int, int]], int]]:
-    """A text's passages; for each of their words what the user wrote for it and where, and where they end."""
+    """Passages of a text, each with its words as the user wrote them, the words' spans, and the passage's end."""
     for sentence in normalized_sentences(clean, language, normalization, given.keeps if given else None):
         said = sentence.text.split()
         taken = 0
@@ -202,9 +204,10 @@ def _passages(
 def _around_given(
     parts: Iterable[Passage], origin: Callable[[int], tuple[int, int]], given: Given
 ) -> Iterator[Passage]:
-    """The passages, without the borders that lie inside a given pronunciation.
+    """Passages joined where their border lies inside a given pronunciation.
 
-    Of what it covers only the first word has a sound: the others, and a pause that follows them, belong to that.
+    Only the first word that a given pronunciation covers has a sound; the other words, and a pause after them, belong
+    to the first word's passage.
     """
     held: list[Passage] = []
     for part in parts:
@@ -217,6 +220,6 @@ def _around_given(
 
 
 def _goes_on(clean: str, position: int, language: str) -> bool:
-    """Whether something after that is sure to be pronounced."""
+    """True if a character after `position` is sure to be pronounced."""
     sounds = _SOUNDS.get(language, _SOUNDS[""])
     return any(found[0][0] != "<" for found in sounds.finditer(clean, position, position + _LOOK_AHEAD))

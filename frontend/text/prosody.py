@@ -1,4 +1,4 @@
-"""Pauses and endings that the layout of a text asks for: after headings, items of lists and paragraphs."""
+"""Pauses and sentence endings that a text's layout calls for: after headings, list items and paragraphs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _QUOTED = re.compile(r"(?:> ?)+")
 _REST = re.compile(r"[^\w\n]*(?:</\w{1,10}>[^\w\n]*)*(?=\n|$)")
 _ENDS = tuple(".!?…:;,。！？、，；：।")
 _LONGEST_TITLE = 60
-"""Characters of a line without a full stop between blank lines that is taken for a heading."""
+"""Most characters of a line without a full stop, between blank lines, that counts as a heading."""
 
 
 class Place(StrEnum):
-    """Where in the layout a sentence ends."""
+    """Layout element that a sentence ends: a heading, a list item, or running text."""
 
     HEADING = "heading"
     ITEM = "item"
@@ -31,14 +31,16 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Seconds of silence at speed 1. None leaves a place to the joiner's own pauses."""
+    """Pauses after layout elements, in seconds at speed 1. None leaves the pause to the stream's joins
+    (`frontend.streams.joins`).
+    """
 
     heading: float | None = 0.9
     item: float | None = 0.5
     paragraph: float | None = None
 
     def after(self, place: Place, cut: Cut) -> float | None:
-        """The pause after a sentence."""
+        """Pause in seconds after a sentence; None if the layout sets none."""
         if place is Place.HEADING:
             return self.heading
         if place is Place.ITEM and cut is not Cut.PARAGRAPH:
@@ -47,7 +49,9 @@ class Pauses:
 
 
 def place_of(text: str, start: int, end: int) -> Place:
-    """Where the sentence of a sanitised text that covers `text[start:end]` ends. Takes time in its lines' lengths."""
+    """Layout element that ends with the sentence in `text[start:end]` of a sanitised text. The time is linear in the
+    length of its lines.
+    """
     rest = _REST.match(text, end)
     if rest is None:
         return Place.TEXT
@@ -65,7 +69,9 @@ def place_of(text: str, start: int, end: int) -> Place:
 
 
 def with_full_stop(words: Sequence[Word], notation: Notation) -> list[Word]:
-    """The words of a line that ends without a mark, with a full stop: its melody then falls, as a sentence's does."""
+    """Words of a line, with a full stop added if it ends without a mark: its intonation then falls, as a sentence's
+    does.
+    """
     found = list(words)
     if notation.speaks != "phonemes" or "." not in notation.vocabulary:
         return found
@@ -81,7 +87,7 @@ def with_full_stop(words: Sequence[Word], notation: Notation) -> list[Word]:
 
 
 def with_pause(sentence: Sentence, pause: float | None, speed: float) -> Sentence:
-    """The sentence with a pause after it, unless markup asks for one there already."""
+    """The sentence with a pause after it, unless markup sets one there already."""
     if pause is None or not sentence or sentence[-1].pause is not None:
         return sentence
     return (*sentence[:-1], replace(sentence[-1], pause=pause / speed))

@@ -1,4 +1,4 @@
-"""All languages' punctuation marks as misaki's alphabet knows them, and characters classed by what they do."""
+"""Punctuation marks of all languages as misaki's alphabet knows them, and character classes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _MARKS = {
 }
 
 MARKS = {written: mark for mark, all_written in _MARKS.items() for written in all_written}
-"""Each punctuation mark's counterpart in misaki's alphabet. The straight quote depends on where it stands."""
+"""Counterpart in misaki's alphabet for each punctuation mark. The straight quote is missing: its counterpart depends on
+its position.
+"""
 
 APOSTROPHES = "'’‘ʼ＇"
 HYPHENS = "-‐‑"
@@ -34,7 +36,7 @@ _JOINERS = "\u200c\u200d"
 
 @cache
 def kind(character: str) -> str:
-    """What a character does in a word, as one character itself.
+    """Class of a character within a word, as a single character.
 
     `a` is part of a word, `0` a digit, `'` an apostrophe, `-` a hyphen, `m` a mark with a counterpart in `MARKS`, `"`
     the straight quote, `$` a currency sign, `s` another sign that has a name, `x` silent (emoji and other pictures,
@@ -64,10 +66,10 @@ def kind(character: str) -> str:
 
 
 def _is_abbreviation(character: str) -> bool:
-    """Whether it is letters or digits in one character (㎏, ㈱)."""
+    """True for a single character that abbreviates letters or digits (㎏, ㈱)."""
     return unicodedata.normalize("NFKC", character) != character
 
 
 def kinds(text: str) -> str:
-    """The kinds of a text's characters, in a string as long as the text."""
+    """Classes (`kind`) of a text's characters, in a string as long as the text."""
     return "".join(map(kind, text))

@@ -1,4 +1,4 @@
-"""Takes out of a text what is there for the eye or the machine, and keeps everything that can be heard."""
+"""Sanitiser that removes characters for display or machines from a text, and keeps every audible one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 
 _JOINERS = "\u200c\u200d"
 
-# Scripts whose letters change shape, and words their meaning, with a (non-)joiner: Unicode, chapters 9, 12, 13 and 16.
+# A (non-)joiner changes letters' shape and words' meaning in these scripts: Unicode, chapters 9, 12, 13 and 16.
 _JOINING = "\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\ufb50-\ufdff\ufe70-\ufefc"
 
 _JOINER_ELSEWHERE = re.compile(f"[{_JOINERS}](?:(?![{_JOINING}])|(?<![{_JOINING}].))")
@@ -20,18 +20,22 @@ _SPACES = re.compile(" {2,}")
 _AROUND_NEWLINE = re.compile(r" ?\n ?")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
-# Variation selectors, what stands for an embedded object, and code points that Unicode promises never to assign.
+# Variation selectors, the object replacement character, and code points that Unicode promises never to assign.
 _UNHEARD = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF), (0xFFFC, 0xFFFC), (0xFDD0, 0xFDEF), (0xFFFE, 0xFFFF))
 
 
 _FULL_WIDTH = frozenset(
     [*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *map(ord, "％＄＃＆＋－＝＠")]
 )
-"""ASCII in the width of ideographs; punctuation stays, because it is pronounced as pauses of those languages."""
+"""Full-width forms of ASCII letters, digits and signs. Full-width punctuation is left out, because it is pronounced as
+pauses.
+"""
 
 
 class _Characters(dict[int, str]):
-    """What becomes of each character; filled as they come, since Unicode is too long to go through at start."""
+    """Replacement for each character, computed at the character's first use, since all of Unicode would take too long
+    at start.
+    """
 
     def __missing__(self, code: int) -> str:
         self[code] = heard = self._heard(code)
@@ -49,7 +53,7 @@ class _Characters(dict[int, str]):
         if character == "\u2029":
             return "\n\n"
         if 0x80 <= code < 0xA0:
-            # HTML reads these control codes as Windows-1252, because that is where they come from in practice.
+            # HTML reads these control codes as Windows-1252, since in practice they come from there.
             return bytes([code]).decode("cp1252", "ignore")
         match unicodedata.category(character):
             case "Zs":
@@ -63,11 +67,12 @@ _characters = _Characters()
 
 
 def sanitize(text: str) -> str:
-    """The same text in NFC, as lines of words with one space between them and at most one blank line between lines.
+    """Sanitised text in NFC: lines of words with one space between them, and at most one blank line between lines.
 
-    Gone are control and formatting characters (terminal colours, zero-width spaces, soft hyphens, byte order and bidi
-    marks, variation selectors), lone surrogates, and spaces inside a number that group its digits by three. A
-    (non-)joiner stays between letters of a script that spells with it. Idempotent; takes linear time.
+    Removed are control and formatting characters (terminal colours, zero-width spaces, soft hyphens, byte order and
+    bidi marks, variation selectors), lone surrogates, and spaces inside a number that group its digits by three. A
+    (non-)joiner stays between letters of a script that spells with it. The function is idempotent and takes linear
+    time.
     """
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
     text = _TERMINAL_CODE.sub("", text)

@@ -1,4 +1,6 @@
-"""What the text pipeline makes: segments, each of them made by an engine in one run."""
+"""Types that the text pipeline returns: units, sentences of units, and segments, each of which an engine synthesises in
+one run.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from shm.engine_info import EngineInfo
 
 
 class Cut(StrEnum):
-    """What kind of place a unit or a segment ends at."""
+    """Kind of boundary at the end of a unit or a segment."""
 
     PARAGRAPH = "paragraph"
     SENTENCE = "sentence"
@@ -17,67 +19,75 @@ class Cut(StrEnum):
     PHRASE = "phrase"
     WORD = "word"
     INSIDE = "inside"
-    """A word that is longer than the engine's limit: nothing else is cut here."""
+    """Cut inside a word; only words longer than the engine's limit are cut inside."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A written word, and where in a script it is spoken."""
+    """Word as the user wrote it, with its span of a script."""
 
     written: str
-    """As the user wrote it; "" if it goes on with a word of the unit or segment before."""
+    """Word in the user's spelling; "" if it continues a word of the unit or segment before."""
     said: str
-    """As it was normalised: "twenty twenty-six"; "" if a part of a word was said with the part before it."""
+    """Normalised word ("twenty twenty-six"); "" if a part of a word was said with the part before it."""
     start: int
     end: int
-    """Characters of the script of the unit or segment that holds it; alike if the script has nothing for it."""
+    """Span in characters of the script of the unit or segment that holds the word; start equals end if the script has
+    nothing for it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What plans cut between: something that sounds, with the silent words around it."""
+    """Smallest piece of speech that a segment plan can separate: at least one word that sounds, with the silent words
+    around it.
+    """
 
     text: str
-    """The normalised text that it covers."""
+    """Normalised text of the unit."""
     script: str
-    """What the engine is given for it."""
+    """Engine input for the unit: phonemes of its vocabulary, or text (`Notation.speaks`)."""
     lead: str
-    """What joins it to the unit before it where both are in one segment."""
+    """Separator between this unit's script and that of the unit before it, if both are in one segment."""
     cut: Cut
-    """What kind of place follows it."""
+    """Kind of boundary after the unit."""
     words: tuple[SpokenWord, ...] = ()
     rate: float = 1.0
-    """The pace that markup asks for, times the request's speed. A segment has one rate."""
+    """Speaking rate that markup asks for, times the request's speed. All of a segment has one rate."""
     pause: float | None = None
-    """Seconds of silence that markup asks for after it, in place of what the cut calls for; a segment ends here."""
+    """Silence after the unit in seconds, set by markup in place of the cut's own pause; a segment ends here. None: the
+    cut decides.
+    """
 
 
 Sentence = tuple[Unit, ...]
-"""At least one unit; the last one's cut is SENTENCE or PARAGRAPH, or the place where an endless one was parted."""
+"""Sentence of at least one unit. The last unit's cut is SENTENCE or PARAGRAPH, or the place where an overlong sentence
+was split.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of text that is spoken in one prosody pass."""
+    """Stretch of text that is spoken in one prosody pass."""
 
     text: str
-    """The normalised text that it covers: a text's segments hold each of its words once, in order."""
+    """Normalised text of the segment; a text's segments hold each of its words once, in order."""
     script: str
-    """What the engine is given: phonemes of its vocabulary, or the text itself (`Notation.speaks`)."""
+    """Engine input for the segment: phonemes of its vocabulary, or the text itself (`Notation.speaks`)."""
     tokens: int
-    """The script's length as the engine counts it."""
+    """Length of the script as the engine counts it."""
     cut: Cut
     words: tuple[SpokenWord, ...] = ()
     rate: float = 1.0
     pause: float | None = None
-    """Seconds of silence after it that markup asks for; None: what the cut calls for."""
+    """Silence after the segment in seconds, set by markup; None: the cut decides."""
     units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
-    """What it was made of, to be planned again."""
+    """Units of the segment, kept so that they can be planned again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """What an engine can read, and how much of it at once."""
+    """Input that an engine accepts: phonemes or text, its vocabulary, and its limit for one run."""
 
     speaks: str
     vocabulary: frozenset[str]

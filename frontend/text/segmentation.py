@@ -1,4 +1,4 @@
-"""Turns a sentence's words into the units that plans cut between, and cuts sentences that nobody would write."""
+"""Conversion of a sentence's words into units, between which segment plans cut, and splitting of overlong sentences."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from frontend.text.speakable import is_phone, is_spoken
 from frontend.text.word import Word
 
 TOGETHER = 30
-"""Characters of script up to which words that belong together are one unit: those that are said for one written word
-("$1,250.75"), and an article or preposition with what follows it."""
+"""Most script characters of a unit that joins words: those said for one written word ("$1,250.75"), or an article or
+preposition with the word after it.
+"""
 
 _CLAUSE_END = re.compile(r"(?:[,;:!?…)\]—–、，；：。！？।]|--)[\"'“”’»*_]*$")
 _LONG_SILENCE = re.compile(r"[\W_]{7,}")
 _MAX_SILENCE = 6
-"""Characters. What pauses longer in a script (a row of dots or dashes) is no longer a pause, and costs tokens."""
+"""Most characters of a pause in a script: a longer row of dots or dashes is no longer a pause, and costs tokens."""
 
 _EAST_ASIAN_CLAUSE = re.compile(r".+?(?:[、，；：]+|$)")
 _SCRIPT_CLAUSE = re.compile(r".+?(?:[,;:]+|$)")
@@ -29,7 +30,7 @@ _SCRIPT_CLAUSE = re.compile(r".+?(?:[,;:]+|$)")
 
 @dataclass(slots=True)
 class _Draft:
-    """A unit in the making."""
+    """Unit under construction."""
 
     texts: list[str]
     script: str
@@ -38,14 +39,14 @@ class _Draft:
     words: list[SpokenWord]
     ends_word: bool = True
     paused: bool = field(default=False)
-    """A silent word's pause was added to the script already."""
+    """True if a silent word's pause is in the script already."""
 
     def has_room(self, length: int, limit: int) -> bool:
-        """Whether it can go on: there are so many more characters of script, and no clause has ended."""
+        """True if the unit can take `length` more characters of script, and no clause has ended in it."""
         return not self.ends_clause and len(self.script) + length <= limit
 
     def add(self, text: str, script: str, space: str, written: str) -> None:
-        """One more word, at the script's end."""
+        """Append a word at the end of the script."""
         self.texts.append(text)
         start = len(self.script)
         if script:
@@ -63,16 +64,16 @@ def units_of(
     end: Cut = Cut.SENTENCE,
     language: str = "",
 ) -> Sentence:
-    """One sentence's units, in order: none over the notation's limit, each with something to pronounce.
+    """Units of one sentence, in order: none over the notation's limit, each with something to pronounce.
 
-    Phonemes that the vocabulary lacks are left out of the scripts and counted in `dropped`. A word with nothing to
-    pronounce gives its text to a neighbour, and of a row of them one pause is kept. A word over the limit gives its
-    whole text to its first piece. Without a word that can be pronounced there is no unit.
+    Phonemes outside the vocabulary are left out of the scripts and counted in `dropped`. A silent word gives its text
+    to a neighbouring unit, and a row of silent words keeps one pause. A word over the limit gives its whole text to its
+    first piece. A sentence without a pronounceable word has no units.
 
     Args:
-        written: for each word what the user wrote for it; "" if that was given with the word before already.
-        end: what kind of place follows the last unit.
-        language: by which phrases are told, as espeak names it.
+        written: the user's spelling of each word; "" if the word before has it already.
+        end: the kind of boundary after the last unit.
+        language: language code as espeak-ng names it, which selects the lists of phrase words.
     """
     drafts = _drafts(words, written or [word.text for word in words], notation, dropped, language)
     cuts = [_cut(unit, following, language) for unit, following in pairwise(drafts)]
@@ -83,7 +84,7 @@ def units_of(
 
 
 def add_word(words: list[SpokenWord], word: SpokenWord) -> None:
-    """Appends it, or makes it one with the last, if it goes on with that (its `written` is "")."""
+    """Append a word, or merge it into the last one if it continues that (its `written` is "")."""
     if words and not word.written:
         before = words[-1]
         words[-1] = replace(before, said=f"{before.said} {word.said}".strip(), end=word.end)
@@ -92,7 +93,7 @@ def add_word(words: list[SpokenWord], word: SpokenWord) -> None:
 
 
 def pronounceable(word: Word, notation: Notation) -> bool:
-    """Whether an engine can give any sound to the word."""
+    """True if an engine can give any sound to the word."""
     if notation.speaks == "text":
         return any(map(is_spoken, word.phonemes))
     return any(is_phone(phoneme) and phoneme in notation.vocabulary for phoneme in word.phonemes)
@@ -100,17 +101,19 @@ def pronounceable(word: Word, notation: Notation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a sentence."""
+    """Part of a sentence."""
 
     text: str
     cut: Cut
-    """What it ends at."""
+    """Kind of boundary at the passage's end."""
     places: Sequence[int]
-    """For each of its words the sentence's word that it is, or is a part of."""
+    """Index in the sentence of each of the passage's words; a word that was split has the same index in several
+    passages.
+    """
 
     @classmethod
     def joined(cls, parts: Sequence[Passage]) -> Passage:
-        """Parts that follow each other, at least one, as one."""
+        """Join consecutive passages, at least one, into one."""
         text = [parts[0].text]
         places = list(parts[0].places)
         for part in parts[1:]:
@@ -121,9 +124,9 @@ class Passage:
 
 
 def passages(sentence: str, limit: int) -> Iterator[Passage]:
-    """A sentence in parts of at most `limit` characters: no one writes longer, but files do.
+    """Parts of a sentence of at most `limit` characters each; only files that aren't prose have longer sentences.
 
-    Only a word that is longer itself is cut inside.
+    Only a word longer than the limit is cut inside.
     """
     if len(sentence) <= limit:
         yield Passage(sentence, Cut.SENTENCE, range(sentence.count(" ") + 1))
@@ -194,7 +197,7 @@ def _drafts(
 def _pieces(
     word: Word, script: str, written: str, lead: str, clause: bool, notation: Notation, first: _Draft
 ) -> list[_Draft]:
-    """A word over the limit. `first` has the texts of silent words before it, whose pause goes."""
+    """Units of a word over the limit. `first` has the texts of the silent words before it, whose pause is dropped."""
     pieces = _sounding(divided(script, notation.max_tokens), notation)
     units: list[_Draft] = []
     for place, piece in enumerate(pieces):
@@ -219,7 +222,9 @@ def _cut(unit: _Draft, following: _Draft, language: str) -> Cut:
 
 
 def _clauses(word: Word, notation: Notation) -> list[Word]:
-    """A word of a language without spaces in its clauses, if they can be told apart in text and phonemes alike."""
+    """Clauses of a word in a language without spaces, if its text and its phonemes have the same number of clauses;
+    else the word.
+    """
     texts = _EAST_ASIAN_CLAUSE.findall(word.text)
     scripts = _SCRIPT_CLAUSE.findall(word.phonemes) if len(texts) > 1 and notation.speaks == "phonemes" else []
     if len(texts) != len(scripts):
@@ -234,7 +239,7 @@ def _sounding(pieces: list[str], notation: Notation) -> list[str]:
 
 
 def _script(word: Word, notation: Notation, dropped: Counter[str]) -> str:
-    """What the engine is given for the word."""
+    """Engine input for a word, without phonemes outside the vocabulary and with long silences shortened."""
     script = word.phonemes
     if notation.speaks == "phonemes":
         missing = [phoneme for phoneme in script if phoneme not in notation.vocabulary]
@@ -248,7 +253,9 @@ def _script(word: Word, notation: Notation, dropped: Counter[str]) -> str:
 
 
 def _shortened(silence: re.Match[str]) -> str:
-    """The characters that are read aloud, and of those between them the first few."""
+    """The match without most of its silent characters: all characters that are read aloud, and the first few silent
+    ones after each.
+    """
     kept: list[str] = []
     silent = 0
     for character in silence[0]:

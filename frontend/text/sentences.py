@@ -1,6 +1,6 @@
-"""Where sentences end.
+"""Sentence splitting by rules.
 
-Own rules rather than a library: sentencex (maintained, fast) cuts inside tokens ("ASP.NET", "4.2.1."), which would
+Library splitters were rejected: sentencex (maintained, fast) cuts inside tokens ("ASP.NET", "4.2.1."), which would
 break words that must be spoken whole, and misses a fifth of `tests/frontend/text/test_sentences.py`; pysbd misses more.
 """
 
@@ -31,16 +31,19 @@ _ROMAN = re.compile("[ivxl]+")
 _VERSE = re.compile(r"\. \d{1,3}:\d")
 _TITLES = frozenset(("mr", "mrs", "ms", "dr", "prof"))
 _SHORT_SENTENCE = 4
-"""Spaces: "At 5 a.m. Mr. Smith went" goes on, "He left the bank at 6 P.M. Mr. Smith then" does not."""
+"""Spaces before a full stop under which a sentence with a time is too short to end: "At 5 a.m. Mr. Smith went"
+continues, "He left the bank at 6 P.M. Mr. Smith then" does not.
+"""
 
 _LOOK_BACK = 48
-"""Characters before a full stop in which its word is looked for."""
+"""Characters before a full stop that are searched for its word."""
 
 
 def sentences(text: str, language: str) -> Iterator[str]:
-    """The sentences of a sanitised text, in order, without the whitespace between them, none blank.
+    """Sentences of a sanitised text, in order, without the whitespace between them, none blank.
 
-    Lazy by paragraph; linear time. Words are never cut, but for scripts that put no space after a sentence.
+    The iterator is lazy by paragraph and takes linear time. Words are never cut, except in scripts that put no space
+    after a sentence.
     """
     for stretch in stretches(text):
         for item in _items(stretch):
@@ -48,7 +51,7 @@ def sentences(text: str, language: str) -> Iterator[str]:
 
 
 def _items(stretch: str) -> Iterator[str]:
-    """The items of a list in one line: "1.) The first 2.) The second"; anything else as it is."""
+    """Items of a list in one line ("1.) The first 2.) The second"); any other stretch comes unchanged."""
     first = _ITEM.match(stretch)
     if first is None:
         yield stretch
@@ -82,7 +85,7 @@ def _split(stretch: str, language: str) -> Iterator[str]:
 
 
 def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool:
-    """Whether the stops at `end` end a sentence; `casual` if the writer begins sentences in lower case."""
+    """True if the stops at `end` end a sentence; `casual` means that the writer begins sentences in lower case."""
     stops, closers = end["stops"], end["closers"]
     position = end.end()
     if any(stop in _NEEDS_NONE for stop in stops):
@@ -104,7 +107,7 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
 
 
 def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> bool:
-    """Whether the full stop at `stop` is part of an abbreviation, an initial or an ordinal."""
+    """True if the full stop at `stop` belongs to an abbreviation, an initial or an ordinal."""
     last = _LAST_WORDS.search(stretch[max(0, stop - _LOOK_BACK) : stop])
     if last is None:
         return False
@@ -139,5 +142,5 @@ def _is_german_ordinal(before: str, following: str, language: str) -> bool:
 
 
 def _is_lower(word: str) -> bool:
-    """Whether it can't begin a sentence: in lower case throughout (iPhone can)."""
+    """True for a word in lower case throughout, which can't begin a sentence (iPhone can)."""
     return word[0].islower() and not any(map(str.isupper, word))

@@ -1,4 +1,6 @@
-"""What the user can set about how texts are read; the rules of normalisation have settings of their own."""
+"""User settings of reading: the lexicon, pauses and the limits of markup. Normalisation rules have settings of their
+own.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ from frontend.text.prosody import Pauses
 
 @dataclass(frozen=True, slots=True)
 class TextSettings:
-    """The user's pronunciations, and the bounds of markup.
+    """Settings of the user's lexicon, of pauses, and of the limits of markup.
 
     Raises:
-        ValueError: a value that nothing could work with; the message names the setting.
+        ValueError: a value is invalid; the message names the setting.
     """
 
     lexicon: Path | None = field(
@@ -46,5 +48,5 @@ class TextSettings:
 
     @property
     def pauses(self) -> Pauses:
-        """Those after headings, items and paragraphs."""
+        """Pauses after headings, items and paragraphs."""
         return Pauses(self.heading_pause_seconds, self.item_pause_seconds, self.paragraph_pause_seconds)

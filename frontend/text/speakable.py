@@ -1,4 +1,4 @@
-"""Which characters are read aloud, and which only shape how the others are."""
+"""Character classes: characters that are read aloud, and characters that only shape others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MUTE_SYMBOLS = frozenset("|<>~^`´¨\ufffd")
 
 
 def speakable(text: str) -> bool:
-    """Whether anything in it is read aloud: a letter, a digit, or a sign that has a name (€, +, %, 😀)."""
+    """True if a text has a character that is read aloud: a letter, a digit, or a sign that has a name (€, +, %, 😀)."""
     return _LETTER_OR_DIGIT.search(text) is not None or any(map(is_spoken, set(text)))
 
 
@@ -25,12 +25,12 @@ def is_spoken(character: str) -> bool:
 
 @cache
 def is_phone(character: str) -> bool:
-    """Whether a phoneme character sounds by itself, unlike stress, length and tone marks, pauses and spaces."""
+    """True if a phoneme character sounds by itself, unlike stress, length and tone marks, pauses and spaces."""
     return character.isalnum() and unicodedata.category(character) != "Lm"
 
 
 @cache
 def is_unpronounceable(character: str) -> bool:
-    """Whether it is to be reported if nothing was pronounced for it: all but punctuation, spaces, accents, joiners."""
+    """True if a character without pronunciation must be reported: all but punctuation, spaces, accents and joiners."""
     category = unicodedata.category(character)
     return category[0] not in "PZM" and category != "Cf"

@@ -1,4 +1,4 @@
-"""Signs and abbreviations of English texts in the words that are said for them."""
+"""English words for signs and abbreviations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESS_SIGNS = {
     "!": "exclamation",
     "*": "star",
 }
-"""In web and mail addresses, where each sign counts."""
+"""Names of signs in web and mail addresses, where every sign is read."""
 
 SIGNS = {
     "#": "hash",
@@ -63,10 +63,12 @@ CURRENCY_NAMES = {
     "¢": "cents",
     "₿": "bitcoin",
 }
-"""Where misaki's own rule, a dollar, pound or euro sign before a number, does not apply."""
+"""Names of currency signs, for places where misaki's own rule (a dollar, pound or euro sign before a number) does not
+apply.
+"""
 
 MAGNITUDES = {"k": "thousand", "m": "million", "b": "billion", "bn": "billion", "t": "trillion"}
-"""After a currency's number: $5M."""
+"""Names of magnitude letters after an amount: $5M."""
 
 ABBREVIATIONS = {
     "prof": "professor",
@@ -90,4 +92,6 @@ ABBREVIATIONS = {
     "corp": "corporation",
     "ltd": "limited",
 }
-"""With their full stop, inside a sentence. misaki's lexicon has Mr., Mrs., Ms., Dr., Esq. and etc."""
+"""Abbreviations that are read in full if their full stop follows inside a sentence. misaki's lexicon has Mr., Mrs.,
+Ms., Dr., Esq. and etc.
+"""

@@ -1,7 +1,8 @@
-"""A part-of-speech tagger of a few rules: enough for misaki's dictionaries to choose between a word's readings.
+"""Rule-based part-of-speech tagger, precise enough for misaki's dictionaries to choose between a word's pronunciations.
 
-Word lists, suffixes and the words around; one pass, left to right, in linear time. It is no match for a trained tagger
-in general, and tuned on the words that sound differently by part of speech (`tests/frontend/text/homographs.tsv`).
+The tagger uses word lists, suffixes and the words around, in one pass from left to right, in linear time. It is less
+accurate than a trained tagger in general, and tuned on words whose pronunciation depends on their part of speech
+(`tests/frontend/text/homographs.tsv`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _CLOSED = (
 )
 _ADJECTIVE_ENDINGS = ("ous", "ful", "less", "able", "ible", "ive", "ical", "ary", "ish", "ic", "al")
 _PAST_ALIKE = frozenset(("read", "wound", "reread"))
-"""Written the same in the present and the past, or a past tense and another verb: the readings differ."""
+"""Verbs whose past tense is spelled as their present, or as another verb, with another pronunciation."""
 
 _PAST_MARKS = frozenset(["yesterday", "ago", "last", "earlier", "once", "was", "were", "had", "did"])
 _COMPLEMENTS = known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | known.NUMBERS
@@ -53,16 +54,16 @@ _LETTERED = frozenset(
         *("student", "company", "answer", "choice", "channel", "series", "influenza", "unit", "line", "platform"),
     )
 )
-"""Things that letters name."""
+"""Nouns that a letter may follow as a name ("plan A")."""
 
 _VERBS_SURELY = known.BE | known.HAVE | known.MODALS | known.DO | known.PAST_VERBS | known.BASE_VERBS
 
 
 class RuleTagger:
-    """Tags the tokens that the tokenizer left without a tag."""
+    """Adds tags to the tokens that the tokenizer left without one."""
 
     def tags(self, words: Sequence[str], tokens: Sequence[Token]) -> list[str]:
-        """One Penn tag for each of the sentence's tokens."""
+        """Penn tags, one for each of the sentence's tokens."""
         return _Sentence(tokens).tags
 
 
@@ -84,7 +85,7 @@ class _Sentence:
             self._follow(place)
 
     def _follow(self, place: int) -> None:
-        """Keep whether the clause has its verb yet, and whether it is of the past."""
+        """Update the clause's state: whether it has its verb yet, and whether it is in the past tense."""
         tag, word = self.tags[place], self._lower[place]
         if tag in (".", ",", ":", "CC", "WP", "WDT") or (tag == "IN" and word in known.SUBORDINATORS):
             self._has_verb = False
@@ -93,7 +94,7 @@ class _Sentence:
             self._past = self._past or tag == "VBD"
 
     def _neighbour(self, place: int) -> str:
-        """The word there; empty at the sentence's ends and for punctuation."""
+        """Word at a place, in lower case; empty beyond the sentence's ends and for punctuation."""
         if 0 <= place < len(self._lower) and self._lower[place][:1].isalnum():
             return self._lower[place]
         return ""
@@ -153,7 +154,9 @@ class _Sentence:
         return "NN"
 
     def _article_or_letter(self, place: int, text: str) -> str:
-        """ "A" is a letter at the end, joined to a number, and in the middle of a sentence in a capital: plan A is."""
+        """Tag of "a", NN for the letter, DT for the article. "A" is the letter at the end, joined to a number, and as a
+        capital in the middle of a sentence: "plan A is".
+        """
         following = self._texts[place + 1] if place + 1 < len(self._texts) else ""
         if not following or following in _ENDING or self._joined[place]:
             return "NN"
@@ -169,14 +172,14 @@ class _Sentence:
         return not any(any(map(str.islower, text)) for text in self._texts)
 
     def _skipped(self, place: int) -> int:
-        """The nearest place to the left that isn't an adverb, or -1."""
+        """Nearest place to the left that isn't an adverb, or -1."""
         place -= 1
         while place >= 0 and self.tags[place] == "RB" and self._lower[place] != "please":
             place -= 1
         return place
 
     def _helped(self, subject: int) -> bool:
-        """Whether a subject follows its modal or do: "can you", "did they"."""
+        """True if a subject follows its modal or do: "can you", "did they"."""
         before = self._neighbour(self._skipped(subject))
         return before in known.MODALS or before in known.DO
 
@@ -209,7 +212,7 @@ class _Sentence:
         return "VBD" if self._past or word == "wound" else "VB"
 
     def _wants_verb(self, place: int) -> bool:
-        """Whether a verb in its base form fits here."""
+        """True if a verb in its base form fits here."""
         j = self._skipped(place)
         before, after = self._neighbour(j), self._neighbour(place + 1)
         if not before:
@@ -232,7 +235,7 @@ class _Sentence:
         return False
 
     def _wants_third_person(self, place: int) -> bool:
-        """Whether a verb that ends in s fits here, rather than a plural."""
+        """True if a third-person verb ending in s fits here, rather than a plural."""
         j = self._skipped(place)
         before, after = self._neighbour(j), self._neighbour(place + 1)
         if not before or self._has_verb:

@@ -1,7 +1,8 @@
-"""Splits English sentences into the tokens that misaki's rules expect, with tags for those that aren't words.
+"""Tokenizer that splits English sentences into the tokens that misaki's rules expect, with tags for tokens that aren't
+words.
 
-misaki was written for spaCy's tokens and Penn tags. What a token says needn't be what is written: addresses, times and
-signs are given in words here, because misaki has none for them.
+misaki was written for spaCy's tokens and Penn tags. A token's text may differ from the written text: addresses, times
+and signs become words here, because misaki has none for them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from frontend.text.punctuation import MARKS, kinds
 from frontend.text.spoken_signs import ABBREVIATIONS, ADDRESS_SIGNS, CURRENCY_NAMES, MAGNITUDES, SIGNS
 
 MAX_LEXICAL = 256
-"""Characters. A longer one is no word: misaki takes 25 s for 100,000 characters of `a-a-a`, espeak-ng under one."""
+"""Most characters of a word: misaki takes 25 s for 100,000 characters of `a-a-a`, espeak-ng under one."""
 
 _MAX_DIGITS = 15
 _MAX_JOINED = 8
@@ -29,7 +30,7 @@ _ADDRESS = re.compile(
 _ADDRESS_PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _EDGES = re.compile(r"[\"'“”‘’(\[{<«]*+(.*?)[\"'“”‘’)\]}>».,;:!?…]*+", re.DOTALL)
 
-# On a string of kinds: see `frontend.text.punctuation.kind`.
+# The pattern matches a string of character classes (`frontend.text.punctuation.kinds`).
 _PIECE = re.compile(
     r"(?P<time>(?<![a0:.,])0{1,2}:00(?![0:]))"
     r"|(?P<phone>(?<![a0:.,-])(?:000-)?000-0000(?![0-]))"
@@ -53,22 +54,22 @@ _HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 
 @dataclass(slots=True)
 class Token:
-    """What misaki is given for a word or a part of it."""
+    """Input of misaki for a word or a part of it."""
 
     text: str
-    """Empty for something silent that keeps its neighbours apart."""
+    """Spoken text; empty for a silent character that separates its neighbours."""
     word: int
-    """Which of the sentence's words, by place."""
+    """Index of its word in the sentence."""
     start: int
-    """Where it begins in its word, in characters."""
+    """Offset of the token in its word, in characters."""
     tag: str = ""
-    """Penn tag; empty for words, which a tagger looks at."""
+    """Penn tag; empty for words, which a tagger must tag."""
     space: bool = False
-    """Whether it is a word of its own, apart from what follows."""
+    """True if a space follows: the token and the next one are separate spoken words."""
 
 
 def tokens(words: list[str]) -> Iterator[Token]:
-    """The tokens of a sentence's words, in order; none for words in which nothing is heard (emoji)."""
+    """Tokens of a sentence's words, in order; silent words (emoji) have none."""
     for place, word in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else ""
         found: list[Token] = []
@@ -101,7 +102,7 @@ def _word(word: str, following: str) -> Iterator[Token]:
 
 
 def _address(text: str, offset: int) -> Iterator[Token]:
-    """Each part and sign of it: nothing that was written is left out."""
+    """Tokens for each part and sign of an address, without omissions."""
     for part in _ADDRESS_PART.finditer(text):
         start, written = offset + part.start(), part[0]
         if written in ADDRESS_SIGNS:
@@ -118,7 +119,7 @@ def _address(text: str, offset: int) -> Iterator[Token]:
 
 def _plain(text: str, before: str, following: str, offset: int) -> Iterator[Token]:
     """Args:
-    before: what the word has before the text.
+    before: the word's characters before the text.
     following: the next word.
     """
     shape = kinds(text)

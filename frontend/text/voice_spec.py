@@ -1,10 +1,10 @@
-"""Voice strings: one voice's name, or a blend such as `af_heart(2)+af_bella`, into names with weights.
+"""Parser of voice strings, one voice's name or a blend such as `af_heart(2)+af_bella`, into names with weights.
 
     blend  = term *( "+" term )            at most MAX_TERMS of them and MAX_CHARACTERS in all
     term   = name [ "(" weight ")" ]       the weight is 1 where none is given
     weight = decimal, more than 0
 
-Spaces around any part are let be, letters' case doesn't matter, and a name given twice counts for both.
+Spaces around any part and letter case are ignored, and the weights of a name given twice are added.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from shm.messages import Voice
 
 DEFAULT_VOICE = "af_heart"
-"""Kokoro's best voice by its authors' own grades."""
+"""Default voice: Kokoro's best by its authors' own grades."""
 
 MAX_TERMS = 8
 
@@ -38,32 +38,32 @@ OPENAI_VOICES: Mapping[str, str] = {
     "marin": "af_heart",
     "cedar": "am_fenrir",
 }
-"""OpenAI's voices and who speaks for them here: the namesake where Kokoro has one, else one of the same register."""
+"""Kokoro voice for each OpenAI voice: the namesake if Kokoro has one, else one of the same register."""
 
 _TERM = re.compile(r"\s*(?P<name>[^\s()+]+)\s*(?:\(\s*(?P<weight>[0-9.]*)\s*\)\s*)?")
 _SHOWN = 64
-"""Characters of a term that an error repeats."""
+"""Most characters of a term that an error message repeats."""
 
 
 class VoiceError(ValueError):
-    """A voice string that names no voice. The message is meant for the client."""
+    """Error for a voice string that names no voice. Its message is meant for the client."""
 
 
 class UnknownVoice(VoiceError):
-    """Well-formed, but the engine has no such voice."""
+    """Error for a well-formed voice string with a voice that the engine doesn't have."""
 
 
 def default_voice(available: Sequence[str]) -> str:
-    """Who speaks when the client doesn't say: `DEFAULT_VOICE`, or an engine's first where it doesn't have that one."""
+    """Voice of a request that names none: `DEFAULT_VOICE`, or the engine's first voice if it lacks that one."""
     return DEFAULT_VOICE if DEFAULT_VOICE in available or not available else available[0]
 
 
 def parse_voice(spec: str, available: Sequence[str]) -> Voice:
-    """Names out of `available`, each once, in the order given, with weights that sum to 1.
+    """Names from `available`, each once, in the order given, with weights that sum to 1.
 
     Raises:
-        UnknownVoice: a name that is neither in `available` nor stands for one that is.
-        VoiceError: not of the form above.
+        UnknownVoice: a name is neither in `available` nor an OpenAI name for a voice in it.
+        VoiceError: the string doesn't match the grammar in the module's docstring.
     """
     names = {name.casefold(): name for name in available}
     names = {alias: names[name] for alias, name in OPENAI_VOICES.items() if name in names} | names

@@ -7,24 +7,24 @@ from enum import StrEnum
 
 
 class Source(StrEnum):
-    """Where a word's phonemes came from, in the order in which they are tried."""
+    """Source of a word's phonemes, in the order in which sources are tried."""
 
     USER = "user"
-    """The user's lexicon, or markup in the text."""
+    """Pronunciation from the user's lexicon, or from markup in the text."""
     LEXICON = "lexicon"
     ESPEAK = "espeak"
     LETTERS = "letters"
     NONE = "none"
-    """Nothing to pronounce: punctuation and symbols only."""
+    """No pronunciation: the word has only punctuation and symbols, or no source knows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What stood between two spaces of a sentence, punctuation included, and its phonemes."""
+    """Text between two spaces of a sentence, punctuation included, with its phonemes."""
 
     text: str
     phonemes: str
-    """Punctuation that the model knows stands where it stood in the text."""
+    """Phonemes of the word; punctuation that the model knows keeps its place in them."""
     source: Source
     joins: bool = False
-    """The phonemes go on with those of the word before, without a space: they are one spoken word."""
+    """True if the phonemes continue those of the word before without a space: both are one spoken word."""

@@ -1,4 +1,4 @@
-"""Whose phonemes are whose, where a clause has more or fewer spoken words than written ones."""
+"""Alignment of spoken words to written ones in a clause that has more or fewer spoken words than written ones."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 _MOST_SPOKEN = 12
-"""Spoken words of one written word: a year has five, a large number more."""
+"""Most spoken words of one written word: a year has five, a large number more."""
 
 _MOST_WRITTEN = 3
-"""Written words that are one spoken word."""
+"""Most written words that are one spoken word."""
 
 _EDGE = 2
-"""Cost of another first or last sound, in sounds more or fewer."""
+"""Cost of a different first or last sound; its unit is the cost of one sound more or fewer."""
 
 _STRESS = str.maketrans("", "", "ˈˌː")
 
 
 def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, list[str]]]:
-    """For each group of written words, by place, what each of them is given of the spoken words.
+    """Groups of written words, by index, each with the spoken words of its members.
 
-    A group is one written word with any number of spoken words, or some written words with one that is divided among
-    them. Together the groups have each written word once, and all spoken words in order, unchanged. Takes time in the
-    product of both numbers.
+    A group is one written word with any number of spoken words, or several written words with one spoken word that is
+    divided among them. All groups together have each written word once, and all spoken words in order, unchanged. The
+    time grows with the product of both numbers.
 
     Args:
-        alone: phonemes of each written word by itself, with spaces where it is several spoken words.
-        spoken: the clause's words.
+        alone: phonemes of each written word by itself; spaces separate the spoken words of one written word.
+        spoken: the clause's spoken words, as phonemes.
     """
     bare = [word.translate(_STRESS).replace(" ", "") for word in alone]
     heard = [word.translate(_STRESS) for word in spoken]
@@ -49,7 +49,7 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
                         row[j + count] = (cost, taken, count)
         best.append(row)
     if len(spoken) not in best[-1]:
-        # More spoken words than any division allows: the last written word has the rest.
+        # No alignment takes so many spoken words: the last written word gets them all.
         return [*((range(place, place + 1), [""]) for place in range(len(alone) - 1)), _rest(len(alone) - 1, spoken)]
     found: list[tuple[range, list[str]]] = []
     i, j = len(alone), len(spoken)
@@ -66,7 +66,7 @@ def _rest(place: int, spoken: Sequence[str]) -> tuple[range, list[str]]:
 
 
 def _divided(word: str, lengths: Sequence[int]) -> list[str]:
-    """One spoken word in as many parts as there are lengths, about so long; stress stays with its vowel."""
+    """Parts of one spoken word, with lengths in proportion to `lengths`; a stress mark stays with its vowel."""
     total = sum(lengths) or 1
     ends = [round(len(word) * end / total) for end in accumulate(lengths)]
     ends = [end - (0 < end < len(word) and word[end - 1] in "ˈˌ") for end in ends]

@@ -1,4 +1,6 @@
-"""Common English words by what they are: what the light tagger knows before it looks at the context. Penn tags."""
+"""Common English words by class, which `frontend.text.tagger` looks up before it examines the context. Classes are
+named after Penn tags.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""The user's own pronunciations, from a file that is read again when it changes. Text and the front's start enter."""
+"""The user's own pronunciations, from a file that is read again after each change. Callers are the text pipeline and
+the front process's start.
+"""

@@ -1,4 +1,4 @@
-"""Reads a lexicon's lines: a word, how it is said, and the language that this is for."""
+"""Reader of a lexicon's lines: a word, its pronunciation, and an optional language."""
 
 from __future__ import annotations
 
@@ -12,35 +12,37 @@ from frontend.text.speakable import speakable
 
 _IPA = re.compile(r"/(?P<ipa>[^/]+)/")
 MAX_CHARACTERS = 200
-"""Of a word, and of what is said for it."""
+"""Most characters of a word, and of its pronunciation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How a word is said."""
+    """Pronunciation of a word, as IPA or as a respelling."""
 
     word: str
     ipa: str | None
-    """None: it is respelled."""
+    """IPA of the word; None if the entry has a respelling."""
     respelling: str | None
     language: str | None
-    """A code, or the part of it before the hyphen where any region will do; None: in every language."""
+    """Language code, or its part before the hyphen if the entry is for all regions; None if it is for all languages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line that is left out."""
+    """Invalid line of a lexicon, which is ignored."""
 
     line: int
     reason: str
 
 
 class _Bad(ValueError):
-    """What is wrong with a line."""
+    """Error in a line; its message is the reason."""
 
 
 def read_entries(content: bytes) -> tuple[list[Entry], list[Problem]]:
-    """A file's entries and its bad lines, in order. UTF-8; blank lines and those that begin with # say nothing."""
+    """Entries and invalid lines of a file, in order. The file is UTF-8; blank lines and lines that begin with # are
+    comments.
+    """
     entries: list[Entry] = []
     problems: list[Problem] = []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):

@@ -1,4 +1,4 @@
-"""Follows a lexicon's file: read again when it has changed, kept when it is gone."""
+"""Lexicon file, read again after each change, and kept in memory if it disappears."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from frontend.text.lexicon.lexicon import Lexicon
 _log = logging.getLogger(__name__)
 
 _REPORTED = 10
-"""Bad lines of one reading that are logged each."""
+"""Most invalid lines of one reading that are logged one by one."""
 
 _Signature = tuple[int, int, int]
-"""Modification time in nanoseconds, size in bytes, inode."""
+"""Version of a file: modification time in nanoseconds, size in bytes, inode."""
 
 
 class LexiconFile:
-    """A lexicon that is as new as its file. Thread-safe."""
+    """Lexicon that follows its file. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
-        """Read it. A file that can't be read is an empty lexicon until it can, and a warning."""
+        """Read the file. A file that can't be read gives an empty lexicon and a warning, until it can be read."""
         self.path = path
         self.problems: tuple[Problem, ...] = ()
-        """Of the last reading."""
+        """Invalid lines of the last reading."""
         self._lexicon = Lexicon()
         self._signature: _Signature | None = None
         self._missing = False
@@ -33,14 +33,14 @@ class LexiconFile:
         self.current()
 
     def current(self) -> Lexicon:
-        """The lexicon now: one `stat` (some microseconds), and a reading if the file has changed."""
+        """Current lexicon; a call takes one `stat` (some microseconds), and reads the file if it has changed."""
         with self._lock:
             try:
                 found = self.path.stat()
                 signature = found.st_mtime_ns, found.st_size, found.st_ino
                 if signature != self._signature or self._missing:
                     self._read(self.path.read_bytes())
-                    # What was written after `stat` changes the signature, and is read at the next call.
+                    # A write after `stat` changes the signature again, so the next call reads it.
                     self._signature = signature
                 self._missing = False
             except OSError as error:

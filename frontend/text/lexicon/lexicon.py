@@ -1,4 +1,4 @@
-"""Words whose pronunciation the user has given."""
+"""Look-up of words whose pronunciation the user has given."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from frontend.text.punctuation import APOSTROPHES, MARKS
 _log = logging.getLogger(__name__)
 
 _MAX_EDGE = 4
-"""Signs at either edge of a word that are left aside to find it."""
+"""Most signs at either edge of a token that are ignored in its look-up."""
 
 _EDGES = frozenset(MARKS) | frozenset(APOSTROPHES) | frozenset('"*_~`')
-"""Punctuation and Markdown's signs, which change nothing about a word; what does ($, #, -) belongs to it."""
+"""Punctuation and Markdown's signs, which don't change a word; signs that do ($, #, -) belong to the word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A word of the lexicon within what stands between two spaces."""
+    """Lexicon word within a token, with its span in characters."""
 
     start: int
     end: int
     phonemes: str | None
-    """In misaki's alphabet; None: it is respelled."""
+    """Phonemes of misaki's alphabet; None if the word is respelled."""
     respelling: str | None
 
 
 class Lexicon:
-    """Looks words up: as they are written, else in lower case. Later entries win, and those that name the language."""
+    """Lexicon that finds words as they are written, else in lower case. Later entries replace earlier ones, and entries
+    that name the language precede those that don't.
+    """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._entries: dict[tuple[str | None, str], Entry] = {(entry.language, entry.word): entry for entry in entries}
@@ -41,9 +43,10 @@ class Lexicon:
         return len(self._entries)
 
     def find(self, token: str, language: str) -> Found | None:
-        """The entry for a token, with as many of the signs at its edges as the entry has ("C++", ".NET").
+        """Entry for a token. Signs at the token's edges are ignored, except those that the entry has itself ("C++",
+        ".NET").
 
-        None if there is none, or the language's voices can't say its IPA.
+        The result is None if no entry matches, or if the language's voices can't say its IPA.
         """
         if not self._entries or len(token) > MAX_CHARACTERS + 2 * _MAX_EDGE:
             return None
@@ -76,7 +79,7 @@ class Lexicon:
 
 
 def _cores(token: str) -> Iterator[tuple[int, int]]:
-    """The token, and it without signs at its edges, the longest first."""
+    """Spans of a token with and without the signs at its edges, the longest first."""
     first = next((place for place, character in enumerate(token) if character not in _EDGES), len(token))
     last = next((place for place in range(len(token), 0, -1) if token[place - 1] not in _EDGES), 0)
     starts = range(first + 1) if first <= _MAX_EDGE else (0, first)

@@ -1,1 +1,3 @@
-"""Tags and SSML parsed into plain text and annotations. The text pipeline, the reader and http's phonemizer enter."""
+"""Parsers of tags and SSML into plain text and annotations. Callers are the text pipeline, the reader and http's
+phonemizer.
+"""

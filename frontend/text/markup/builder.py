@@ -1,4 +1,4 @@
-"""Puts a `Marked` together, stretch by stretch, so that its text is sanitised and its places are true."""
+"""Builder of a `Marked` text, stretch by stretch, which sanitises the text and gives annotations correct positions."""
 
 from __future__ import annotations
 
@@ -8,38 +8,39 @@ from frontend.text.markup.marked import Annotation, Marked, Pause, Pronunciation
 from frontend.text.sanitize import sanitize
 
 _GUARD = "!"
-"""Around a stretch while it is sanitised, so that spaces at its edges stay. Composes with no mark, and ends no terminal
-code that a stretch may break off in."""
+"""Guard character around a stretch during sanitising, so that spaces at the stretch's edges stay. It composes with no
+mark, and ends no terminal code at the stretch's end.
+"""
 
 _STAYS_WITH_FORMER = frozenset(".,;:!?…)]}”’»%。，、；：！？）」』】।॥؟،؛")
-"""A pause right before such a sign leaves no space before it."""
+"""Signs that follow a word without a space, even if a pause stands before them."""
 
 
 class MarkedBuilder:
-    """Takes text and what is said about it in the order of the text."""
+    """Collects text and annotations in the order of the text."""
 
     def __init__(self) -> None:
         self.pause_seconds = 0.0
-        """Of all pauses so far."""
+        """Total seconds of all pauses so far."""
         self._parts: list[str] = []
         self._length = 0
         self._last = ""
-        """The last character."""
+        """Last character of the text so far."""
         self._separator = ""
-        """What comes before the next text: nothing, a space, or one or two newlines."""
+        """Separator before the next text: nothing, a space, or one or two newlines."""
         self._apart = False
-        """A pause was here: what follows is another word."""
+        """True after a pause: the next text begins another word."""
         self._touching = False
-        """Nothing stood between that pause and what follows."""
+        """True if no white space stands between that pause and the next text."""
         self._sentence_only = False
         self._pauses: list[float] = []
         self._annotations: list[Annotation] = []
 
     def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
-        """Add a stretch, which joins the one before where no white space is between them.
+        """Add a stretch of text, which continues the word before if no white space is between them.
 
         Args:
-            phonemes: how it is pronounced (`Pronunciation.phonemes`).
+            phonemes: the stretch's pronunciation (`Pronunciation.phonemes`).
         """
         guarded = sanitize(_GUARD + written + _GUARD)[1:-1]
         core = guarded.strip(" \n")
@@ -56,28 +57,28 @@ class MarkedBuilder:
         self._separate(guarded[len(guarded.rstrip(" \n")) :])
 
     def pause(self, seconds: float) -> None:
-        """Add to the pause at this place. It ends a word, not a sentence."""
+        """Add to the pause at this place. A pause ends a word, not a sentence."""
         self.pause_seconds += seconds
         self._pauses.append(seconds)
         self._apart = self._touching = True
 
     def paragraph(self) -> None:
-        """A paragraph ends or begins here."""
+        """Begin or end a paragraph here."""
         self._separator = "\n\n"
         self._sentence_only = False
 
     def sentence(self) -> None:
-        """A sentence ends or begins here."""
+        """Begin or end a sentence here."""
         self._sentence_only = self._separator != "\n\n" or self._sentence_only
         self._separator = "\n\n"
 
     def marked(self) -> Marked:
-        """What was put together; nothing may be added afterwards."""
+        """Finished text with its annotations; no method may be called after this one."""
         self._add_pauses()
         return Marked("".join(self._parts), tuple(self._annotations))
 
     def _separate(self, spaces: str) -> None:
-        """White space as sanitised text has it: some spaces, or one or two newlines."""
+        """Merge white space into the separator as sanitised text has it: a space, or one or two newlines."""
         self._touching = self._touching and not spaces
         newlines = min(2, self._separator.count("\n") + spaces.count("\n"))
         self._separator = "\n" * newlines or (self._separator or spaces)[:1]
@@ -116,5 +117,5 @@ class MarkedBuilder:
 
 
 def _would_change(last: str, following: str) -> bool:
-    """Whether two characters side by side would not stay as they are in NFC."""
+    """True if NFC would change two characters side by side."""
     return unicodedata.combining(following) != 0 or unicodedata.normalize("NFC", last + following) != last + following

@@ -1,4 +1,4 @@
-"""What markup may ask for, and how lengths of time are written."""
+"""Limits of markup, and the notation of durations."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from frontend.text.markup.builder import MarkedBuilder
 
 MIN_RATE, MAX_RATE = 0.25, 4.0
-"""Those of a request's speed."""
+"""Limits of a speaking rate, the same as those of a request's speed."""
 
 MAX_DEPTH = 32
-"""SSML elements inside each other."""
+"""Most SSML elements nested in each other."""
 
 _TIME = re.compile(r"\+?(?P<number>\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s?(?P<unit>ms|s)")
 
 
 def seconds_of(written: str) -> float | None:
-    """`1.5s`, `300ms`, also with a plus; None if it is no length of time."""
+    """Seconds of a duration such as `1.5s`, `300ms` or `+1s`; None if the text is no duration."""
     match = _TIME.fullmatch(written.strip())
     if match is None:
         return None
@@ -24,7 +24,7 @@ def seconds_of(written: str) -> float | None:
 
 
 def over_limit(builder: MarkedBuilder, limit: float) -> str | None:
-    """What is wrong with the pauses so far; None if nothing is."""
+    """Error message if the pauses so far exceed the limit; None if they don't."""
     if builder.pause_seconds <= limit:
         return None
     return (

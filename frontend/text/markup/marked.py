@@ -1,4 +1,4 @@
-"""A text without its markup, and what the markup said about it."""
+"""Text without its markup, and the annotations that the markup gave."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from frontend.text.sanitize import sanitize
 
 @dataclass(frozen=True, slots=True)
 class Pronunciation:
-    """How a stretch is pronounced; nothing else changes it."""
+    """Pronunciation of a stretch, which no other rule changes."""
 
     start: int
     end: int
     phonemes: str
-    """In the alphabet of the language that the text is read in; empty: as it is written."""
+    """Phonemes in the alphabet of the text's language; empty if the stretch is read as written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A stretch with a pace of its own. Rates don't overlap."""
+    """Speaking rate of a stretch. Rates don't overlap."""
 
     start: int
     end: int
@@ -28,16 +28,16 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Silence at a place: after every word that begins before it."""
+    """Silence at a place, after every word that begins before the place."""
 
     at: int
     seconds: float
-    """0: no pause where there would be one."""
+    """Duration of the silence; 0 removes a pause that would be here."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceEnd:
-    """The blank line that ends here parts sentences, not paragraphs."""
+    """End of a sentence at a blank line that ends here, and that separates sentences, not paragraphs."""
 
     at: int
 
@@ -47,13 +47,13 @@ Annotation = Pronunciation | Rate | Pause | SentenceEnd
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Places are characters of `text`. Of each kind of annotation they rise."""
+    """Text and its annotations. Positions are character indices of `text`, and rise within each kind of annotation."""
 
     text: str
-    """Sanitised: `sanitize` leaves it as it is."""
+    """Text that is sanitised already: `sanitize` doesn't change it."""
     annotations: tuple[Annotation, ...] = ()
 
     @classmethod
     def plain(cls, text: str) -> Marked:
-        """A text without markup."""
+        """Sanitised text without annotations."""
         return cls(sanitize(text))

@@ -1,4 +1,4 @@
-"""Reads a text in the markup that its request names."""
+"""Parser of a text in the markup that its request names."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from frontend.text.segment import Notation
 
 
 def parse_markup(kind: MarkupKind, text: str, language: str, notation: Notation, max_pause_seconds: float) -> Marked:
-    """A request's text and what its markup says. Takes linear time; run it in a thread.
+    """Text of a request with its markup's annotations. Takes linear time; run it in a thread.
 
-    An engine that speaks text pronounces words as they are written, whatever their IPA is: espeak-ng's own notation,
-    `[[...]]`, is another one for each of its voices, and what it doesn't know in it (IPA, say) it drops without a word.
+    An engine that takes text pronounces words as they are written, whatever IPA markup gives: espeak-ng's own notation,
+    `[[...]]`, differs for each of its voices, and espeak-ng silently drops symbols that it doesn't know there, such as
+    IPA.
 
     Args:
-        language: as `frontend.text.language.language_of` gives it.
-        notation: of the engine that will speak.
+        language: a language code, as `frontend.text.language.language_of` returns it.
+        notation: the input that the request's engine accepts.
 
     Raises:
-        MarkupError: 400; the markup can't be read, or asks for too much.
+        MarkupError: 400; the markup can't be read, or exceeds a limit.
     """
 
     def phonemes_of(ipa: str) -> str:

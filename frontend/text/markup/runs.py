@@ -1,4 +1,4 @@
-"""Cuts a sentence's words where its pace changes or a pause is asked for."""
+"""Splitting of a sentence's words where the speaking rate changes or a pause is requested."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _SOUND = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Words of one pace with no pause between them."""
+    """Words of one speaking rate with no pause between them."""
 
     start: int
     end: int
-    """Places in the row of words."""
+    """Span in the row of words, by index."""
     rate: float
     pause: float | None
-    """Seconds after it."""
+    """Seconds of silence after the run."""
 
 
 class Pacing:
-    """A text's rates and pauses. Asked for its words in their order, once."""
+    """Rates and pauses of a text. Its callers must ask for the text's words in order, once."""
 
     def __init__(self, marked: Marked) -> None:
         self._rates = [each for each in marked.annotations if isinstance(each, Rate)]
@@ -33,18 +33,20 @@ class Pacing:
         self._pauses = [each for each in marked.annotations if isinstance(each, Pause)]
         self._pause_places = [each.at for each in self._pauses]
         self._pauses_taken = 0
-        """A word over an engine's limit comes in parts; the pause after it is one."""
+        """Number of pauses that runs have taken already: a word over an engine's limit comes in parts, and the pause
+        after it counts once.
+        """
         self._text = marked.text
         self._next_word = 0
 
     def runs(self, origins: Sequence[tuple[int, int]]) -> Iterator[Run]:
-        """The runs of a row of words, none empty; words said for the same written word are in one.
+        """Runs of a row of words, none empty; words said for the same written word are in one run.
 
-        A pause inside of a written word comes after it, and so does one that precedes the text's first word: there is
-        nothing before it to wait after, so it is left out.
+        A pause inside a written word comes after the word. A pause before the text's first word is left out, since no
+        word precedes it.
 
         Args:
-            origins: the span of the text that each word stands for; they rise.
+            origins: the span of the text that each word stands for, in rising order.
         """
         if not self._rates and not self._pauses:
             yield Run(0, len(origins), 1.0, None)
@@ -63,14 +65,14 @@ class Pacing:
                 start = end
 
     def _word_after(self, end: int) -> int:
-        """Where the text's next word begins, past what may be silent; the text's end if there is none."""
+        """Position of the text's next word, after characters that may be silent; the text's end if there is no word."""
         if self._next_word < end:
             found = _SOUND.search(self._text, end)
             self._next_word = found.start() if found else len(self._text)
         return self._next_word
 
     def _rate_at(self, origin: tuple[int, int]) -> float:
-        """Of the word's first part that has one."""
+        """Speaking rate of the word's first part that has one; 1 if none has."""
         place = bisect_right(self._rate_starts, origin[0]) - 1
         for rate in self._rates[max(0, place) : place + 2]:
             if rate.end > origin[0] and rate.start < origin[1]:
@@ -78,7 +80,9 @@ class Pacing:
         return 1.0
 
     def _pause_between(self, former: int, following: int) -> float | None:
-        """Of pauses after the beginning of one word, and at or before that of the next."""
+        """Sum of the pauses after the beginning of one word, and at or before the beginning of the next; None if there
+        are none.
+        """
         first = max(bisect_right(self._pause_places, former), self._pauses_taken)
         last = bisect_right(self._pause_places, following)
         found = self._pauses[first:last]

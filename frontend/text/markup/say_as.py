@@ -1,4 +1,4 @@
-"""What `say-as` has said for a text: by num2words, and by the rules that normalise English."""
+"""Words for the text of SSML's `say-as`, from num2words and the rules that normalise English."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _PART = re.compile(r"\d+|[^\W\d_]+")
 _ENDING = re.compile(r"(?<=\d)(?:st|nd|rd|th)", re.IGNORECASE)
 
 _NUM2WORDS = {"es": "es", "fr-fr": "fr", "it": "it", "ja": "ja", "pt-br": "pt_BR"}
-"""num2words' languages among ours, besides English."""
+"""num2words' language by language code, besides English."""
 
 _DATE_PARTS = frozenset("ymd")
 
 _LONE_A = "eh"
-"""Spoken like the letter's name; A by itself is read as the article."""
+"""Text that sounds like the letter's name; a lone A is read as the article."""
 
 _HALF_DAY = re.compile(r"\b([ap])\.m\.")
 
 
 def said_as(written: str, kind: str, form: str, language: str) -> str:
-    """The words for a text that is to be read as `kind`; the text itself where it isn't of that kind.
+    """Words for a text that is read as `kind`; the text itself if it isn't of that kind.
 
     English has all kinds; other languages cardinals, ordinals and characters.
 
     Args:
         kind: `interpret-as`: characters, spell-out, verbatim, digits, cardinal, number, ordinal, date, time,
-            telephone; any other is as if it were not there, as W3C's note on say-as wants.
-        form: `format`, for dates: some of y, m and d in their order.
+            telephone; any other is ignored, as W3C's note on say-as requires.
+        form: `format` of a date: some of y, m and d, in the order of the text.
     """
     text = written.strip()
     kind = kind.strip().lower()
@@ -54,7 +54,7 @@ def said_as(written: str, kind: str, form: str, language: str) -> str:
 
 
 def _characters(text: str, _form: str, _language: str) -> str:
-    """Letters in a row as one abbreviation, so that none of them is taken for a word."""
+    """Names of the characters; letters in a row become one abbreviation, so that none of them is taken for a word."""
     said: list[str] = []
     letters: list[str] = []
     for character in [*text.upper(), ""]:
@@ -127,12 +127,12 @@ def _date_in_words(values: dict[str, int], british: bool) -> str:
 
 
 def _time(text: str, _form: str, language: str) -> str | None:
-    # Full stops could end a sentence there.
+    # The full stops of "p.m." could end a sentence.
     return _HALF_DAY.sub(lambda half: f"{half[1].upper()}M", _by_rule(times.apply, text, language))
 
 
 def _telephone(text: str, _form: str, _language: str) -> str | None:
-    """Digit by digit with a pause between groups; letters of a vanity number as a word."""
+    """Telephone number digit by digit, with a pause between groups; a vanity number's letters are read as a word."""
     groups = [digits(group) if group.isdecimal() else group for group in _PART.findall(text)]
     if not any(map(str.isdecimal, text)):
         return None

@@ -1,8 +1,8 @@
-"""SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), as far as it can be heard here.
+"""Parser of SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), as far as its elements can be heard here.
 
-`speak`, `p`, `s`, `break`, `prosody rate`, `phoneme`, `sub` and `say-as` do what the recommendation says. Of any other
-element the text is spoken, but for `metadata` and `desc`, which it says are no text. Document types and entities are
-refused: expanding them is how a short document becomes an endless one.
+`speak`, `p`, `s`, `break`, `prosody rate`, `phoneme`, `sub` and `say-as` follow the recommendation. All other elements
+are read as their text, except `metadata` and `desc`, which the recommendation excludes from it. Document types and
+entities are rejected, because a short document can expand to an endless one through them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from frontend.text.markup.limits import MAX_DEPTH, MAX_RATE, MIN_RATE, over_limi
 from frontend.text.markup.marked import Marked
 
 STRENGTHS = {"x-weak": 0.1, "weak": 0.2, "medium": 0.4, "strong": 0.8, "x-strong": 1.2}
-"""Seconds of a break; `none` is no break."""
+"""Seconds of a break by strength; `none` is no break."""
 
 RATES = {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.5}
 
@@ -32,7 +32,7 @@ _PARAGRAPHS = frozenset(("p", "paragraph"))
 _SENTENCES = frozenset(("s", "sentence"))
 _SILENT = frozenset(("metadata", "desc"))
 _REPLACED = frozenset(("phoneme", "sub", "say-as"))
-"""Elements that hold text only: tags inside them mean nothing."""
+"""Elements that hold text only: tags inside them are ignored."""
 
 _NUMBER = re.compile(r"(?P<sign>[+-])?(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(?P<percent>%)?")
 
@@ -45,21 +45,21 @@ def parse_ssml(
     said_as: Callable[[str, str, str], str],
     max_pause_seconds: float,
 ) -> Marked:
-    """The document's text as it is to be spoken, and what its elements say.
+    """Text of the document as it is to be spoken, with the annotations of its elements.
 
     Args:
-        phonemes_of: phonemes for IPA; raises `UnknownSymbols`.
-        said_as: words for a text, its `interpret-as` and its `format`.
+        phonemes_of: callback that returns phonemes for IPA; raises `UnknownSymbols`.
+        said_as: callback that returns words for a text, its `interpret-as` and its `format`.
 
     Raises:
-        MarkupError: it is no well-formed XML, isn't inside `speak`, is nested too deep, has a document type, or an
-            attribute makes no sense.
+        MarkupError: the document isn't well-formed XML, isn't inside `speak`, is nested too deep, has a document type,
+            or has an invalid attribute.
     """
     parser = DefusedExpatParser(forbid_dtd=True)
     reader = _Reader(phonemes_of, said_as, max_pause_seconds, ExpatLocator(parser))
     parser.setContentHandler(reader)
     try:
-        # As sanitising does; XML can't hold lone surrogates.
+        # XML can't hold lone surrogates; sanitising drops them in the same way.
         parser.feed(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore"))
         parser.close()
     except SAXParseException as error:
@@ -77,7 +77,7 @@ def _explained(message: str) -> str:
 
 
 class _Reader(ContentHandler):
-    """Follows the document from tag to tag."""
+    """SAX handler that feeds a `MarkedBuilder`."""
 
     def __init__(
         self,
@@ -95,21 +95,21 @@ class _Reader(ContentHandler):
         self._open: list[str] = []
         self._rates = [1.0]
         self._written: list[str] = []
-        """Text that has come, since the parser gives it in parts."""
+        """Text since the last tag, in the parts that the parser gives."""
         self._replaced = 0
-        """The depth of the element of `_REPLACED` that is open; 0 if none is."""
+        """Depth of the open element of `_REPLACED`; 0 if none is open."""
         self._replacing: AttributesImpl | None = None
         self._replaced_place = (1, 1)
         self._silent = 0
-        """The same for elements that are not spoken."""
+        """Depth of the open element of `_SILENT`; 0 if none is open."""
 
     def error(self, message: str, code: str = "invalid_markup", place: tuple[int, int] | None = None) -> MarkupError:
-        """An error at the place that was reached, or another."""
+        """Error at the parser's position, or at `place`."""
         line, column = place or self._place()
         return MarkupError(message, line, column, code)
 
     def _place(self) -> tuple[int, int]:
-        """Line and column, from 1."""
+        """Line and column of the parser's position, counted from 1."""
         return self._locator.getLineNumber() or 1, (self._locator.getColumnNumber() or 0) + 1
 
     def characters(self, content: str) -> None:
@@ -163,7 +163,7 @@ class _Reader(ContentHandler):
             self._text(written)
 
     def _text(self, written: str, phonemes: str | None = None) -> None:
-        """Lines are wrapped as they are in any XML: only a blank one parts anything."""
+        """Add text whose lines may be wrapped, as in any XML: only a blank line separates paragraphs."""
         unwrapped = _LINE_END.sub(lambda end: "\n\n" if end[0].count("\n") > 1 else " ", written)
         self.builder.text(unwrapped, rate=self._rates[-1], phonemes=phonemes)
 
@@ -208,7 +208,9 @@ class _Reader(ContentHandler):
             raise self.error(wrong)
 
     def _rate(self, written: str | None) -> float:
-        """With a sign it changes the pace around it, else the voice's own."""
+        """Speaking rate of a `prosody` element: a number with a sign changes the rate around the element, one without a
+        sign replaces it.
+        """
         if written is None:
             return self._rates[-1]
         if (named := RATES.get(written.strip())) is not None:
@@ -227,6 +229,6 @@ class _Reader(ContentHandler):
 
 
 def _with_edges(written: str, said: str) -> str:
-    """`said`, with white space where `written` had it at its edges."""
+    """Text of `said`, with white space at its edges where `written` has it."""
     before, after = written[: len(written) - len(written.lstrip())], written[len(written.rstrip()) :]
     return before + said.strip() + after if written.strip() else written

@@ -1,4 +1,4 @@
-"""`[pause:1.5s]` and `[word](/ipa/)` in a text that is otherwise as any."""
+"""Parser of the tags `[pause:1.5s]` and `[word](/ipa/)` in plain text."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _TAG = re.compile(
 
 
 def parse_tags(text: str, phonemes_of: Callable[[str], str], max_pause_seconds: float) -> Marked:
-    """The text without its tags, and what they say.
+    """Text without its tags, with the tags' annotations.
 
-    What only looks like a tag (a link of Markdown, `[1]`) stays.
+    Text that resembles a tag (a link of Markdown, `[1]`) stays.
 
     Args:
-        phonemes_of: phonemes for IPA; raises `UnknownSymbols`.
+        phonemes_of: callback that returns phonemes for IPA; raises `UnknownSymbols`.
 
     Raises:
-        MarkupError: a pause without a length, pauses that are too long together, IPA with symbols that aren't known.
+        MarkupError: a pause has no length, the pauses are too long in total, or IPA has unknown symbols.
     """
     builder = MarkedBuilder()
     end = 0

@@ -1,1 +1,3 @@
-"""English written forms (numbers, dates, units) rewritten as words. Only the text pipeline enters."""
+"""Normalisation: numbers, dates, units and other written forms rewritten as words, by language. Only the text pipeline
+calls it.
+"""

@@ -1,4 +1,4 @@
-"""Abbreviations in full: Dr. (doctor, drive), St. (saint, street), e.g., No. 5, approx., in Jan."""
+"""Rules that read abbreviations in full: Dr. (doctor, drive), St. (saint, street), e.g., No. 5, approx., in Jan."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _word(match: re.Match[str]) -> str:
 
 
 def _stop(match: re.Match[str]) -> str:
-    """The full stop of an abbreviation that ends the sentence stays."""
+    """Full stop of an abbreviation, kept if it ends the sentence."""
     return "." if match["end"] is not None else ""
 
 

@@ -1,4 +1,4 @@
-"""Postal addresses: house numbers in pairs, N. and NW in full, states by their names before ZIP codes."""
+"""Rules for postal addresses: house numbers in pairs, N. and NW in full, states by their names before ZIP codes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _STATES = dict(
     ]
 )
 _WORDS = frozenset(("OK", "HI", "OR", "IN", "ME", "OH", "MA", "PA", "LA", "ID", "DE", "CO"))
-"""States that are words in capitals too ("Well, OK."): they need a place before them."""
+"""State codes that are also words in capitals ("Well, OK."): they need a place before them."""
 
 _TO_A_PLACE = re.compile(r"\b(?:in|from|near|to|of|at|outside|visit) (?:[A-Z]\w+ ?){1,3}$")
 _HOUSE = re.compile(

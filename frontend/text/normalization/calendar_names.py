@@ -1,4 +1,4 @@
-"""Months and days, in full and as they are abbreviated."""
+"""Names of months and days, in full and by abbreviation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chemical formulas and ions: H2O, C₆H₁₂O₆, Ca²⁺, NaCl. Letters are said one by one, as chemists do."""
+"""Rules for chemical formulas and ions: H2O, C₆H₁₂O₆, Ca²⁺, NaCl. Letters are said one by one, as chemists do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that name and don't count: ZIP and post codes, ISBN, PINs, orders and accounts."""
+"""Rules for numbers that identify rather than count: ZIP and post codes, ISBN, PINs, orders and accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Dates: 2026-11-21, 11/21/2026 (American) or 21/11/2026 (British), Nov 21, 2026, 21 Nov, Mon-Fri, Jan-Mar 2026."""
+"""Rules for dates: 2026-11-21, 11/21/2026 (American) or 21/11/2026 (British), Nov 21, 2026, 21 Nov, Mon-Fri, Jan-Mar
+2026.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,7 @@ def apply(draft: Draft) -> None:
     )
     draft.replace(_SHORT, lambda match: _short(match, british), "date")
     draft.replace(_PADDED, lambda match: _padded(match, british))
-    # Names before what they hang on is taken.
+    # Weekday and month names come first: a later rule would hide the date that they depend on.
     draft.replace(_DAYS, lambda match: f"{DAY_NAMES[match['day']]} to {DAY_NAMES[match['last']]}")
     draft.replace(_DAY_NAME, lambda match: DAY_NAMES[match["day"]] + (match["comma"] or ""))
     draft.replace(_MONTH_DAY, lambda match: _written(match, british))
@@ -107,7 +109,9 @@ def _short(match: re.Match[str], british: bool) -> str | None:
 
 
 def _padded(match: re.Match[str], british: bool) -> str | None:
-    """`12/25` is a date alone, after a word that dates, or with a zero that no fraction has."""
+    """Date of a form such as `12/25`, if it stands alone, after a word that announces dates, or with a zero that no
+    fraction has.
+    """
     alone = match.string.strip(" .!?") == match[0]
     zero = match["first"][0] == "0" or match["second"][0] == "0"
     return _short(match, british) if alone or zero or _DATED.search(match.string[: match.start()]) else None

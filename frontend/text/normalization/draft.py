@@ -1,4 +1,4 @@
-"""A sentence while the rules go over it: what one rule has taken, no later rule sees."""
+"""Sentence under normalisation: characters that one rule has rewritten are hidden from later rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from frontend.text.normalization.rewritten import Piece, Rewritten
 
 
 class Edit(NamedTuple):
-    """A stretch of the text and what is said for it."""
+    """Stretch of the sentence and its replacement."""
 
     start: int
     end: int
@@ -19,22 +19,22 @@ class Edit(NamedTuple):
 
 
 class Draft:
-    """Collects edits, all of them in places of the sentence as it was written: nothing is rewritten twice."""
+    """Collects edits, whose positions refer to the sentence as written, so no character is rewritten twice."""
 
     def __init__(self, sentence: str, language: str) -> None:
         self.sentence = sentence
         self.text = sentence
-        """As long as the sentence, with `MASK` wherever a rule has taken a character."""
+        """Sentence with `MASK` in place of each character that a rule has rewritten, so that positions stay."""
         self.british = language == "en-gb"
         self._edits: list[Edit] = []
 
     def replace(
         self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
     ) -> None:
-        """Say something else for all matches; None leaves one as it is, to later rules.
+        """Replace all matches; a match for which `spoken` returns None stays for later rules.
 
         Args:
-            group: the part of the match that is replaced; the rest is context.
+            group: the group of the match that is replaced; the rest is context.
         """
         pieces: list[str] = []
         end = 0
@@ -50,11 +50,11 @@ class Draft:
             self.text = "".join([*pieces, self.text[end:]])
 
     def keep(self, pattern: re.Pattern[str]) -> None:
-        """Hide all matches from later rules, as they are."""
+        """Hide all matches from later rules, unchanged."""
         self.replace(pattern, lambda match: self.sentence[match.start() : match.end()])
 
     def hide(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Keep stretches from all rules, as they are. They rise, and no rule has been applied yet."""
+        """Hide spans from all rules, unchanged. The spans must rise, and no rule may have been applied yet."""
         pieces: list[str] = []
         end = 0
         for start, stop in spans:

@@ -1,4 +1,4 @@
-"""Durations: 3h 20m, 2h30m, 1:23:45 after "lasted" and the like."""
+"""Rules for durations: 3h 20m, 2h30m, 1:23:45 after "lasted" and similar words."""
 
 from __future__ import annotations
 

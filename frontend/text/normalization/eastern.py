@@ -1,6 +1,8 @@
-"""Japanese and Mandarin texts as they are said: numbers in ideographs, which the languages' own readers read right.
+"""Normalisation rules for Japanese and Mandarin: numbers become ideographs, which the languages' own readers read
+correctly.
 
-4月8日7時 becomes 四月八日七時; $5 五ドル or 五美元; 2:30 二時三十分 or 两点三十分; 50% 五十パーセント or 百分之五十.
+Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五美元; 2:30 becomes 二時三十分 or 两点三十分;
+50% becomes 五十パーセント or 百分之五十.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ _LARGE = ("", "万", "億", "兆")
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What one of the two languages says."""
+    """Words and formats of one of the two languages."""
 
     zero: str
     point: str
     minus: str
     large: tuple[str, ...]
     percent: str
-    """With `{}` for the number."""
+    """Format of a percentage, with `{}` for the number."""
     currencies: Mapping[str, str]
     units: Mapping[str, str]
     date: str
@@ -38,7 +40,7 @@ class _Words:
     fraction: str
     signs: Mapping[str, str]
     phone_one: str
-    """How the digit 1 is said in telephone numbers."""
+    """Spoken digit 1 in telephone numbers."""
 
 
 _JAPANESE = _Words(
@@ -142,7 +144,7 @@ class Eastern:
         self._measure = re.compile(rf"{_EDGE}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?(?P<unit>{units})(?![A-Za-z²³/])")
 
     def rules(self) -> tuple[Rule, ...]:
-        """Each with its setting (after `normalize_`) and what a sentence must have for it."""
+        """Rules with their setting (after `normalize_`), and a pattern that a sentence must contain for the rule."""
         digit = re.compile(r"\d")
         return (
             ("web_addresses", self._addresses, re.compile(r"@|://|www\.")),
@@ -158,7 +160,7 @@ class Eastern:
         )
 
     def number(self, written: str) -> str:
-        """A number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
+        """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
         whole, _, fraction = written.replace(",", "").partition(".")
         said = ideographs(int(whole), self._words.zero, self._words.large, self._japanese)
         return f"{said}{self._words.point}{self._digits(fraction)}" if fraction else said
@@ -227,7 +229,7 @@ class Eastern:
 
 
 def ideographs(number: int, zero: str, large: tuple[str, ...], japanese: bool) -> str:
-    """A number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps."""
+    """Number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps."""
     if number == 0:
         return zero
     groups: list[int] = []
@@ -267,5 +269,5 @@ _MAKERS: Mapping[str, Callable[[], Eastern]] = {
 
 @lru_cache
 def rules_of(language: str) -> tuple[Rule, ...]:
-    """The rules for ja or cmn."""
+    """Rules for ja or cmn."""
     return _MAKERS[language]().rules()

@@ -1,4 +1,4 @@
-"""Emoji and emoticons: left out, or said by their Unicode name, which the standard library has."""
+"""Rules for emoji and emoticons, which are left out or said by their Unicode name from the standard library."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _named(match: re.Match[str]) -> str:
 
 
 def _without_pictures(match: re.Match[str]) -> str | None:
-    """Circled digits and arrows stand among the pictures, and are read."""
+    """Picture match without its silent pictures; circled digits and arrows match as pictures too, and are read."""
     kept = "".join(filter(_is_read, match[0].strip()))
     return None if kept == match[0].strip() else f" {kept}" if kept else ""
 

@@ -1,4 +1,4 @@
-"""Fractions: 1/2, 2 1/2, ½, 2½; and the pairs that are none: 24/7, 8/10, 50/50."""
+"""Rules for fractions (1/2, 2 1/2, ½, 2½), and for pairs that are none (24/7, 8/10, 50/50)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _and(whole: str | None, above: int, below: int, british: bool) -> str:
 
 
 def _measured(said: str, match: re.Match[str], mixed: bool) -> str:
-    """`half a cup`, `three quarters of a teaspoon`, `two and a half ounces`."""
+    """Fraction before a measured thing: `half a cup`, `three quarters of a teaspoon`, `two and a half ounces`."""
     one, many = UNITS[match["symbol"]] if match["symbol"] in UNITS else (match["measure"], match["measure"])
     if one is None:
         return said

@@ -1,4 +1,4 @@
-"""Hindi texts as they are said. Numbers stay digits, which espeak-ng reads by lakh and crore."""
+"""Normalisation rules for Hindi. Numbers stay digits, which espeak-ng reads by lakh and crore."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OPERATIONS = {"+": "जमा", "=": "बराबर", "×": "गुणा", "
 
 
 def _plain(written: str) -> str:
-    """Without what groups the digits; decimals are said digit by digit after दशमलव."""
+    """Number without the signs that group its digits; decimals are said digit by digit after दशमलव."""
     whole, _, fraction = written.replace(",", "").partition(".")
     return f"{whole} दशमलव {' '.join(fraction)}" if fraction else whole
 
@@ -106,4 +106,4 @@ RULES: tuple[Rule, ...] = (
         re.compile(r"\."),
     ),
 )
-"""Each with its setting (after `normalize_`) and what a sentence must have for it."""
+"""Rules with their setting (after `normalize_`), and a pattern that a sentence must contain for the rule."""

@@ -1,4 +1,4 @@
-"""HTML inside Markdown: which tags are markup, and which only look like it."""
+"""HTML inside Markdown: tags that are markup, and text that only resembles a tag."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNHEARD = frozenset(("script", "style"))
 
 
 def said_for(tag: str) -> str | None:
-    """What stands in a tag's place: nothing, a newline or space, or the tag itself if HTML doesn't know it (None)."""
+    """Replacement of a tag: nothing, a newline or a space; None for a tag that HTML doesn't know, which stays."""
     if tag.startswith(("<!", "<?")):
         return ""
     match = _TAG.fullmatch(tag)
@@ -36,6 +36,6 @@ def said_for(tag: str) -> str | None:
 
 
 def hides(tag: str) -> str:
-    """The element's name, if what is inside of it is not for readers; else nothing."""
+    """Name of the element that a tag opens, if the element's content is not for readers; else ""."""
     match = _TAG.fullmatch(tag)
     return match[1].lower() if match and match[1].lower() in _UNHEARD and tag[1] != "/" else ""

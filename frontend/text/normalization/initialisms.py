@@ -1,4 +1,4 @@
-"""Initialisms that engines misread: AT&T, PhDs, JSON, A1."""
+"""Rules for initialisms that engines misread: AT&T, PhDs, JSON, A1."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}})&(?P<right>[A-Z]{{1,3}}){END}(
 _PLURAL = re.compile(rf"{START}(?P<letters>[A-Z]*[BCDFGHJKLMNPQRSTVWXZ][A-Z]*)s{END}(?!\.\w)")
 _CELL = re.compile(rf"{START}(?P<letters>[A-GI-PR-Z]|MP|A|AA|AAA|HP|VW|BMW)(?P<number>\d){END}(?![.:/'’&-]\w|[²³])")
 _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VIP", "ID"))
-"""Words, and those whose plurals engines read well."""
+"""Initialisms that are read as words, and initialisms whose plurals engines read well."""
 
 
 def apply(draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""Words and habits of the languages that `frontend.text.normalization.western` normalises, one `Locale` each."""
+"""Words and conventions of the languages that `frontend.text.normalization.western` normalises, one `Locale` each."""
 
 from __future__ import annotations
 
@@ -17,50 +17,50 @@ def _forms(listed: str) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """One language."""
+    """Words, patterns and conventions of one language."""
 
     numbers: str
-    """num2words' name of it."""
+    """Language name in num2words."""
     decimal: str
-    """The sign before decimals."""
+    """Decimal separator."""
     point: str
-    """How that sign is said."""
+    """Spoken word for the decimal separator."""
     months: tuple[str, ...]
     date: str
-    """A date, of `{day}`, `{month}` and `{year}`."""
+    """Format of a spoken date, with `{day}`, `{month}` and `{year}`."""
     first_day: str
-    """How the first of a month is said."""
+    """Spoken form of the first day of a month."""
     hour: tuple[str, str]
-    """Of a time of day: one, several."""
+    """Word for "hour" in a time of day: singular, plural."""
     hours_first: bool
-    """Whether a time is "14 heures 30" (its hours are named) or "las 14 y 30" (they aren't)."""
+    """True if a time names its hours ("14 heures 30"), False if it doesn't ("las 14 y 30")."""
     time_joint: str
-    """Between hours and minutes."""
+    """Word between hours and minutes."""
     percent: str
     per: str
     to: str
-    """Between a range's ends."""
+    """Word between a range's ends."""
     joint: str
-    """Between units of money and hundredths."""
+    """Word between units of money and hundredths."""
     signs: Mapping[str, str]
-    """Signs in formulas and addresses, by themselves."""
+    """Spoken words for single signs in formulas and addresses."""
     currencies: Mapping[str, tuple[str, str]]
     hundredths: tuple[str, str]
     units: Mapping[str, tuple[str, str]]
     abbreviations: Mapping[str, str]
     one: Mapping[str, str]
-    """Ends of cardinals before a masculine noun: uno → un."""
+    """Endings of cardinals before a masculine noun: uno → un."""
     ordinals: str
-    """A pattern of ordinals' endings, with the group `feminine` in those that are."""
+    """Pattern of ordinals' endings; the group `feminine` matches feminine endings."""
     century: str
-    """A pattern of what stands before or after a century's Roman numeral; `{numeral}` is its place."""
+    """Pattern of the words before or after a century's Roman numeral; `{numeral}` stands for the numeral."""
     century_ordinal: bool
-    """Whether centuries are counted with ordinals (XXIe siècle) or cardinals (siglo XXI)."""
+    """True if centuries are counted with ordinals (XXIe siècle), False for cardinals (siglo XXI)."""
     rulers: str
-    """Names after which a Roman numeral is an ordinal up to ten, a cardinal beyond."""
+    """Pattern of rulers' names, after which a Roman numeral is a ruler's number."""
     rulers_ordinal: bool
     feminine: tuple[str, str]
-    """The ending of a masculine ordinal, and what it becomes in the feminine."""
+    """Ending of a masculine ordinal, and its replacement in the feminine."""
 
 
 _UNITS_ES = (
@@ -301,4 +301,4 @@ LOCALES: Mapping[str, Locale] = {
         feminine=("o", "a"),
     ),
 }
-"""By the language code's first part."""
+"""Locales by the language code's first part."""

@@ -1,11 +1,13 @@
-"""Markdown (and the HTML in it) as plain text, parsed by markdown-it-py, with the places where it stood.
+"""Conversion of Markdown (and the HTML in it), parsed by markdown-it-py, to plain text with its positions in the
+source.
 
-What a listener gets: headings, list items and table rows are paragraphs of their own; bullets, rules and markers go; a
-list's numbers stay; a link is its text and an image its description; code spans are their text; a short code block is
-read, a long one mentioned; footnotes' texts stay, their marks go. Whatever is no markup to CommonMark or HTML stays.
+Headings, list items and table rows become paragraphs of their own; bullets, rules and markers are dropped; a list's
+numbers stay; a link becomes its text and an image its description; code spans become their text; a short code block is
+read, a long one only mentioned; footnotes' texts stay, their marks are dropped. Text without markup by CommonMark or
+HTML stays.
 
 Two rules of the parser are off: indented code (sanitised text has no indentation) and reference definitions, which
-would take `[Ann]: hello` away; those with an address are left out here.
+would remove `[Ann]: hello`; this module removes definitions that have an address.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _SIGN = re.compile(
     r"[*`~\[<\\|]|(?<!\w)_|_(?!\w)|&[#\w]{2,32};|^(?:[-+] |#{1,6} |>|={2,}+$|-{2,}+$|(?:[-*_] ?){3,}$)", re.MULTILINE
 )
 _TOO_DEEP = re.compile(r"^(?:[>*+-] ?|\d{1,9}[.)] ){8}", re.MULTILINE)
-"""The parser drops what is nested deeper than its bound."""
+"""Markers of eight nested blocks; the parser drops blocks nested deeper than its own limit."""
 
 _DEFINITION = re.compile(r"^\[(?!\^)[^\]\n]{1,200}\]: ?<?(?:https?://|www\.|/|#|\.{1,2}/|mailto:)[^\n]*$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"^\[\^[^\]\n]{1,40}\]: ?|\[\^[^\]\n]{1,40}\]", re.MULTILINE)
@@ -32,7 +34,7 @@ _TASK = re.compile(r"\[[ xX]\] ")
 
 _READ_LINES = 2
 _READ_CHARACTERS = 120
-"""A code block up to this size is read: a command that the listener is to type."""
+"""Most characters of a code block that is read, such as a command that the listener is to type."""
 
 _LANGUAGES = {
     "py": "Python",
@@ -68,10 +70,10 @@ _markdown = _parser()
 
 
 def plain(chunk: str, mention_code: bool) -> list[Piece] | None:
-    """What is said of a chunk of sanitised text, in pieces of it; None if there is no markup.
+    """Spoken pieces of a chunk of sanitised text; None if the chunk has no markup.
 
     Args:
-        mention_code: whether long code blocks are mentioned only.
+        mention_code: True if long code blocks are only mentioned.
     """
     if not _SIGN.search(chunk) or _TOO_DEEP.search(chunk):
         return None
@@ -87,19 +89,19 @@ def _only_text(match: re.Match[str]) -> str:
 
 
 class _Reader:
-    """Finds each text that the parser gives in the source, after the one before.
+    """Finds each text that the parser returns in the source, after the text before it.
 
-    The parser tells lines only, but gives the source's own characters in their order.
+    The parser returns line numbers only, but returns the source's own characters in their order.
     """
 
     def __init__(self, chunk: str, mention_code: bool) -> None:
         self.pieces: list[Piece] = []
         self._mention_code = mention_code
         self._end = 0
-        """Up to where the source was read."""
+        """End of the source that was read so far."""
         self._joint = ""
-        """What will separate the next text from the last."""
-        # As long as the chunk, so that places stay.
+        """Separator before the next text."""
+        # The replacements keep the chunk's length, so that positions stay.
         self._source = _REFERENCE.sub(_only_text, _FOOTNOTE.sub(_blank, _DEFINITION.sub(_blank, chunk)))
         self._lines = [0, *(match.end() for match in re.finditer("\n", chunk)), len(chunk) + 1]
         for token in _markdown.parse(self._source):
@@ -169,14 +171,14 @@ class _Reader:
 
     def _text(self, written: str, said: str | None = None) -> None:
         """Args:
-        said: what is said for it, if it isn't what is written.
+        said: the spoken text, if it differs from the written one.
         """
         if not (written if said is None else said).strip():
             self._separate(" " if written else "")
             return
         start = self._source.find(written, self._end)
         if start < 0:
-            # The parser has joined a code span's lines.
+            # The parser joins a code span's lines, so the span is found word by word.
             words = written.split()
             for word in words:
                 self._text(word) if len(words) > 1 else self._add(self._end, self._end, word)
@@ -194,7 +196,7 @@ class _Reader:
             self._separate(" ")
 
     def _separate(self, joint: str) -> None:
-        """Of what parts two texts the strongest counts."""
+        """Set the separator, unless a stronger one is set already."""
         self._joint = max(self._joint, joint, key=lambda parting: (parting.count("\n"), len(parting)))
 
     def _add(self, start: int, end: int, said: str, verbatim: bool = False) -> None:
@@ -205,7 +207,7 @@ class _Reader:
 
 
 def _is_product(children: list[Token], place: int) -> bool:
-    """`2*3*4` is no emphasis."""
+    """True for asterisks of a product: `2*3*4` is no emphasis."""
     before = children[place - 1].content[-1:] if place else ""
     after = children[place + 1].content[:1] if place + 1 < len(children) else ""
     return children[place].markup == "*" and before.isdecimal() and after.isdecimal()

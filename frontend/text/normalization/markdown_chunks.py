@@ -1,4 +1,4 @@
-"""Where Markdown can be cut so that its pieces can be parsed alone: at blank lines, but for those in fenced code."""
+"""Splitting of Markdown into chunks that can be parsed alone: at blank lines, except those in fenced code."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _FENCE = re.compile(r"^(?:>+ ?|[-*+] |\d{1,3}[.)] )*(?P<fence>`{3,}+|~{3,}+)(?P<
 
 
 def chunks(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of a sanitised text between blank lines; a closed fence with its text and all its lines in one.
+    """Spans of a sanitised text between blank lines; a closed fence and the text around it are in one span.
 
-    An opening fence that is never closed encloses nothing: it must not make code of the rest of a text.
+    An opening fence that is never closed is ignored: it must not turn the rest of a text into code.
     """
     blocks = _closed_fences(text)
     block = next(blocks, None)

@@ -1,4 +1,4 @@
-"""Formulas and signs: 3 + 4 = 7, 10^6, x², ≥, ->, &, C++, and/or."""
+"""Rules for formulas and signs: 3 + 4 = 7, 10^6, x², ≥, ->, &, C++, and/or."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amounts of money: $1,250.75, $5k, £3m, €2.5bn, 50c, US$5, 20 EUR, $5-10."""
+"""Rules for amounts of money: $1,250.75, $5k, £3m, €2.5bn, 50c, US$5, 20 EUR, $5-10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes, keys and chords: F#, E♭ major, C#m7, Bb minor, an Am chord."""
+"""Rules for notes, keys and chords: F#, E♭ major, C#m7, Bb minor, an Am chord."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Texts as they are said, a sentence at a time, with the way back to what was written.
+"""Normalisation of texts into spoken words, a sentence at a time, with each word's span of the source.
 
-The order, each step on what the earlier ones left alone: Markdown, sentences (before abbreviations lose their stops),
-and within a sentence the rules of `_RULES`: what has a shape of its own before what only counts (addresses, numbers to
-dial, dates, times), then numbers with something that names them, then numbers between themselves, then words.
+Steps run in this order, each on the text that the earlier steps left alone: Markdown, sentence splitting (before
+abbreviations lose their full stops), and within a sentence the language's rules. English rules run from text with a
+form of its own (addresses, telephone numbers, dates, times) to numbers with a label, numbers between themselves, and
+words.
 
-What no rule knows stays as it is written: engines read plain numbers, "1,250.75" and most acronyms well.
+Text that no rule matches stays as written: engines read plain numbers, "1,250.75" and most acronyms well.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _DIGIT = re.compile(r"\d")
 _ANY = re.compile("")
 
 Keeps = Callable[[str, int, int], bool]
-"""Whether a word, of that span of the text, is to be said as it is written."""
+"""Predicate for a word and its span of the text: True if the word is read as written."""
 
 _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("tex", tex.apply, re.compile(r"[$(=<>≤≥]")),
@@ -87,14 +88,16 @@ _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("roman_numerals", roman.apply, re.compile(r"[IVXivx]")),
     ("abbreviations", abbreviations.apply, _ANY),
 )
-"""Setting (after `normalize_`), rule, and what a sentence must have for it to apply."""
+"""English rules in order: setting (after `normalize_`), function, and a pattern that a sentence must contain for the
+rule.
+"""
 
 
 _EMOJI = _ENGLISH[2]
 
 
 def rules_of(code: str) -> tuple[Rule, ...]:
-    """The rules for a language code's first part, in their order."""
+    """Rules for a language code's first part, in their order."""
     if code == "en":
         return _ENGLISH
     if code in ("ja", "cmn"):
@@ -106,21 +109,21 @@ def rules_of(code: str) -> tuple[Rule, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Normalized:
-    """Words to be said, and where in the text they come from."""
+    """Normalised sentence, with each word's span of the source text."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
 
     def origin(self, word_index: int) -> tuple[int, int]:
-        """The span of the sanitised text that one of `text.split()` stands for: whole words, rising with the index.
+        """Span of the sanitised text for one word of `text.split()`: whole words, rising with the index.
 
-        Words that were said for the same written word, or written words, have the same span.
+        Words that replace the same written word, or words, have the same span.
         """
         return self.spans[word_index]
 
 
 def normalize(text: str, language: str, settings: Normalization, keeps: Keeps | None = None) -> Normalized:
-    """A sanitised text as it is said: the same words as those of `normalized_sentences`, one line a sentence."""
+    """Sanitised text in normalised form: the words of `normalized_sentences`, one line a sentence."""
     found = list(normalized_sentences(text, language, settings, keeps))
     return Normalized("\n".join(each.text for each in found), tuple(span for each in found for span in each.spans))
 
@@ -128,12 +131,12 @@ def normalize(text: str, language: str, settings: Normalization, keeps: Keeps | 
 def normalized_sentences(
     text: str, language: str, settings: Normalization, keeps: Keeps | None = None
 ) -> Iterator[Normalized]:
-    """A sanitised text's sentences as they are said, none blank, with one space between words. Lazy; linear time.
+    """Normalised sentences of a sanitised text, none blank, with one space between words. Lazy; linear time.
 
-    Each language has its own rules (`rules_of`); Markdown, HTML and emoji go in all.
+    Each language has its own rules (`rules_of`); Markdown, HTML and emoji are removed in all languages.
 
     Args:
-        keeps: which words no rule may touch, Markdown's apart; none by default.
+        keeps: predicate for words that no rule but Markdown's may change; no word by default.
     """
     code = language.partition("-")[0]
     english = code == "en"
@@ -192,7 +195,7 @@ def _chunk(
 
 
 class _Words:
-    """Finds whole words of a text."""
+    """Finds the spans of whole words of a text."""
 
     def __init__(self, text: str, offset: int) -> None:
         self._offset = offset

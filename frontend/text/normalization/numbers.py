@@ -1,4 +1,4 @@
-"""Numbers that engines misread: -5, .5, 007, 10k, 1e6, #5, twenty digits."""
+"""Rules for numbers that engines misread: -5, .5, 007, 10k, 1e6, #5, twenty digits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LABEL = re.compile(
     r"\b(?:exit|gate|seat|room|flat|apt|apartment|suite|unit|platform|bus|route|row|step|figure|table|section)\.? $",
     re.IGNORECASE,
 )
-"""Before what is a number with a letter: Exit 12B."""
+"""Words before a number with a letter that is no magnitude: Exit 12B."""
 
 _NAMED_K = frozenset(("1", "2", "4", "5", "8", "10"))
-"""Names of screens and runs."""
+"""Numbers before k that name a screen or a run (4K, 10K)."""
 
 _SCIENTIFIC = re.compile(
     rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>\d{{1,15}}(?:\.\d{{1,15}})?)[eE](?P<exponent>[+-−]?\d{{1,4}}){NUMBER_END}"

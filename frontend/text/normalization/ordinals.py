@@ -1,4 +1,4 @@
-"""Ordinals: 1st, 22nd, 1,000th."""
+"""Rule for ordinals: 1st, 22nd, 1,000th."""
 
 from __future__ import annotations
 

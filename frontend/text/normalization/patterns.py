@@ -1,18 +1,18 @@
-"""What the rules' patterns have in common. All repetitions are bounded or possessive: time is linear."""
+"""Patterns that several rules share. All repetitions are bounded or possessive, so matching takes linear time."""
 
 from __future__ import annotations
 
 MASK = "\ufdd0"
-"""Stands for each character that a rule has taken. A noncharacter: sanitised text has none."""
+"""Placeholder for each character that a rule has rewritten: a noncharacter, which sanitised text never contains."""
 
 START = rf"(?<![\w{MASK}])"
-"""Where a word can begin."""
+"""Position at which a word can begin."""
 
 END = rf"(?![\w{MASK}])"
-"""Where a word can end."""
+"""Position at which a word can end."""
 
 NUMBER_START = rf"(?<![\w{MASK}$£€¥₹])(?<!\d[.,:/-])(?<![^\W\d][-/])(?<![^\s(\[\"“‘'—]\.)"
-"""Where a number can begin: inside no address, version, model name (F-16) or other number."""
+"""Position at which a number can begin: outside addresses, versions, model names (F-16) and other numbers."""
 
 NUMBER_END = rf"(?![\w{MASK}])(?![.,:/^-]\d)"
 
@@ -20,11 +20,12 @@ NUMBER = (
     r"(?:\d{1,3}(?:,\d{3}){1,4}(?!\d)|\d{1,2}(?:,\d{2}){1,5},\d{3}(?!\d)|\d{1,3}(?:['’]\d{3}){1,4}(?!\d)|\d{1,15})"
     r"(?:\.\d{1,15})?"
 )
-"""A cardinal or decimal, its digits grouped with commas by thousands, as in India (2,50,000) or in Switzerland
-(1'950), or not at all."""
+"""Cardinal or decimal number with its digits grouped by commas in thousands, as in India (2,50,000) or in Switzerland
+(1'950), or ungrouped.
+"""
 
 MINUS = r"(?:(?<![^\s(\[\"“‘'=<>≤≥~×*/+,:–—])[-−](?=[\d.$£€¥]))"
-"""A sign that belongs to the number after it."""
+"""Minus sign that belongs to the number after it."""
 
 DASH = r"(?: ?[–—] ?|[-‐‑−])"
-"""What stands between a range's ends."""
+"""Dash between a range's ends."""

@@ -1,4 +1,4 @@
-"""Telephone, card, postal and similar numbers: digit by digit, with a pause between the groups."""
+"""Rules for telephone, card, postal and similar numbers: digit by digit, with a pause between the groups."""
 
 from __future__ import annotations
 

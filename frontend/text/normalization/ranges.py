@@ -1,4 +1,4 @@
-"""Ranges and scores: 5-10, pp. 3-7, won 3-2."""
+"""Rules for ranges and scores: 5-10, pp. 3-7, won 3-2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References: Fig. 3a, Eq. (2), § 5, Roe v. Wade, 410 U.S. 113, 1 Corinthians 13:4-7, Room 204."""
+"""Rules for references: Fig. 3a, Eq. (2), § 5, Roe v. Wade, 410 U.S. 113, 1 Corinthians 13:4-7, Room 204."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PARTS = (
     }
 )
 _ABBREVIATED = frozenset(("Fig.", "Figs.", "Eq.", "Sec.", "Apt.", "fig.", "eq.", "sec.", "apt."))
-"""Said in full by the rule of abbreviations, where a plain number follows."""
+"""Labels that the rule of abbreviations reads in full if a plain number follows."""
 
 _PART = "|".join(re.escape(name) for name in sorted(_PARTS, key=len, reverse=True))
 _LABELLED = re.compile(

@@ -1,4 +1,4 @@
-"""A text made of pieces of another one, and where each of its characters comes from."""
+"""Text composed of pieces that replace spans of another text, with the source of each character."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Piece(NamedTuple):
-    """What is said for a span of the original."""
+    """Replacement of a span of the original."""
 
     start: int
     end: int
@@ -17,7 +17,7 @@ class Piece(NamedTuple):
 
 
 class Rewritten:
-    """Keeps the pieces, whose spans rise."""
+    """Text composed of pieces, whose spans must rise."""
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._pieces = [piece for piece in pieces if piece.said]
@@ -29,7 +29,7 @@ class Rewritten:
         self.text = "".join(piece.said for piece in self._pieces)
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """The span of the original that a span of the new text (not empty) stands for."""
+        """Span of the original that a span of the new text (not empty) stands for."""
         first = bisect_right(self._starts, start) - 1
         last = bisect_right(self._starts, end - 1) - 1
         origin_start, origin_end = self._pieces[first].start, self._pieces[last].end

@@ -1,4 +1,4 @@
-"""Roman numerals after names and headings: Henry VIII, World War II, Chapter IV, the XIX century."""
+"""Rules for Roman numerals after names and headings: Henry VIII, World War II, Chapter IV, the XIX century."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PARTS = (
 )
 _LOWER_PARTS = "chapter|part|volume|act|scene|section|article|phase|type|level|appendix|stage|grade|book|class|tier"
 _LETTERS = frozenset(("Group X", "Unit X", "Type X", "Factor X", "Day X", "Class X"))
-"""Unnamed things rather than tenth ones."""
+"""Phrases in which X is the letter of an unnamed thing, not the number ten."""
 
 _AFTER_RULER = re.compile(
     rf"{START}(?:{_RULERS})(?P<more>(?: [A-Z][\w.]{{0,20}}){{0,2}}?) (?P<numeral>{_NUMERAL}){END}(?! [A-Z]\.)"
@@ -97,6 +97,6 @@ def apply(draft: Draft) -> None:
 
 
 def value(numeral: str) -> int:
-    """Of a well-formed numeral below ninety."""
+    """Value of a well-formed Roman numeral below ninety."""
     values = [_VALUES[letter] for letter in numeral]
     return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))

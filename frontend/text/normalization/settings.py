@@ -1,4 +1,4 @@
-"""Which rules are applied."""
+"""User settings of normalisation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _rule(help_text: str, default: bool = True) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """One switch for each family of rules, English's; what is off is left to the engine as it is written."""
+    """Switches for families of normalisation rules; text of a family that is off is passed to the engine as written."""
 
     normalize_markdown: bool = _rule(
         "Leave out Markdown's and HTML's markup, and say a link's text instead of its address."
@@ -51,5 +51,5 @@ class Normalization:
 
     @classmethod
     def none(cls) -> Normalization:
-        """Everything off: the text is spoken as it is written."""
+        """Settings with all rules off: the text is spoken as it is written."""
         return cls(**{rule.name: False for rule in fields(cls)})

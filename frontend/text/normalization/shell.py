@@ -1,4 +1,4 @@
-"""Code in prose: options of commands, calls, operators, short JSON."""
+"""Rules for code in prose: options of commands, calls, operators, short JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TeX between dollar signs, and functions in formulas: $E = mc^2$, $\\frac{1}{2}$, f(x) = 2x + 1."""
+"""Rules for TeX between dollar signs, and for functions in formulas: $E = mc^2$, $\\frac{1}{2}$, f(x) = 2x + 1."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _said(math: str, british: bool) -> str | None:
 
 
 class _Formula:
-    """Tokens of a formula, read from the left."""
+    """Parser of a formula's tokens, from left to right."""
 
     def __init__(self, tokens: list[str], british: bool) -> None:
         self._tokens = tokens
@@ -106,7 +106,7 @@ class _Formula:
         self._british = british
 
     def all(self, end: str = "") -> list[str]:
-        """The words up to a closing token, or to the end."""
+        """Words up to a closing token, or to the end."""
         said: list[str] = []
         while self._place < len(self._tokens):
             token = self._next()
@@ -126,7 +126,7 @@ class _Formula:
         return token
 
     def _argument(self) -> list[str]:
-        """A group in braces, or one token: raw digits, so that a power can be told."""
+        """Words of a group in braces, or of one token. Digits stay digits, so that a power can be recognised."""
         if self._place == len(self._tokens):
             return []
         token = self._next()

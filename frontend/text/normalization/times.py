@@ -1,4 +1,4 @@
-"""Times of day: 10:30, 10:30pm, 14:05, 7 a.m., 9-5pm, 00:00."""
+"""Rules for times of day: 10:30, 10:30pm, 14:05, 7 a.m., 9-5pm, 00:00."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def apply(draft: Draft) -> None:
 
 
 def clock(hours: int, minutes: int, british: bool, half: str = "") -> str:
-    """A time of day in words.
+    """Time of day in words.
 
     Args:
-        half: a or p, if the text says which.
+        half: "a" or "p" for a.m. or p.m.; "" if the text has neither.
     """
     if not half and not minutes and hours in (0, 24):
         return "midnight"

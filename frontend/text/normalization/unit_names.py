@@ -1,4 +1,4 @@
-"""Units by their symbols, in the singular and the plural."""
+"""Unit names by symbol, in the singular and the plural."""
 
 from __future__ import annotations
 
@@ -180,22 +180,22 @@ kWp kilowatt peak
 }
 
 ONLY_APART = frozenset(("K",))
-"""300 K is kelvin, 300K is three hundred thousand."""
+"""Symbols that are units only after a space: 300 K is kelvin, 300K is three hundred thousand."""
 
 ONLY_TOGETHER = frozenset(("s", "F"))
-"""Letters that stand for too much else after a space."""
+"""Symbols that are units only without a space before them; after a space they have too many other meanings."""
 
 NEVER_APART = frozenset(("in", "MP"))
-"""After a space only with a full stop or another number (5 x 7 in)."""
+"""Symbols that are units after a space only with a full stop or another number (5 x 7 in)."""
 
 SPOKEN_PER = {"s": "second", "sec": "second", "h": "hour", "hr": "hour", "min": "minute", "d": "day", "day": "day"} | {
     name: name for name in ("second", "hour", "minute", "week", "month", "year", "person", "capita", "user", "serving")
 }
-"""After a slash, besides the units."""
+"""Names of units that follow a slash, besides those of `UNITS`."""
 
 
 def spelled(name: str, british: bool) -> str:
-    """As the country writes it: `kilometers` or `kilometres`."""
+    """Unit name in American or British spelling: `kilometers` or `kilometres`."""
     if british:
         for unit in ("meter", "liter"):
             name = name.replace(unit, f"{unit[:-2]}re")

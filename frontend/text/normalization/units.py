@@ -1,4 +1,4 @@
-"""Measures: 5 km, 3kg, 20-25°C, 60 km/h, 5'11", 1920x1080, 16 m², 5-km."""
+"""Rules for measures: 5 km, 3kg, 20-25°C, 60 km/h, 5'11", 1920x1080, 16 m², 5-km."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POWERS = {"²": "square ", "2": "square ", "^2": "square ", "³": "cubic ", "3"
 _THING = (
     r"(?P<thing>(?= (?!(?:of|in|or|to|and|from|away|by|is|was|for|at|on|per|than|x|long|wide|tall|high|deep)\b)[a-z]))?"
 )
-"""A measure before a thing is in the singular: a 70 decibel noise."""
+"""Pattern of a noun after a measure, which makes the unit singular: a 70 decibel noise."""
 
 _MEASURE = re.compile(
     rf"(?P<a>(?<=\b[Aa] )|(?<=\b[Aa]n ))?{NUMBER_START}(?P<minus>{MINUS})?(?P<number>\.\d{{1,9}}|{NUMBER})"

@@ -1,4 +1,4 @@
-"""Versions and section numbers: v1.2.3, Python 3.11, 4.2.1."""
+"""Rules for versions and section numbers: v1.2.3, Python 3.11, 4.2.1."""
 
 from __future__ import annotations
 

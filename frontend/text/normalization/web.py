@@ -1,4 +1,4 @@
-"""Addresses: of the web, mail and machines, paths of files, #tags and @names."""
+"""Rules for web, mail and IP addresses, file paths, #tags and @names."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[a-zA-Z])[\w-]{12,}|[\w-]{40,}|\d{8,}"
 _SPELLED = frozenset(("io", "tv", "uk", "us", "eu", "http", "https", "www", "de", "fr", "jp", "cn", "nl", "nz"))
 _MAX_PATH_PARTS = 2
 _MAX_PATH = 40
-"""Characters of a web address's path that are read; nobody remembers more."""
+"""Most characters of a web address's path that are read; listeners remember no more."""
 
 
 def apply(draft: Draft) -> None:
@@ -70,7 +70,7 @@ def apply(draft: Draft) -> None:
 
 
 def protect(draft: Draft) -> None:
-    """Keep other rules away from what stands in addresses."""
+    """Hide addresses from all other rules."""
     for pattern in (_MAIL, _IP, _IP6, _WEB, _HIDDEN, _WINDOWS, _RELATIVE, _PATH):
         draft.keep(pattern)
 
@@ -94,7 +94,7 @@ def _web(match: re.Match[str]) -> str | None:
 
 
 def _is_sentence_seam(host: str) -> bool:
-    """`end.It`: a missing space, not a name of a machine."""
+    """True for two sentences without a space between them (`end.It`), which are no host name."""
     labels = host.split(".")
     return any(left.islower() and right[:1].isupper() and right[1:].islower() for left, right in pairwise(labels))
 

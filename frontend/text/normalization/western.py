@@ -1,7 +1,7 @@
-"""Spanish, French, Italian and Portuguese texts as they are said: one set of rules, each language's words and habits.
+"""Normalisation rules for Spanish, French, Italian and Portuguese: one set of rules, parameterised by a `Locale`.
 
-Plain numbers stay digits: espeak-ng reads them well. Rules take what it misreads: separators, signs, dates, times,
-money, measures, ordinals, Roman numerals, abbreviations, addresses and telephone numbers.
+Plain numbers stay digits, which espeak-ng reads well. The rules rewrite text that it misreads: separators, signs,
+dates, times, money, measures, ordinals, Roman numerals, abbreviations, addresses and telephone numbers.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Western:
             self._century = re.compile(before.replace("{numeral}", rf"\b(?P<numeral>{_ROMAN})") + "|" + second)
 
     def rules(self) -> tuple[Rule, ...]:
-        """Each with its setting (after `normalize_`) and what a sentence must have for it."""
+        """Rules with their setting (after `normalize_`), and a pattern that a sentence must contain for the rule."""
         digit = re.compile(r"\d")
         return (
             ("web_addresses", self._web, re.compile(r"@|\w\.\w")),
@@ -111,7 +111,7 @@ class Western:
         )
 
     def _said(self, written: str) -> str:
-        """A number in words, with its decimals as a number of their own, as all four languages read them."""
+        """Number in words; the decimals are a number of their own, as all four languages read them."""
         written = re.sub(r"[.\u202f\u00a0 ]", "", written)
         whole, _, fraction = written.partition(",")
         said = cardinal(int(whole), self._locale.numbers)
@@ -124,7 +124,7 @@ class Western:
         return f"{said} {self._locale.point} {' '.join(rest)}"
 
     def _counted(self, written: str, forms: tuple[str, str]) -> str:
-        """A number with its unit: `un euro`, `veintiún kilómetros`, `une heure`."""
+        """Number in words with its unit: `un euro`, `veintiún kilómetros`, `une heure`."""
         said = self._said(written)
         whole = re.sub(r"[^\d,]", "", written)
         one = whole == "1" or (self._locale.numbers in ("fr", "pt_BR") and whole.partition(",")[0] in ("0", "1"))
@@ -163,7 +163,7 @@ class Western:
         return " ".join([self._locale.signs["+"], *said] if written[0] == "+" else said)
 
     def _group(self, digits: str) -> str:
-        """Two digits as a number, where the language does so; others one by one."""
+        """Words for a group of digits: two digits as one number in languages that do so, others digit by digit."""
         if len(digits) == 2 and digits[0] != "0" and self._locale.numbers in ("fr", "es"):
             return cardinal(int(digits), self._locale.numbers)
         return " ".join(cardinal(int(digit), self._locale.numbers) for digit in digits)
@@ -257,7 +257,9 @@ class Western:
         draft.replace(self._roman_ordinal, self._roman_nth)
 
     def _roman_nth(self, match: re.Match[str]) -> str | None:
-        """French I only as Ier and Ire, and those only for I: "Vers" is a word."""
+        """Ordinal for a Roman numeral with an ending. French I counts only as Ier and Ire, which count only for I:
+        "Vers" is a word.
+        """
         number = value(match["numeral"])
         if self._locale.numbers == "fr" and (number == 1) != match["ending"].startswith(("er", "re")):
             return None
@@ -350,13 +352,13 @@ _FRACTIONS = {
 
 @lru_cache(4096)
 def cardinal(number: int, language: str) -> str:
-    """A number in words, without num2words' commas."""
+    """Cardinal in words, without num2words' commas."""
     return str(num2words(number, lang=language)).replace(",", "")
 
 
 @lru_cache(4096)
 def ordinal(number: int, language: str) -> str:
-    """An ordinal in the masculine singular."""
+    """Ordinal in words, in the masculine singular."""
     return str(num2words(number, lang=language, to="ordinal")).replace(",", "")
 
 
@@ -367,5 +369,5 @@ def _alternatives(names: object) -> str:
 
 @lru_cache
 def rules_of(language: str) -> tuple[Rule, ...]:
-    """The rules for a language code's first part; none for other languages."""
+    """Rules for a language code's first part; none for other languages."""
     return Western(LOCALES[language]).rules() if language in LOCALES else ()

@@ -1,4 +1,4 @@
-"""Numbers in words, by num2words, without the commas that it writes and an American doesn't pause at."""
+"""Numbers in words by num2words, without its commas, at which speakers don't pause."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_DIGITS = 15
 
 @lru_cache(4096)
 def cardinal(number: int, british: bool) -> str:
-    """`one hundred five` in America, `one hundred and five` in Britain."""
+    """Cardinal in words: `one hundred five` in America, `one hundred and five` in Britain."""
     return _spoken(num2words(number), british)
 
 
@@ -28,17 +28,17 @@ def _spoken(words: str, british: bool) -> str:
 
 
 def digits(written: str) -> str:
-    """Each digit by its name; everything else is left out."""
+    """Names of a text's digits; all other characters are left out."""
     return " ".join(_DIGITS[int(character)] for character in written if character.isdecimal())
 
 
 def ungrouped(written: str) -> str:
-    """A number's digits without what groups them."""
+    """Digits of a number without the signs that group them."""
     return re.sub("[,'’ ]", "", written)
 
 
 def number(written: str, british: bool) -> str:
-    """A number as it is written, with a sign, commas and a point if it has them; leading zeros are said."""
+    """Words for a written number, with its sign, commas and point if it has them; leading zeros are said."""
     written = ungrouped(written)
     minus = "minus " if written[0] in "-−" else ""
     whole, _, fraction = written.lstrip("-−").partition(".")
@@ -51,13 +51,13 @@ def number(written: str, british: bool) -> str:
 
 
 def is_one(written: str) -> bool:
-    """Whether what is counted is said in the singular."""
+    """True if the noun after the number is singular."""
     return written.strip("-−") == "1"
 
 
 @lru_cache(1024)
 def year(number: int, british: bool) -> str:
-    """`nineteen oh five`, `two thousand five`, `twenty twenty-six`."""
+    """Year in words: `nineteen oh five`, `two thousand five`, `twenty twenty-six`."""
     hundreds, rest = divmod(number, 100)
     if number < 1000 or (hundreds % 10 == 0 and rest < 10):
         return cardinal(number, british)
@@ -67,12 +67,12 @@ def year(number: int, british: bool) -> str:
 
 
 def two_digits(number: int, british: bool) -> str:
-    """The last two of a year, or a time's minutes: `oh five`, `thirty`."""
+    """Words for the last two digits of a year, or for a time's minutes: `oh five`, `thirty`."""
     return f"oh {cardinal(number, british)}" if number < 10 else cardinal(number, british)
 
 
 def in_pairs(written: str, british: bool) -> str:
-    """A house's, room's or flight's number: `two oh four`, `sixteen hundred`, `twenty-four ninety`."""
+    """Words for a house, room or flight number: `two oh four`, `sixteen hundred`, `twenty-four ninety`."""
     value = int(written)
     if len(written) < 3 or len(written) > 4 or written[0] == "0":
         return cardinal(value, british) if len(written) < 3 else digits(written)
@@ -83,12 +83,12 @@ def in_pairs(written: str, british: bool) -> str:
 
 
 def ohs(written: str) -> str:
-    """Digits of a code as an American says them: `nine oh two one oh`."""
+    """Digits of a code in American style: `nine oh two one oh`."""
     return digits(written).replace("zero", "oh")
 
 
 def decade(tens: int) -> str:
-    """The plural of a multiple of ten below a hundred: `nineties`, `tens`; `hundreds` for 0."""
+    """Plural of a multiple of ten below a hundred: `nineties`, `tens`; `hundreds` for 0."""
     if tens == 0:
         return "hundreds"
     name = cardinal(tens, british=False)

@@ -1,4 +1,4 @@
-"""Years and decades, where the words around a number show that it is one."""
+"""Rules for years and decades, which the words around a number must show."""
 
 from __future__ import annotations
 
