@@ -150,25 +150,9 @@ def _plain(text: str, before: str, following: str, offset: int) -> Iterator[Toke
                 if written[-1] == "." and not following and not text[end:].strip("\"'”’)"):
                     yield Token(".", 0, place, ".")
             case "word":
-                stop = text[end : end + 1] == "."
-                abbreviation = ABBREVIATIONS.get(written.lower()) if stop else None
-                if abbreviation and (end + 1 < len(text) or following):
+                if abbreviated := _with_stop(written, text[end:], following, place):
                     end += 1
-                    yield Token(abbreviation, 0, place)
-                elif stop and written.lower() in _WORDS_WITH_STOP and (following or written.lower() == "etc"):
-                    end += 1
-                    yield Token(written.capitalize() + "." if written.lower() != "etc" else "etc.", 0, place, "NNP")
-                    if not following:
-                        yield Token(".", 0, place, ".")
-                elif (
-                    stop
-                    and len(written) == 1
-                    and written.isupper()
-                    and end + 1 == len(text)
-                    and following[:1].isupper()
-                ):
-                    end += 1  # an initial: its full stop is no pause
-                    yield Token(written, 0, place, "NNP")
+                    yield from abbreviated
                 else:
                     yield from _letters(written, place)
             case "dots":
@@ -183,6 +167,26 @@ def _plain(text: str, before: str, following: str, offset: int) -> Iterator[Toke
                 before_number = shape[end : end + 1] in ("0", "-") or (end == len(text) and following[:1].isdecimal())
                 after_currency = shape[start] == "$" and before_number
                 yield from _sign(written, shape[start], place, after_number, before_number, not text[:start] + before)
+
+
+def _with_stop(written: str, rest: str, following: str, place: int) -> list[Token]:
+    """Tokens of a word with the full stop that belongs to it (abbreviation or initial); none if no stop belongs to it.
+
+    Args:
+        rest: the text after the word.
+        following: the next word.
+    """
+    if not rest.startswith("."):
+        return []
+    lower = written.lower()
+    if lower in ABBREVIATIONS and (len(rest) > 1 or following):
+        return [Token(ABBREVIATIONS[lower], 0, place)]
+    if lower in _WORDS_WITH_STOP and (following or lower == "etc"):
+        abbreviation = Token("etc." if lower == "etc" else f"{written.capitalize()}.", 0, place, "NNP")
+        return [abbreviation] if following else [abbreviation, Token(".", 0, place, ".")]
+    if len(written) == 1 and written.isupper() and len(rest) == 1 and following[:1].isupper():
+        return [Token(written, 0, place, "NNP")]
+    return []
 
 
 def _mark(text: str, shape: str, start: int, place: int) -> Iterator[Token]:
