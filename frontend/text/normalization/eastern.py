@@ -133,7 +133,7 @@ _ADDRESS = re.compile(
 
 
 class Eastern:
-    """The rules of one language."""
+    """Rules of one language."""
 
     def __init__(self, words: _Words, japanese: bool) -> None:
         self._words = words
@@ -163,14 +163,11 @@ class Eastern:
         """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
         whole, _, fraction = written.replace(",", "").partition(".")
         said = ideographs(int(whole), self._words.zero, self._words.large, self._japanese)
-        return f"{said}{self._words.point}{self._digits(fraction)}" if fraction else said
-
-    def _digits(self, digits: str) -> str:
-        return "".join(self._words.zero if digit == "0" else _DIGITS[int(digit)] for digit in digits)
+        return f"{said}{self._words.point}{_digits(self._words, fraction)}" if fraction else said
 
     def _one_by_one(self, written: str) -> str:
         groups = re.findall(r"\d+", written)
-        return "、".join(self._digits(group).replace("一", self._words.phone_one) for group in groups)
+        return "、".join(_digits(self._words, group).replace("一", self._words.phone_one) for group in groups)
 
     def _dates(self, draft: Draft) -> None:
         draft.replace(
@@ -182,7 +179,7 @@ class Eastern:
         draft.replace(_YEAR, lambda match: self._year(match["year"]))
 
     def _year(self, written: str) -> str:
-        return self.number(written) if self._japanese else self._digits(written)
+        return self.number(written) if self._japanese else _digits(self._words, written)
 
     def _time(self, match: re.Match[str]) -> str:
         hour = self.number(match["hour"])
@@ -195,15 +192,13 @@ class Eastern:
 
     def _measures(self, draft: Draft) -> None:
         draft.replace(
-            _PERCENT, lambda match: self._signed(match, self._words.percent.format(self.number(match["number"])))
+            _PERCENT,
+            lambda match: _signed(self._words, match, self._words.percent.format(self.number(match["number"]))),
         )
         draft.replace(
             self._measure,
-            lambda match: self._signed(match, self.number(match["number"]) + self._words.units[match["unit"]]),
+            lambda match: _signed(self._words, match, self.number(match["number"]) + self._words.units[match["unit"]]),
         )
-
-    def _signed(self, match: re.Match[str], said: str) -> str:
-        return f"{self._words.minus}{said}" if match["minus"] else said
 
     def _fraction(self, match: re.Match[str]) -> str | None:
         if int(match["below"]) < 2:
@@ -218,14 +213,24 @@ class Eastern:
         draft.replace(_SIGN, lambda match: self._words.signs[match["sign"]])
 
     def _numbers(self, draft: Draft) -> None:
-        draft.replace(_LONG, lambda match: self._digits(match[0]))
+        draft.replace(_LONG, lambda match: _digits(self._words, match[0]))
         draft.replace(_PLAIN, lambda match: self.number(match["number"]))
 
     def _addresses(self, draft: Draft) -> None:
-        draft.replace(_ADDRESS, lambda match: self._address(re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0])))
+        draft.replace(_ADDRESS, lambda match: _address(self._words, re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0])))
 
-    def _address(self, written: str) -> str:
-        return "".join(self._words.signs.get(part, part) for part in re.findall(r"[^\W_]+|[^\w\s]|_", written))
+
+def _digits(words: _Words, digits: str) -> str:
+    """Digits one by one, in ideographs."""
+    return "".join(words.zero if digit == "0" else _DIGITS[int(digit)] for digit in digits)
+
+
+def _signed(words: _Words, match: re.Match[str], said: str) -> str:
+    return f"{words.minus}{said}" if match["minus"] else said
+
+
+def _address(words: _Words, written: str) -> str:
+    return "".join(words.signs.get(part, part) for part in re.findall(r"[^\W_]+|[^\w\s]|_", written))
 
 
 def ideographs(number: int, zero: str, large: tuple[str, ...], japanese: bool) -> str:
