@@ -65,7 +65,7 @@ class EastAsian:
         language: ja or cmn.
 
         Raises:
-            LanguageUnavailable: the extra isn't installed, or its dictionary doesn't load.
+            LanguageUnavailable: the language's extra isn't installed, or its dictionary doesn't load.
         """
         if names := missing(language):
             raise LanguageUnavailable(language, f"missing: {names}")

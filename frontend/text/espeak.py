@@ -148,7 +148,7 @@ def _remembered(voice: str, piece: str, found: dict[str, str]) -> str:
 
 
 def _apart(pieces: Sequence[str], voice: str, death: HelperDied) -> dict[str, str]:
-    """Retries texts that crashed the helper together: each text alone, then word by word. Words that crash it are
+    """Retries texts that crashed the helper together: each text alone, then word by word. A word that crashes it is
     silent.
     """
     if len(pieces) == 1 and " " not in pieces[0]:

@@ -54,7 +54,7 @@ def kind(character: str) -> str:
     if character in _READ_SIGNS:
         return "s"
     if category[0] in "LM" or character in _JOINERS:
-        # Variation selectors and enclosing marks decorate pictures.
+        # Variation selectors and enclosing marks only decorate emoji, so they are silent.
         return "x" if category == "Me" or 0xFE00 <= ord(character) <= 0xFE0F else "a"
     if category[0] == "N":
         return "0" if category == "Nd" else "s"

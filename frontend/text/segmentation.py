@@ -253,9 +253,7 @@ def _script(word: Word, notation: Notation, dropped: Counter[str]) -> str:
 
 
 def _shortened(silence: re.Match[str]) -> str:
-    """The match without most of its silent characters: all characters that are read aloud, and the first few silent
-    ones after each.
-    """
+    """Shortened match: all characters that are read aloud, and the first few silent ones after each."""
     kept: list[str] = []
     silent = 0
     for character in silence[0]:

@@ -1,4 +1,4 @@
-"""One word of the input and how it is pronounced."""
+"""Pronounced word: a word of the input with its phonemes and their source."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Parsers of tags and SSML into plain text and annotations. Callers are the text pipeline, the reader and http's
-phonemizer.
+"""Parsers of tags and SSML into plain text and annotations, used by the text pipeline, the reader
+(`frontend.planning.reader`) and the HTTP endpoint that returns phonemes.
 """

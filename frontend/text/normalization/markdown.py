@@ -25,7 +25,9 @@ _SIGN = re.compile(
     r"[*`~\[<\\|]|(?<!\w)_|_(?!\w)|&[#\w]{2,32};|^(?:[-+] |#{1,6} |>|={2,}+$|-{2,}+$|(?:[-*_] ?){3,}$)", re.MULTILINE
 )
 _TOO_DEEP = re.compile(r"^(?:[>*+-] ?|\d{1,9}[.)] ){8}", re.MULTILINE)
-"""Markers of eight nested blocks; the parser drops blocks nested deeper than its own limit."""
+"""Markers of eight nested blocks. A chunk that has them stays unparsed, because the parser drops blocks nested deeper
+than its own limit.
+"""
 
 _DEFINITION = re.compile(r"^\[(?!\^)[^\]\n]{1,200}\]: ?<?(?:https?://|www\.|/|#|\.{1,2}/|mailto:)[^\n]*$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"^\[\^[^\]\n]{1,40}\]: ?|\[\^[^\]\n]{1,40}\]", re.MULTILINE)
@@ -62,7 +64,7 @@ _LANGUAGES = {
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 20}).enable(["table", "strikethrough"])
-    # `text_join` would lose which characters were written as entities or escapes.
+    # With `text_join` on, characters written as entities or escapes could no longer be told from plain ones.
     return parser.disable(["code", "reference", "html_block", "text_join"])
 
 

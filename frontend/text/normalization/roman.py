@@ -28,7 +28,7 @@ _PARTS = (
 )
 _LOWER_PARTS = "chapter|part|volume|act|scene|section|article|phase|type|level|appendix|stage|grade|book|class|tier"
 _LETTERS = frozenset(("Group X", "Unit X", "Type X", "Factor X", "Day X", "Class X"))
-"""Phrases in which X is the letter of an unnamed thing, not the number ten."""
+"""Phrases in which X names an unknown thing by its letter; X is not the number ten there."""
 
 _AFTER_RULER = re.compile(
     rf"{START}(?:{_RULERS})(?P<more>(?: [A-Z][\w.]{{0,20}}){{0,2}}?) (?P<numeral>{_NUMERAL}){END}(?! [A-Z]\.)"
