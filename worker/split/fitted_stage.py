@@ -13,13 +13,13 @@ class FittedStage:
     the same samples."""
 
     def __init__(self, any_length: Stage, fixed: Mapping[int, Stage] | None = None) -> None:
-        """`fixed`: stages by the length of what they take."""
+        """`fixed`: stages by the length of the windows that they take."""
         self.any_length = any_length
         self._fixed = dict(sorted((fixed or {}).items()))
 
     def fitted(self, given: Window, within: Window) -> tuple[Window, Stage | None]:
-        """The window and the fixed-length stage that together cover all of `given`; None if the `any_length` stage is
-        to run it.
+        """The window to run so that all of `given` is made, and the stage of exactly that length; None in place of the
+        stage if `any_length` is to run the window.
 
         A window shorter than the fixed length is extended to the left, where all needed frames were made before, and to
         the right only where `within` begins. A window's edges are never padded: near a padded edge the samples would
