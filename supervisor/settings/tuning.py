@@ -1,4 +1,4 @@
-"""Whether `serve` applies the profile of `kokoro-live tune`."""
+"""Setting for the use of the tuning profile, which `kokoro-live tune` writes, by `serve`."""
 
 from __future__ import annotations
 
