@@ -19,7 +19,7 @@ def write_whole(file: Path, content: bytes) -> None:
     """Replace the file's content.
 
     Raises:
-        OSError: it can't be written; what was there is there still.
+        OSError: the file can't be written; its old content is kept.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     fd, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)

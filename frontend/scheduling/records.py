@@ -25,8 +25,8 @@ class Records:
 
     def __init__(self, shared: Shared, ended: Callable[[Link, Stream], None], sounds: Callable[[], None]) -> None:
         """Args:
-        ended: called for each segment that its worker is through with.
-        sounds: called when a stream's first block is there.
+        ended: called for each segment that its worker has ended.
+        sounds: called when a stream's first block has arrived.
         """
         self._shared = shared
         self._ended = ended

@@ -29,7 +29,7 @@ def plan_again(
     Args:
         now: monotonic seconds.
         account: the costs of the engine that would make them; a guess is no reason to plan again.
-        concurrency: segments that this engine makes side by side.
+        concurrency: segments that this engine makes at once.
     """
     listened_to = stream.timing.sounds and stream.request.urgency is Urgency.LISTENING
     due = stream.segments.next

@@ -112,8 +112,8 @@ class Joiner:
         """End the current segment.
 
         Args:
-            cut: what it ends at.
-            speed: the pace at which it is spoken: pauses are as much shorter.
+            cut: the kind of cut at which the segment ends.
+            speed: the pace at which the segment is spoken; pauses are divided by it.
             pause: seconds of silence after it that the text asks for, whatever the cut.
         """
         wanted = round((PAUSES[cut] / speed if pause is None else pause) * SAMPLE_RATE)

@@ -34,7 +34,7 @@ class Link:
         """Take over the descriptors: orders pipe's write end, commits pipe's read end, arena.
 
         Raises:
-            ValueError: the arena is smaller than `connect` says, or doesn't say who speaks.
+            ValueError: the arena is smaller than `connect` states, or `connect` names no engine.
         """
         orders, commits, memory = fds
         if connect.engine is None:

@@ -11,8 +11,8 @@ from worker.providers.records import CPU
 log = logging.getLogger(__name__)
 
 MANY = 2
-"""Crashes on one provider after which it is given up: a single crash may be a segment's fault, which quarantine
-handles."""
+"""Crashes on one provider after which it is given up: a single crash may be a segment's fault, and
+segments have a limit of their own."""
 
 OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
 """Signals that a process causes itself. SIGKILL comes from outside: the system, a person, the supervisor."""

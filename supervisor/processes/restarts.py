@@ -9,7 +9,7 @@ MAX_BACKOFF = 5.0
 class Restarts:
     """The deaths of one role since a process of it last made progress.
 
-    A crash loop is `max_deaths` of them. Once the role has served, they must also last `window` seconds: processes
+    A crash loop is `max_deaths` such deaths. Once the role has served, they must also last `window` seconds: processes
     killed from outside within a few seconds, before they can do any work, are no crash loop.
     """
 

@@ -41,7 +41,7 @@ class SuspectTexts:
         """Note that a front has ended unasked.
 
         The texts on which its threads worked are suspected. If there are none, and the front caused its own end (a
-        signal that it raised, an exit status), all of its texts are. SIGKILL comes from outside.
+        signal that it raised, an exit status), all texts that waited in it are. SIGKILL comes from outside.
         """
         by_itself = status > 0 or -status in OWN_FAULT
         for digest in texts.working or (texts.waiting if by_itself else ()):

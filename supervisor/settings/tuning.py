@@ -1,4 +1,4 @@
-"""Setting for the use of the tuning profile, which `kokoro-live tune` writes, by `serve`."""
+"""The setting that makes `serve` apply the tuning profile of `kokoro-live tune`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A listening TCP socket; port 0 takes any free one.
 
     Raises:
-        PortTaken: somebody listens there, or the address isn't ours.
+        PortTaken: another program listens there, or this machine doesn't have the address.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

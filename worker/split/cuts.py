@@ -50,7 +50,7 @@ class Cuts:
 def find_cuts(graph: Graph) -> Cuts:
     """
     Raises:
-        CannotSplit: something isn't there, is there twice, or isn't joined as in Kokoro.
+        CannotSplit: a landmark is missing, exists twice, or isn't connected as in Kokoro.
     """
     if graph.opset < 13:
         raise CannotSplit(f"opset {graph.opset} is older than 13")
@@ -136,7 +136,7 @@ def _only(graph: Graph, what: str, operators: tuple[str, ...], kernel: int, stri
 
 
 def _source(graph: Graph, tensor: str) -> str:
-    """The input tensor behind casts and quantisation."""
+    """The tensor from which casts and quantisation make this one."""
     while (node := graph.maker(tensor)) is not None and node.op_type in _THROUGH:
         tensor = node.input[0]
     return tensor

@@ -23,7 +23,7 @@ speeds 0.5 to 2 no sound beyond 64 of int16 began more than 40 ms before the cur
 def lead_of(durations: NDArray[Any], energy: NDArray[Any]) -> int:
     """The number of units of silence at a segment's beginning that needn't be made.
 
-    Where sound begins inside the first pad depends on the first phoneme and on the speed: at half speed as much as
+    The beginning of sound inside the first pad depends on the first phoneme and on the speed: at half speed as much as
     0.58 s before the pad's end.
 
     Args:

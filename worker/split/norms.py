@@ -41,7 +41,7 @@ def fuse_norms(graph: Graph) -> bool:
     written-out norms needed are removed.
 
     Returns:
-        Whether there were any.
+        True if the model had any norms in this form.
 
     Raises:
         CannotSplit: a norm was found, and its number of channels can't be told.

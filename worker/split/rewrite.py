@@ -127,7 +127,7 @@ def give_statistics(graph: Graph, places: list[int], moving: list[str]) -> tuple
     operands don't depend on `moving` (the tensors that change along the segment).
 
     Returns:
-        By place, what stands there instead; and what is needed before all else.
+        The replacement nodes by place, and the additions that must come before all nodes.
     """
     found = norms(graph, places)
     more = Additions("given")

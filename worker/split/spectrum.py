@@ -8,7 +8,7 @@ second of sound. A convolution with the windowed cosines and sines makes all at 
 Bins in which a sum is 0 in exact arithmetic, as nearly all are while the voice is silent, hold rounding errors, and the
 model takes the phase of those too. The source's signal is constant then, and so are onnxruntime's errors: they are
 measured once, while the model is split, and added here, so that the phases of silence stay the model's own. Without
-that, sound of the published model is 1.0 dB (log-mel) from what it was, and as good (DNSMOS).
+that, sound of the published model is 1.0 dB (log-mel) from the original sound, and as good (DNSMOS).
 """
 
 from __future__ import annotations

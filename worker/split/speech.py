@@ -40,10 +40,10 @@ class SplitSpeech:
         """Open what every segment needs.
 
         Args:
-            model: the file that `prepared` was made of; a predictor of its statistics may lie beside it.
+            model: the file from which `prepared` was made; a predictor of its statistics may lie alongside.
             prepared: its stages.
             settings: threads and windows.
-            assignment: what the stages run on.
+            assignment: the execution provider of each stage.
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stages.

@@ -42,10 +42,10 @@ def static_model(file: Path, inputs: Arrays, fixed: Arrays, probe: Path) -> Any:
         file: the stage for windows of any length.
         inputs: all but those of `fixed`, as they might be.
         fixed: inputs that become constants.
-        probe: a file beside it that may be written meanwhile.
+        probe: a file alongside `file` that may be written meanwhile.
 
     Raises:
-        CannotSplit: something in it isn't known before it runs.
+        CannotSplit: a shape isn't known before the stage runs.
     """
     model = onnx.load(file, load_external_data=False)
     graph = model.graph

@@ -1,7 +1,7 @@
 """The generator's last step, from spectra to samples, with one channel for each sample of a hop.
 
 A transposed convolution makes one channel as long as the audio, and CoreML takes no tensor with more than 16,384 in one
-dimension: 0.7 s. As a convolution it makes a channel for each sample of a hop: [1, hops, samples per hop], in which the
+dimension: 0.7 s. A convolution makes a channel for each sample of a hop: [1, hops, samples per hop], in which the
 samples are in the same order.
 """
 

@@ -26,7 +26,7 @@ def done(input_tokens: int, samples: int) -> bytes:
     """The last event: the audio is whole.
 
     Args:
-        input_tokens: what was spoken, as the engine counts it (`Segment.tokens`).
+        input_tokens: tokens that were spoken, as the engine counts them (`Segment.tokens`).
         samples: the audio's length, at 24 kHz.
     """
     output_tokens = -(-samples // FRAME_SAMPLES)

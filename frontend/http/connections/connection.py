@@ -36,10 +36,10 @@ class Register(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """Passes all that happens on to `protocol`, and closes the connection if
+    """Passes all events on to `protocol`, and closes the connection if
 
-    * no whole request head is there `header_timeout` after it was made, or after a later request's first byte;
-    * what was written is not taken by the client within `write_timeout`: its stream holds a ring meanwhile.
+    * no whole request head has arrived `header_timeout` after it was made, or after a later request's first byte;
+    * the client doesn't take written data within `write_timeout`: its stream holds a ring meanwhile.
 
     `began` and `ended` are called around each request's handler, which starts when a head is whole. A connection
     between two requests is closed by aiohttp's `keepalive_timeout`, a body that doesn't end by its reader.
@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
 
-    # -- what asyncio calls
+    # -- called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -95,7 +95,7 @@ class Connection(asyncio.Protocol):
         self._register.lost(self)
         self._protocol.connection_lost(exc)
 
-    # -- what the application calls
+    # -- called by the application
 
     def began(self) -> None:
         """Note that a request's head is whole and its handler begins."""

@@ -44,7 +44,7 @@ def from_bytes(data: bytes) -> CachedSegment:
     """The inverse of `to_bytes`.
 
     Raises:
-        ValueError: the bytes aren't what was written.
+        ValueError: the bytes differ from the written ones.
     """
     try:
         stored = _decode(data)
