@@ -33,7 +33,7 @@ class Applied:
     """The profile in use."""
 
     def log(self) -> None:
-        """Write the note to the log, unless the machine was never tuned."""
+        """Write the note to the log, at level DEBUG if this machine was never tuned."""
         logging.log(self.level, "%s", self.note)
 
 
