@@ -1,4 +1,4 @@
-"""The front's life: serve HTTP on the supervisor's socket, follow what the supervisor says, drain, end."""
+"""The front process: serves HTTP on the supervisor's socket, follows the supervisor's messages, drains, ends."""
 
 from __future__ import annotations
 
@@ -68,14 +68,15 @@ def run(
     normalization: Normalization,
     files: MetricFiles | None,
 ) -> None:
-    """Be the front until the supervisor says `Drain` or is gone. `files`: where it counts; None: in memory."""
+    """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
+    memory."""
     setproctitle("kokoro-live: front")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
     dump_stacks_on_request()
     control_end.setblocking(False)
     asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization, files).serve())
-    # Text that was being phonemised for a listener who is gone keeps nobody waiting.
+    # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)
@@ -109,15 +110,16 @@ class Front:
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None
         self._oriented = asyncio.Event()
-        """The supervisor has said how things stand; connections wait in the listener's backlog until then."""
+        """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
+        then."""
         self._in_flight = InFlight(self._tell)
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
-        """English loads once an engine has come that wants phonemes."""
+        """Loads English, started once an engine that takes phonemes is connected."""
 
     async def serve(self) -> None:
-        """Accept requests until told to drain, then finish what streams."""
+        """Accept requests until told to drain, then finish the open streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
@@ -178,13 +180,13 @@ class Front:
         try:
             self._scheduler.connect(message, fds)
         except OSError as error:
-            # Without that channel it would never speak again; the next front may find what this one lacks. It ends
-            # before it accepts anybody else.
+            # Without that channel this front would never speak again; the next front may have the resource that this
+            # one lacks. The front ends before it accepts another client.
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
         if self._loading is None and message.engine and message.engine.speaks == "phonemes":
-            # misaki's lexicon takes some tenths of a second, which the first listener would wait for.
+            # Loading misaki's lexicon takes some tenths of a second, for which the first listener would wait.
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:
@@ -216,7 +218,7 @@ class Front:
             case Suspects():
                 self._in_flight.heed(message)
                 if message.suspected:
-                    # A kill from outside while this loads would be held against the text that waits for it.
+                    # A kill from outside during loading would be held against the text that waits for it.
                     self._scheduler.prepare(partial(self._g2p.words, "a", "en-us"))
             case Drain():
                 self._oriented.set()

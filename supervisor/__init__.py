@@ -1,1 +1,2 @@
-"""The supervisor process and the command line. `cli.py` is the entry of `kokoro-live`; nothing of ours enters."""
+"""The supervisor process and the command line. `cli.py` is the entry point of `kokoro-live`; no other folder imports
+this one."""

@@ -1,1 +1,1 @@
-"""The HTTP API: routes, checks and answers. It asks for speech through contract; only the front's start enters."""
+"""The HTTP API: routes, checks and answers. It requests speech through contract; only the front's start imports it."""

@@ -1,4 +1,4 @@
-"""The aiohttp application: routes, and what happens around every request."""
+"""The aiohttp application: routes, and the middleware around every request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from frontend.monitoring.status.handler import StatusHandler
 from frontend.settings.front import FrontSettings
 
 CLIENT_LEFT = 499
-"""The status that is logged and counted where the handler was cancelled: the client left, or the server stopped."""
+"""Status that is logged and counted for a cancelled handler: the client left, or the server stopped."""
 
 log = logging.getLogger(__name__)
 
@@ -46,9 +46,9 @@ def make_app(
 ) -> web.Application:
     """The HTTP surface over a speaker. Without a phonemizer or a status, their routes are missing.
 
-    Run it with `handler_cancellation=True`, so that a client that leaves gives its stream back at once; with
-    `auto_decompress=False`, as compressed bodies are refused and a decompression bomb should cost nothing; and with
-    `access_log=None`, as each request is logged here.
+    Run the application with `handler_cancellation=True`, so that a client that leaves gives its stream back at once;
+    with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
+    and with `access_log=None`, because the application logs each request itself.
     """
     gate = Gate(settings, access_of)
     app = web.Application(

@@ -1,4 +1,4 @@
-"""The lists that clients fill their menus from: models and voices. They answer without a key."""
+"""The lists from which clients fill their menus: models and voices. They need no key."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from frontend.contract.speaker import Speaker
 from frontend.http.voice_description import described
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-"""The one model here, under its own name and under those that OpenAI's clients ask for."""
+"""The server's one model, under its own name and under the names that OpenAI's clients ask for."""
 
 KOKORO_V1_PUBLISHED = 1_737_936_000
-"""27 January 2025, Unix time: the list's shape demands a date of creation."""
+"""27 January 2025 in Unix time: the list's form demands a date of creation."""
 
 
 def _model(name: str) -> dict[str, Any]:
@@ -22,7 +22,8 @@ def _model(name: str) -> dict[str, Any]:
 
 
 class Catalog:
-    """Models are always known. Voices are the engine's: while nothing can speak, their list is 503."""
+    """Lists of models and voices. Models are always known; voices are the engine's, so their list is 503 while none
+    speaks."""
 
     def __init__(self, speaker: Speaker) -> None:
         self._speaker = speaker
@@ -32,7 +33,7 @@ class Catalog:
         return web.json_response({"object": "list", "data": [_model(name) for name in MODELS]})
 
     async def model(self, request: web.Request) -> web.Response:
-        """One of OpenAI's list."""
+        """One entry of OpenAI's list of models."""
         name = request.match_info["id"]
         if name not in MODELS:
             message = f"There is no model {name[:64]!r}; there are {', '.join(MODELS)}."
@@ -40,11 +41,12 @@ class Catalog:
         return web.json_response(_model(name))
 
     async def audio_models(self, request: web.Request) -> web.Response:
-        """The shape that Open WebUI asks for."""
+        """The list of models in Open WebUI's form."""
         return web.json_response({"models": [{"id": name, "name": name} for name in MODELS]})
 
     async def voices(self, request: web.Request) -> web.Response:
-        """The shape that Open WebUI asks for. `name` is the id again: some clients send back what they show."""
+        """The list of voices in Open WebUI's form. `name` repeats the id, because some clients send the shown name
+        back."""
         engine = self._speaker.engine
         if engine is None:
             raise Unavailable(self._speaker.reason, self._speaker.retry_after)

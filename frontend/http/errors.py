@@ -1,4 +1,4 @@
-"""Errors as OpenAI's API shapes them, and the middleware that gives every failure that shape."""
+"""Errors in the form of OpenAI's API, and the middleware that gives every failure that form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, 
 from frontend.http import request_id
 
 ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
-"""`response.get(ERROR_CODE, "")`: the code in an error's body."""
+"""The code in an error's body: `response.get(ERROR_CODE, "")`."""
 
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
@@ -29,7 +29,7 @@ def error_response(
     code: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
-    """`{"error": {"message", "type", "param", "code"}}`, as OpenAI's API answers."""
+    """An error response in the form of OpenAI's API: `{"error": {"message", "type", "param", "code"}}`."""
     body = {"error": error_body(status, message, param=param, code=code)}
     encoded = msgspec.json.encode(body)
     response = web.Response(status=status, body=encoded, content_type="application/json", headers=headers)
@@ -40,13 +40,13 @@ def error_response(
 def error_body(
     status: int, message: str, *, param: str | None = None, code: str | None = None
 ) -> dict[str, str | None]:
-    """`{"message", "type", "param", "code"}`."""
+    """An error's body: `{"message", "type", "param", "code"}`."""
     kind = "invalid_request_error" if status < 500 else "server_error"
     return {"message": message, "type": kind, "param": param, "code": code}
 
 
 def late_error_body(error: Exception) -> dict[str, str | None]:
-    """An `error_body` for what went wrong after the status had left."""
+    """An `error_body` for a failure after the status was sent."""
     match error:
         case ApiError():
             return error_body(error.status, error.message, param=error.param, code=error.code)
@@ -64,13 +64,13 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
 
 
 def retry_after(seconds: float) -> dict[str, str]:
-    """The `Retry-After` header: whole seconds, at least 1, never sooner than asked."""
+    """The `Retry-After` header: whole seconds, at least 1, never less than the given ones."""
     return {hdrs.RETRY_AFTER: str(max(1, math.ceil(seconds)))}
 
 
 @web.middleware
 async def openai_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer whatever the handler raises. Handlers raise only while no byte of their response has left."""
+    """Turn a handler's exception into a response. Handlers raise only while no byte of their response was sent."""
     try:
         return await handler(request)
     except ApiError as error:
@@ -98,5 +98,6 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
 
 
 def asked(request: web.Request) -> str:
-    """The request's method and path, percent-encoded as they came: a client's text can't break a line of the log."""
+    """The request's method and path, percent-encoded as received, so that a client's text can't break a line of the
+    log."""
     return f"{request.method} {request.rel_url.raw_path[:200]}"

@@ -1,4 +1,4 @@
-"""Is the process alive, and can it speak?"""
+"""Health probes: `/health` shows that the process is alive, `/ready` that it can speak."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from frontend.http.errors import retry_after
 
 
 class Health:
-    """`/health` and `/ready`."""
+    """Handlers of `/health` and `/ready`."""
 
     def __init__(self, speaker: Speaker) -> None:
         self._speaker = speaker
 
     async def alive(self, request: web.Request) -> web.Response:
-        """200 as long as the event loop turns, whatever the engine does."""
+        """Answer 200 as long as the event loop runs, whatever the engine's state."""
         return web.json_response({"status": "ok"})
 
     async def ready(self, request: web.Request) -> web.Response:
-        """200 and who speaks, or 503, the reason, and when to ask again."""
+        """Answer 200 with the engine in use; or 503 with the reason and the time after which to ask again."""
         engine = self._speaker.engine
         if engine is None or self._speaker.reason:
             return web.json_response(

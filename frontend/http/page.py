@@ -1,4 +1,4 @@
-"""The page at `/`, for people: its files, read once, each answered with what keeps the page to itself."""
+"""The page at `/`, for people: its files, read once, each answered with headers that isolate the page."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _TYPES = {
 }
 
 _HEADERS = {
-    # Nothing from elsewhere, nothing inline, in nobody's frame. Downloads are links to blobs, which this doesn't stop.
+    # The page loads nothing from elsewhere and nothing inline, and no site can frame it. Downloads are links to blobs,
+    # which this doesn't stop.
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    # A browser asks every time and is answered with 304: a page is never of two versions of the server.
+    # A browser asks every time and is answered with 304, so that a page never mixes two versions of the server.
     hdrs.CACHE_CONTROL: "no-cache",
 }
 
@@ -38,7 +39,7 @@ class _File:
 
 @functools.cache
 def _files() -> Mapping[str, _File]:
-    """The page's files by name. There are no others, so no name can lead out of the folder."""
+    """The page's files by name. A fixed table, so that no name can lead out of the folder."""
     files = {}
     for path in STATIC.iterdir():
         if path.suffix in _TYPES:
@@ -48,17 +49,17 @@ def _files() -> Mapping[str, _File]:
 
 
 async def index(request: web.Request) -> web.Response:
-    """`GET /`."""
+    """Handler of `GET /`."""
     return _answer(request, "index.html")
 
 
 async def static(request: web.Request) -> web.Response:
-    """`GET /static/{name}`."""
+    """Handler of `GET /static/{name}`."""
     return _answer(request, request.match_info["name"])
 
 
 async def favicon(request: web.Request) -> web.Response:
-    """`GET /favicon.ico`, which browsers ask for on other pages than this one."""
+    """Handler of `GET /favicon.ico`, which browsers request on other pages than this one."""
     return _answer(request, "favicon.svg")
 
 

@@ -1,4 +1,4 @@
-"""POST /dev/phonemize: how a text would be pronounced, word by word; and the check of phonemes sent in its place."""
+"""POST /dev/phonemize: a text's pronunciation, word by word; and the check of phonemes sent in place of a text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from shm.engine_info import EngineInfo
 from shm.messages import Voice
 
 _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
-"""Without an engine that speaks phonemes, what Kokoro v1.0 would be given."""
+"""Kokoro v1.0's notation, used while no engine that speaks phonemes is connected."""
 
 
 class PhonemizeBody(msgspec.Struct):
@@ -47,7 +47,7 @@ _decode = msgspec.json.Decoder(PhonemizeBody).decode
 
 
 class Phonemizer:
-    """The handler."""
+    """The handler of `POST /dev/phonemize`."""
 
     def __init__(
         self,
@@ -64,10 +64,10 @@ class Phonemizer:
         self._max_pause_seconds = max_pause_seconds
 
     async def post(self, request: web.Request) -> web.Response:
-        """`{"phonemes", "tokens", "words": [{"word", "phonemes", "source"}], "language", "unknown"}`.
+        """Answer `{"phonemes", "tokens", "words": [{"word", "phonemes", "source"}], "language", "unknown"}`.
 
-        `phonemes` can be sent in place of a text, `tokens` is how many there are, `unknown` lists the characters of
-        words for which there is no sound.
+        `phonemes` can be sent in place of a text, `tokens` is their number, `unknown` lists the characters of words for
+        which there is no sound.
 
         Raises:
             ApiError: 400, naming the field that is wrong.
@@ -132,7 +132,7 @@ def _language(fields: PhonemizeBody, engine: EngineInfo | None) -> str:
 
 
 def _voice(spec: str | None, engine: EngineInfo | None) -> Voice:
-    """Without an engine a voice says its language by its name."""
+    """The voice of the request; while no engine speaks, a voice's name gives its language."""
     if engine is None:
         return ((spec, 1.0),) if spec else ()
     try:

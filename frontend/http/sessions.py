@@ -22,21 +22,21 @@ class OnBusy(StrEnum):
 
 
 class Sessions:
-    """The requests of each session that are being answered or wait for their turn, in the order in which they came."""
+    """Each session's requests that are being answered or wait for their turn, in order of arrival."""
 
     def __init__(self) -> None:
         self._turns: defaultdict[str, list[Turn]] = defaultdict(list)
 
     def turn(self, session: str | None, on_busy: OnBusy | None) -> Turn:
-        """A place in the session, for `async with`. Without a session or a wish, a request minds only itself.
+        """A place in the session, for `async with`. Without a session or a wish, a request affects no other one.
 
-        Entering it interrupts or waits for those that were there; inside it, a later request may interrupt.
+        Entering the place interrupts or waits for earlier requests; inside it, a later request may interrupt.
         """
         return Turn(self._turns, session, on_busy)
 
 
 class Turn:
-    """An asynchronous context: `Interrupted` comes out of it where a later request interrupts."""
+    """An asynchronous context that raises `Interrupted` when a later request interrupts."""
 
     def __init__(self, turns: defaultdict[str, list[Turn]], session: str | None, on_busy: OnBusy | None) -> None:
         self._turns = turns
@@ -56,7 +56,7 @@ class Turn:
         if self._on_busy is OnBusy.INTERRUPT:
             for turn in before:
                 turn._interrupt()
-        if self._on_busy is not None:  # interrupted ones give their places back before this one asks for one
+        if self._on_busy is not None:  # interrupted requests give their places back before this one asks for one
             try:
                 for turn in before:
                     await turn._ended.wait()
@@ -76,7 +76,8 @@ class Turn:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Within the turn: what runs here ends with `Interrupted`, so that what is around it can still say so."""
+        """A block within the turn that an interruption ends with `Interrupted`, so that the code around it can still
+        answer."""
         try:
             yield
         except asyncio.CancelledError:
@@ -89,7 +90,7 @@ class Turn:
             self._task.cancel()
 
     def _raise_if_interrupted(self) -> None:
-        # As in asyncio.timeout: a cancellation from elsewhere (the client left, too) goes on as what it is.
+        # A cancellation from elsewhere (the client left, too) continues as a cancellation, as in asyncio.timeout.
         if self._interrupted and self._task is not None and self._task.uncancel() == 0:
             raise Interrupted("Another request of this session was to interrupt this one.")
 

@@ -1,7 +1,7 @@
-"""POST /v1/audio/speech: a text in, its audio out while it is being made.
+"""POST /v1/audio/speech: answers a text with its audio while the audio is being made.
 
-The status leaves with the first bytes of audio, so whatever goes wrong until then is answered with its own status.
-From then on the only way to say "incomplete" is to cut the connection before the last chunk.
+The status is sent with the first bytes of audio, so any earlier failure is answered with its own status. From then on
+the only way to say "incomplete" is to cut the connection before the last chunk.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ class SpeechHandler:
         self._sessions = Sessions()
 
     async def close(self, _: web.Application) -> None:
-        """End the encoders' threads."""
+        """Stop the encoders' threads."""
         self._encoders.close()
 
     async def post(self, request: web.Request) -> web.StreamResponse:
-        """The audio; cancelled (the client left, the server stops), it closes the stream at once.
+        """Answer with the audio; if cancelled (the client left, the server stops), close the stream at once.
 
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
@@ -93,7 +93,7 @@ class SpeechHandler:
         return await self._answer(request, read_body(await request.read()))
 
     async def get(self, request: web.Request) -> web.StreamResponse:
-        """The same for a player that takes an address: the fields are the query's.
+        """Answer a player that takes a URL: the request's fields are in the query.
 
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
@@ -101,7 +101,7 @@ class SpeechHandler:
         return await self._answer(request, read_query(request.query))
 
     async def captioned(self, request: web.Request) -> web.StreamResponse:
-        """POST /dev/captioned_speech: the same with the times of its words, in the form of Kokoro-FastAPI.
+        """POST /dev/captioned_speech: answer with the audio and the times of its words, in the form of Kokoro-FastAPI.
 
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
@@ -126,7 +126,7 @@ class SpeechHandler:
             asked = speech_request(request, call, session, engine)
             request[STAGES] = asked.stages
             with closing(self._speaker.open(asked)) as stream:
-                # What is in the cache whole gets what a finished file has: true sizes in a WAV's header.
+                # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.
                 whole = not call.streamed or (
                     call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
                 )
@@ -143,7 +143,7 @@ class SpeechHandler:
         try:
             with answer.turn.interruptible():
                 primed = self._settings.prime_silence
-                # Silence has the status 200: a request that is refused gets its own status, and no silence.
+                # Silence has the status 200: a rejected request gets its own status, and no silence.
                 if primed and await stream.accepted():
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await delivery.prime(primed)
@@ -155,12 +155,13 @@ class SpeechHandler:
                 await delivery.finish(stream.tokens, stream.take_words())
         except Exception as error:
             if left(request):
-                # Seen by a write before aiohttp could cancel this handler: the same event, so the same end.
+                # A write noticed the client's end before aiohttp could cancel this handler: the same event, so the same
+                # end.
                 raise asyncio.CancelledError from error
             if not response.prepared:
                 raise
             log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))
-            if not isinstance(error, Interrupted):  # its own session wanted that
+            if not isinstance(error, Interrupted):  # a later request of its own session interrupted it
                 self._metrics.count(Event.CUT)
             self._metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
             try:
@@ -174,7 +175,7 @@ class SpeechHandler:
         return response
 
     async def _clip(self, answer: _Answer) -> web.Response:
-        """All of the audio at once: its length is known, and whatever goes wrong has its status."""
+        """Answer with all of the audio at once: its length is known, and any failure has its own status."""
         stream, listening, encoding = answer.stream, answer.listening, answer.encoding
         parts: list[bytes] = []
         words: list[WordTiming] = []
@@ -216,7 +217,7 @@ def _with_words(answer: _Answer, audio: bytes, words: list[WordTiming]) -> dict[
 
 
 def _label(headers: MutableMapping[str, str], stream: SpeechStream, pieces: Pieces) -> None:
-    """Say whether the text has sound, and whether everything so far was only repeated."""
+    """Set the headers that say if the text has sound, and if all audio so far came from the cache."""
     if not pieces.speakable:
         headers[HEADER] = "none"
     if stream.cached and pieces.speakable:

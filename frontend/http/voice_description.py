@@ -1,4 +1,4 @@
-"""A voice in words, in the shape of the API's voice list."""
+"""A voice's description, in the form of the API's voice list."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class VoiceDescription(TypedDict):
 
 
 def described(name: str, engine: str) -> VoiceDescription:
-    """Kokoro's names begin with language and gender: `af_` is American, female. No gender where a name says none."""
+    """The description of a voice. Kokoro's names begin with language and gender: `af_` is American, female. Other names
+    have no gender."""
     gender = _GENDERS.get(name[1]) if name[2:3] == "_" else None
     return {"id": name, "name": name, "language": language_of(((name, 1.0),)), "gender": gender, "engine": engine}

@@ -1,4 +1,4 @@
-"""Metrics, drift, self-checks and `/status`: figures about the other rooms.
+"""Metrics, drift, self-checks and `/status`: figures about the other folders' work.
 
-It enters streams and what is below; scheduling and http enter.
+This folder imports streams and the folders below it; scheduling and http import this one.
 """

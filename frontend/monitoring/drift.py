@@ -1,8 +1,9 @@
-"""Does the machine get slower? The real-time factor of late, against the one before: of days ago, or of minutes.
+"""Drift of the machine's speed: the recent real-time factor against an earlier one, of days or of minutes ago.
 
-Over days the median of the last `WINDOW` segments is compared with one that is stored for the engine; the first full
-window makes it, and a faster one takes its place. Within a stream its last `PART` segments are compared with its first.
-Only segments that were made alone and are long enough count: others say more about the text than about the machine.
+Over days, the median of the last `WINDOW` segments is compared with one that is stored for the engine; the first full
+window is stored, and a faster one replaces it. Within a stream its last `PART` segments are compared with its first
+ones. Only segments that were made alone and are long enough count: others say more about the text than about the
+machine.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ WINDOW = 20
 PART = 10
 
 ALONE = 1.25
-"""Runs side by side, mean, up to which a segment counts as made alone (as in `frontend.planning.costs`)."""
+"""Mean number of runs at once up to which a segment counts as made alone (as in `frontend.planning.costs`)."""
 
 SHORTEST = 1.0
-"""Seconds of audio."""
+"""Seconds of audio below which a segment doesn't count."""
 
 LEAST = 0.02
-"""A real-time factor below which a change is the clock's noise, and nobody's loss."""
+"""Real-time factor below which a change is the clock's noise and delays nobody."""
 
 _FASTER = 0.9
 _STREAMS = 64
 
 
 class Drift:
-    """Compares one front's speed of late with stored figures, which outlive the process."""
+    """Compares one front's recent speed with stored figures, which outlive the process."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """`file` has the stored figures by engine; without one nothing is stored."""
+        """`file` stores the figures by engine; without a file no figure is stored."""
         self._file = file
         self._baselines = _read(file) if file else {}
         self._recent: deque[float] = deque(maxlen=WINDOW)
@@ -55,7 +56,7 @@ class Drift:
         self._stream_ratio: float | None = None
 
     def observe(self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float) -> None:
-        """A segment of `samples` took `seconds`, with `load` runs side by side on average."""
+        """Note that a segment of `samples` took `seconds`, with `load` runs at once on average."""
         audio = samples / SAMPLE_RATE
         if audio < SHORTEST or load > ALONE or seconds / audio < LEAST:
             return
@@ -102,12 +103,12 @@ class Drift:
 
     @property
     def ratio(self) -> float | None:
-        """The speed of late divided by the stored one; None while one of them is unknown."""
+        """The recent real-time factor divided by the stored one; None while one of them is unknown."""
         baseline = self._baselines.get(self._engine)
         return median(self._recent) / baseline if baseline and len(self._recent) == WINDOW else None
 
     def report(self) -> report.Drift | None:
-        """For `/status`; None while nothing was measured."""
+        """The drift for `/status`; None while no figure was measured."""
         found = report.Drift()
         if (baseline := self._baselines.get(self._engine)) is not None:
             found.baseline = round(baseline, 4)
@@ -120,7 +121,7 @@ class Drift:
         return None if found.baseline is UNSET and found.stream_ratio is UNSET else found
 
     def readings(self) -> Iterator[Reading]:
-        """For `/metrics`."""
+        """The drift for `/metrics`."""
         for over, ratio in (("days", self.ratio), ("stream", self._stream_ratio)):
             if ratio is not None:
                 yield "real_time_factor_drift_ratio", (over,), ratio
@@ -136,7 +137,7 @@ class Drift:
 
 
 def identity(engine: EngineInfo) -> str:
-    """The identity under which speeds are comparable."""
+    """The engine's identity: speeds are comparable between equal identities."""
     return f"{engine.name} {engine.model_sha256 or engine.model} {engine.provider} {engine.threads}"
 
 

@@ -11,7 +11,7 @@ PREFIX = "kokoro_live_"
 
 FIRST_AUDIO_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0)
 DURATION_BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
-"""Seconds. A stream lasts as long as its listener reads, so the last are long."""
+"""Seconds. A stream lasts as long as its listener plays it, so the last buckets are long."""
 
 REAL_TIME_FACTOR_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.5)
 
@@ -64,7 +64,7 @@ GAUGES = (
     Row("cache_bytes", "Memory that the cache takes."),
     Row("queue_depth", "Segments that are planned and not with a worker."),
 )
-"""Each shows the sum over all living processes that set it."""
+"""Gauges; each shows the sum over all living processes that set it."""
 
 HISTOGRAMS = (
     (
@@ -86,11 +86,11 @@ HISTOGRAMS = (
         REAL_TIME_FACTOR_BUCKETS,
     ),
 )
-"""Each with its buckets."""
+"""Histograms, each with its buckets."""
 
 
 class Instruments:
-    """The table's metrics in a registry of their own, by name without `PREFIX`."""
+    """The table's metrics in their own registry, by name without `PREFIX`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""Counts and times of the front, for Prometheus; one method per kind of event."""
+"""Counts and times of the front's events, for Prometheus; one method per kind of event."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ FALLBACKS = ("espeak", "letters")
 """The sources of phonemes for words that no lexicon has (`frontend.text.word.Source`)."""
 
 UNMATCHED = "unmatched"
-"""The endpoint of a request that no route takes."""
+"""Endpoint label of a request that no route matches."""
 
 
 class Event(StrEnum):
     """Events that are only counted, each by the name of its counter."""
 
     REFUSED = "requests_refused_total"
-    """There was no room for a request."""
+    """A request was refused for lack of room."""
     CUT = "streams_cut_total"
     RESUBMITTED = "segments_resubmitted_total"
     UNDERRUN = "stream_underruns_total"
@@ -40,14 +40,14 @@ class Event(StrEnum):
 
 
 class Metrics:
-    """One per front; `registry` is its own, so that several can live in one process."""
+    """The metrics of one front; each has its own `registry`, so that several can exist in one process."""
 
     def __init__(self, files: MetricFiles | None = None, drift: Drift | None = None) -> None:
-        """`files` were taken before this was made; with them, `/metrics` has the counts of all processes."""
+        """`files` is the folder prepared before this object; with it, `/metrics` has the counts of all processes."""
         self.errors = RecentErrors()
         self.drift = drift or Drift()
         self.readings = Readings()
-        """Gauges that are read when they are asked for."""
+        """Gauges that are computed at each scrape."""
         self.readings.add(self.drift.readings)
         instruments = Instruments()
         self.registry = instruments.registry
@@ -65,45 +65,47 @@ class Metrics:
         self._watched: dict[str, Callable[[], int]] = {}
 
     def watch(self, gauge: Literal["queue_depth", "connections", "cache_bytes"], figure: Callable[[], int]) -> None:
-        """Ask `figure` at every scrape, and whenever a request ends: a front that drains isn't scraped."""
+        """Compute `figure` at every scrape, and whenever a request ends, because a draining front isn't scraped."""
         self._watched[gauge] = figure
 
     def count(self, event: Event) -> None:
-        """The event has happened once."""
+        """Count one occurrence of the event."""
         self._counters[event].inc()
 
     def pronounced(self, source: str) -> None:
-        """A word's phonemes came from there (`frontend.text.word.Source`). Called by the thread that reads texts."""
+        """Count a word by the source of its phonemes (`frontend.text.word.Source`). Called by the thread that reads
+        texts."""
         if source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source).inc()
 
     def g2p_restarted(self) -> None:
-        """espeak-ng's helper process died of a text, or was killed, and there is another one."""
+        """Count a restart of espeak-ng's helper process, which died of a text or was killed."""
         self._counters["process_restarts_total"].labels("g2p").inc()
 
     def cache_asked(self, found: bool) -> None:
-        """The cache had a segment, or hadn't."""
+        """Count a lookup in the cache as a hit or a miss."""
         self._counters["cache_hits_total" if found else "cache_misses_total"].inc()
 
     def segment_made(self, engine: EngineInfo, stream: int, seconds: float, samples: int, load: float) -> None:
-        """A segment took `seconds` of an inference thread, with `load` runs side by side on average, its own too."""
+        """Note that a segment took `seconds` of an inference thread, with `load` runs at once on average, itself
+        included."""
         if samples:
             self._histograms["real_time_factor"].observe(seconds * SAMPLE_RATE / samples)
             self.drift.observe(engine, stream, seconds, samples, load)
 
     def connection_closed(self, reason: str) -> None:
-        """The server closed it, without a request's end being the cause."""
+        """Count a connection that the server closed for another reason than a request's end."""
         self._counters["connections_closed_total"].labels(reason).inc()
 
     def request_finished(self, endpoint: str, status: int, seconds: float) -> None:
-        """`endpoint` is a route's template or `UNMATCHED`, so that clients can't make new series."""
+        """Count a request. `endpoint` is a route's template or `UNMATCHED`, so that clients can't create new series."""
         self._counters["requests_total"].labels(endpoint, str(status)).inc()
         self._histograms["request_duration_seconds"].labels(endpoint).observe(seconds)
         self._look()
 
     @contextmanager
     def speaking(self) -> Iterator[None]:
-        """A request is being spoken inside the context."""
+        """Context in which a request counts as being spoken."""
         self._gauges["active_streams"].inc()
         try:
             yield
@@ -111,15 +113,15 @@ class Metrics:
             self._gauges["active_streams"].dec()
 
     def speech_began(self, seconds: float) -> None:
-        """The first sample of speech went to the socket, `seconds` after the request came."""
+        """Note that the first sample of speech was sent to the socket, `seconds` after the request arrived."""
         self._histograms["time_to_first_audio_seconds"].observe(seconds)
 
     def audio_sent(self, samples: int) -> None:
-        """Samples were handed to a socket."""
+        """Count samples handed to a socket."""
         self._counters["audio_seconds_total"].inc(samples / SAMPLE_RATE)
 
     def totals(self) -> dict[str, float]:
-        """Every counter's value, of all processes and labels together, as `/metrics` has it."""
+        """Each counter's value, summed over processes and labels, as in `/metrics`."""
         found: dict[str, float] = defaultdict(float)
         for family in self._shown.collect():
             for sample in family.samples if family.type == "counter" else ():
@@ -127,7 +129,7 @@ class Metrics:
         return found
 
     def exposition(self, accept: str) -> tuple[bytes, str]:
-        """Everything, in the text format that the scraper's `Accept` asks for, and its Content-Type."""
+        """All metrics, in the text format that the scraper's `Accept` asks for, with its Content-Type."""
         self._look()
         encode, content_type = choose_encoder(accept)
         return encode(self._shown), content_type

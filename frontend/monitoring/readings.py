@@ -1,7 +1,7 @@
-"""Gauges of what this front knows when it is asked: who speaks, what that costs, how much memory it takes.
+"""Gauges of values that this front knows at the moment of a scrape: engine in use, costs, memory.
 
-They are read at every scrape and kept nowhere, so none is left over from a process that is gone or an engine that has
-given way. What isn't known has no sample.
+The gauges are read at every scrape and stored nowhere, so no value is left over from an ended process or a replaced
+engine. An unknown value has no sample.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Readings:
         self._sources: list[Callable[[], Iterable[Reading]]] = []
 
     def add(self, source: Callable[[], Iterable[Reading]]) -> None:
-        """Ask it at every scrape."""
+        """Add a function that is called at every scrape."""
         self._sources.append(source)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """All that is known now."""
+        """All values that are known now."""
         families: dict[str, GaugeMetricFamily] = {}
         for source in self._sources:
             for name, labels, value in source():
@@ -69,7 +69,7 @@ def engine_readings(engine: EngineInfo | None) -> Iterator[Reading]:
 
 
 def cost_readings(accounts: Mapping[str, Account]) -> Iterator[Reading]:
-    """Costs that were fitted to measurements, by engine."""
+    """Costs fitted to measurements, by engine."""
     for name, account in accounts.items():
         for figure, value in account.costs.as_dict().items() if account.measured else ():
             if (gauge := f"cost_{figure}") in GAUGES and isinstance(value, float):

@@ -1,4 +1,5 @@
-"""A self-check now and then: a short text spoken to nobody when nobody listens, and compared with the times before."""
+"""A periodic self-check: a short text spoken while nobody listens, its figures compared with those of earlier
+checks."""
 
 from __future__ import annotations
 
@@ -35,28 +36,28 @@ TEXT = (
 )
 
 KEPT = 200
-"""Checks in the history."""
+"""Most checks in the history."""
 
 COMPARED = 30
-"""The latest of them, of the same engine."""
+"""Number of the engine's latest checks that are compared."""
 
 ENOUGH = 3
-"""Checks before one can be compared with them."""
+"""Fewest earlier checks with which one is compared."""
 
 
 class Check(msgspec.Struct, frozen=True):
     """One line of the history."""
 
     at: float
-    """Unix time."""
+    """Unix time of the check."""
     engine: str
-    """`frontend.monitoring.drift.identity`."""
+    """The engine's `frontend.monitoring.drift.identity`."""
     real_time_factor: float
     first_audio_seconds: float
 
 
 class History:
-    """A file of JSON lines, written anew as a whole each time. Lines that can't be read are passed over."""
+    """A file of JSON lines, always rewritten as a whole. Unreadable lines are skipped."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -75,7 +76,7 @@ class History:
                 log.warning("a line of %s can't be read, and is dropped", file)
 
     def add(self, check: Check) -> None:
-        """Remember it, on the disk if that can be."""
+        """Append the check, and write it to the disk if possible."""
         self.checks = [*self.checks, check][-KEPT:]
         try:
             write_whole(self._file, b"".join(msgspec.json.encode(known) + b"\n" for known in self.checks))
@@ -84,7 +85,7 @@ class History:
 
 
 class SelfCheck:
-    """Checks every `hours`, counted from the last check in the history, whichever process made it."""
+    """Runs a check every `hours`, counted from the last check in the history, even one by an earlier process."""
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class SelfCheck:
         self._timer = timer
 
     async def run(self) -> None:
-        """For ever."""
+        """Run checks for ever."""
         while True:
             await self._sleep(self._due_in())
             while (check := await self._speak()) is None:
@@ -116,11 +117,11 @@ class SelfCheck:
         last = max((check.at for check in self._history.checks), default=None)
         if last is None:
             return 0.0
-        # A clock that was set back must not put it off for ever.
+        # A clock that was set back must not postpone the check for ever.
         return min(max(last + self._period - self._clock(), 0.0), self._period)
 
     async def _speak(self) -> Check | None:
-        """None if a listener came, or nothing spoke: it is tried again when nobody listens."""
+        """Speak the text; None if a listener came or no engine speaks: the check is tried again when nobody listens."""
         await self._speaker.idle()
         engine = self._speaker.engine
         if engine is None:
@@ -166,7 +167,7 @@ class SelfCheck:
             log.warning("the self-check is %.2f times slower than those before it", ratio)
 
     def _compared(self) -> list[Check]:
-        """The last check and those of the same engine before it, the oldest first."""
+        """The last check and the same engine's checks before it, the oldest first."""
         if not self._history.checks:
             return []
         engine = self._history.checks[-1].engine
@@ -174,14 +175,14 @@ class SelfCheck:
 
     @property
     def ratio(self) -> float | None:
-        """The last real-time factor by the median of those before; None while there are too few."""
+        """The last real-time factor divided by the median of earlier ones; None while there are too few."""
         checks = self._compared()
         if len(checks) <= ENOUGH:
             return None
         return checks[-1].real_time_factor / median(check.real_time_factor for check in checks[:-1])
 
     def report(self) -> report.SelfCheck | None:
-        """For `/status`; None while there was none."""
+        """The last check for `/status`; None before the first."""
         checks = self._compared()
         if not checks:
             return None
@@ -195,7 +196,7 @@ class SelfCheck:
         )
 
     def readings(self) -> Iterator[Reading]:
-        """For `/metrics`."""
+        """The last check for `/metrics`."""
         if checks := self._compared():
             yield "selfcheck_real_time_factor", (), checks[-1].real_time_factor
             yield "selfcheck_first_audio_seconds", (), checks[-1].first_audio_seconds

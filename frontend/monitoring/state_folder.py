@@ -1,4 +1,4 @@
-"""The folder of figures learnt over days. Writes are atomic: a file is the old one or the new one, never half."""
+"""The folder of figures learnt over days. Writes are atomic: a file is either the old one or the new one."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import platformdirs
 
 
 def state_folder() -> Path:
-    """The user's; it need not be there yet."""
+    """The user's state folder; it may not exist yet."""
     return platformdirs.user_state_path("kokoro-live", appauthor=False)
 
 
 def write_whole(file: Path, content: bytes) -> None:
-    """Put the content in the file's place.
+    """Replace the file's content.
 
     Raises:
-        OSError: it can't be written; what was there is there still.
+        OSError: the file can't be written; its old content is kept.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     fd, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)

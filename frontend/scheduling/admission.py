@@ -1,9 +1,9 @@
 """Admission: which streams get a place, and when their first samples are due.
 
-A listener's first sample is due a fraction of a second after the request came. If one client's requests came in a row
-and aren't heard yet, each is due when the one before it will have been heard: a burst of sentences keeps nobody else
-waiting longer than one sentence does. A stream that is collected whole before it is heard is due as late as if it were
-listened to.
+A listener's first sample is due a fraction of a second after the request arrived. If one client's requests arrived in a
+row and aren't heard yet, each is due when the one before it will have been heard: so a burst of sentences delays
+another client by one sentence at most. A stream that is collected whole before playback is due only after the duration
+of its audio.
 """
 
 from __future__ import annotations
@@ -24,18 +24,20 @@ FIRST_AUDIO_TARGET = 0.3
 """Seconds from a request's arrival to its first sample: a newcomer's deadline."""
 
 SENTENCE = 20.0
-"""Seconds of audio up to which a request may be one of a row; a longer one is no reason to let the next wait."""
+"""Seconds of audio up to which a request counts as one of a row; a longer request doesn't delay the next one's
+deadline."""
 
 LARGEST_SHARE = 0.5
-"""The share of the machine that one stream can keep newcomers from. On a machine that is hardly faster than speech, or
-slower, a long text takes all of it as long as it lasts; a short text alongside costs it a gap, and is worth that."""
+"""The largest share of the machine that one stream can keep newcomers from. On a machine that is slower than speech or
+hardly faster, a long text uses all of it until it ends; a short text alongside costs the long one a gap, which is
+accepted."""
 
 _IDLE = 86_400.0
-"""Seconds until an idle stream's first sample is due: nobody waits for it."""
+"""Seconds until an idle stream's first sample is due: no listener waits for it."""
 
 
 class Admission:
-    """Keeps the promise that every admitted stream is served in time."""
+    """Admits a stream only if it and all admitted streams can be served in time."""
 
     def __init__(
         self,
@@ -49,7 +51,7 @@ class Admission:
         self._speakers = speakers
 
     def admit(self, stream: Stream, first: PlannedSegment) -> None:
-        """Give the stream a place, and its first sample a time.
+        """Give the stream a place, and set the time at which its first sample is due.
 
         Args:
             first: the stream's first segment that must be made; it isn't in the stream's queue yet.
@@ -68,7 +70,8 @@ class Admission:
                 timing.first_due = max(timing.arrival + FIRST_AUDIO_TARGET, self._heard_before(stream))
         timing.promised = timing.first_due
         measured = self._ledger.of(stream.engine).measured
-        # A stream that sounds already has a cached beginning: a gap is better than a stream that is cut after it.
+        # A sounding stream already has a cached beginning: a gap is better than a stream that is cut after that
+        # beginning.
         if measured and request.urgency is not Urgency.IDLE and not timing.sounds:
             wish = self._wish(stream, first, now)
             timing.promised = wish.dry_at
@@ -83,7 +86,8 @@ class Admission:
         return self._audio_left(stream) * self._ledger.of(stream.engine).costs.real_time_factor()
 
     def _heard_before(self, stream: Stream) -> float:
-        """When the same client's earlier requests that came in a row and don't sound yet will have been heard."""
+        """The time at which the same client's earlier requests, which came in a row and don't sound yet, will have been
+        heard."""
         return max(
             (
                 other.timing.promised + seconds
@@ -101,8 +105,8 @@ class Admission:
     def _wish(self, stream: Stream, first: PlannedSegment, now: float) -> Demand:
         """The newcomer's demand.
 
-        It may wait for a segment that is in the making, and for its own: a machine that needs longer than the target
-        when it is idle is no reason to refuse anybody.
+        The newcomer may wait for a segment in the making and for its own: a machine that needs longer than the target
+        even when idle still rejects nobody for that.
         """
         costs, concurrency = self._ledger.of(stream.engine).costs, stream.engine.concurrency
         tokens = first.segment.tokens
@@ -118,13 +122,13 @@ class Admission:
         missing = next((segment for segment in stream.segments if segment.state is not SegmentState.DONE), None)
         block = stream.engine.first_block or (missing.length - missing.sealed) / SAMPLE_RATE if missing else 0.0
         work = min(costs.real_time_factor(concurrency), share)
-        # A stream that has run dry is late by as much as the gap lasts: its clock will be moved.
+        # A stream that has run dry is late by the length of its gap: its clock will be moved.
         return Demand(max(stream.timing.dry_at, now), self._audio_left(stream), work, block)
 
     def _threads(self, engine: EngineInfo) -> float:
-        """All workers that could make it, counted in inference threads of that engine.
+        """Capacity of all workers that can make the stream, counted in inference threads of that engine.
 
-        A worker of another speed counts by its measured speed; before it was measured nothing is promised of it.
+        A worker of another speed counts by its measured speed; an unmeasured worker isn't counted.
         """
         one = self._ledger.of(engine).costs.real_time_factor(engine.concurrency)
         accounts = [(each.concurrency, self._ledger.of(each)) for each in self._speakers(engine)]
@@ -132,7 +136,7 @@ class Admission:
         return sum(each) or engine.concurrency
 
     def _audio_left(self, stream: Stream, first: PlannedSegment | None = None) -> float:
-        """Seconds of audio that are still to be made. Text that wasn't read yet counts a token a character."""
+        """Seconds of audio that are still to be made. Unread text counts as one token per character."""
         costs = self._ledger.of(stream.engine).costs
         tokens = first.segment.tokens if first else 0
         unread = 0 if stream.text.ended else len(stream.request.text) - stream.text.tokens - tokens

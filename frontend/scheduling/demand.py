@@ -1,4 +1,4 @@
-"""Whether one more stream can be served in time, and if not, when.
+"""Tells if one more stream can be served in time, and if not, when it could be.
 
 Each stream wants its audio made before its listener's buffer runs dry, and then wants a second of audio each second.
 With the nearest deadline first, a newcomer harms no stream whose deadlines are nearer, and all deadlines are met
@@ -21,31 +21,31 @@ _SOONEST = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The audio that one stream still wants made. Times in monotonic seconds."""
+    """The audio that one stream still wants made. Times are in monotonic seconds."""
 
     dry_at: float
-    """When its listener has nothing left to hear."""
+    """Time at which the stream's listener has heard all samples that are made."""
     seconds: float
-    """Audio that isn't made yet."""
+    """Seconds of audio that isn't made yet."""
     work: float
-    """Seconds of one inference thread's work for a second of audio, with all threads busy."""
+    """Seconds of work of one inference thread for a second of audio, with all threads busy."""
     block: float = 0.0
-    """Audio that must be there as a whole at `dry_at`: the next segment, from an engine without windows."""
+    """Seconds of audio that must be whole at `dry_at`: the next segment, if its engine has no windows."""
 
     def due(self, time: float) -> float:
-        """The work that must be done by then, in seconds of one inference thread."""
+        """The work that is due by the given time, in seconds of one inference thread."""
         if time < self.dry_at:
             return 0.0
         return min(time - self.dry_at + self.block, self.seconds) * self.work
 
     @property
     def end(self) -> float:
-        """The time from which on it wants nothing more."""
+        """The time after which the stream wants nothing more."""
         return self.dry_at + max(self.seconds - self.block, 0.0)
 
 
 def fits(now: float, others: Sequence[Demand], newcomer: Demand, threads: float) -> bool:
-    """Whether the newcomer is served in time, and so is every stream whose deadlines are later than its own.
+    """True if the newcomer is served in time, and so is every stream whose deadlines are later than the newcomer's.
 
     Args:
         threads: all workers together, in inference threads of the kind that `Demand.work` speaks of.
@@ -60,15 +60,15 @@ def fits(now: float, others: Sequence[Demand], newcomer: Demand, threads: float)
 
 
 def wait_for_room(now: float, others: Sequence[Demand], newcomer: Demand, threads: float) -> float:
-    """Seconds after which the newcomer would fit if nobody else comes: 0 if it fits now.
+    """Seconds after which the newcomer would fit if no other stream comes: 0 if it fits now.
 
-    Found to within a factor of `_STEP`, and never before it fits.
+    The result is exact to a factor of `_STEP`, and never earlier than the newcomer fits.
     """
     if not others or fits(now, others, newcomer, threads):
         return 0.0
     wait = _SOONEST
     while not fits(now, others, replace(newcomer, dry_at=newcomer.dry_at + wait), threads):
         wait *= _STEP
-        if wait > 86_400:  # it fits on no day: the machine is slower than speech
+        if wait > 86_400:  # the newcomer never fits: the machine is slower than speech
             return max(_SOONEST, max(each.end for each in others) - now)
     return wait

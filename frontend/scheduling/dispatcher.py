@@ -23,10 +23,11 @@ from frontend.streams.stream import Stream
 
 
 class Dispatcher:
-    """Woken by every event after which a segment might be dispatched; between events it does nothing."""
+    """Sends segments to workers. Every event that may make a segment dispatchable wakes it; between events it does
+    nothing."""
 
     def __init__(self, shared: Shared, standing: Standing, watch: Watch, number: Callable[[], int]) -> None:
-        """`number` gives a number that no worker has heard as a stream's yet."""
+        """`number` returns a stream number that no worker has seen yet."""
         self._shared = shared
         self._standing = standing
         self._placement = Placement(shared.streams, shared.ledger)
@@ -34,7 +35,8 @@ class Dispatcher:
         self._limits = Limits(min_first_tokens=shared.settings.min_first_tokens)
 
     def wake(self) -> None:
-        """Dispatch every segment that can be: plan again, refuse, isolate, send."""
+        """Dispatch every segment that can be dispatched: plan again, reject quarantined ones, isolate a suspect,
+        send."""
         self._standing.look()
         self._placement.look()
         self._plan_again()
@@ -47,7 +49,7 @@ class Dispatcher:
                 self._send(link, stream, segment, deadline)
 
     def _plan_again(self) -> None:
-        """Cut the rest of each stream again whose listener is about to run dry."""
+        """Plan the remaining segments again for each stream whose listener is about to run dry."""
         if not self._shared.settings.adapt_plans:
             return
         for stream in self._shared.streams.values():
@@ -68,7 +70,7 @@ class Dispatcher:
                 stream.fail(Broken("a part of this text ends the engine's process; it is not tried again for a while"))
 
     def _isolate(self) -> Isolation | None:
-        """Choose the suspect that is made alone, if there is one, and keep other segments from its worker."""
+        """Choose the suspect segment to be made alone, if any, and keep other segments from its worker."""
         self._placement.isolation = None  # else the suspect's own worker would be no place for it
         self._placement.isolation = isolate(self._shared.streams, self.link_for)
         return self._placement.isolation
@@ -78,9 +80,9 @@ class Dispatcher:
             self._placement.look()
 
     def link_for(self, stream: Stream) -> Link | None:
-        """The worker that the stream's next segment would go to; None while no worker sounds as the stream began.
+        """The worker for the stream's next segment; None while no worker has the engine that the stream began with.
 
-        A stream whose engine has given way to another one fails: its voice must not change midway.
+        A stream whose engine was replaced by another one fails: its voice must not change midway.
         """
         links = self._shared.links
         if alike := links.that_sound_like(stream.engine):

@@ -1,4 +1,4 @@
-"""Worker generations, as the scheduler sees them come, drain and go."""
+"""Worker generations from the scheduler's side: connecting, draining and ending."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from shm.messages import CommitMessage, Connect, Disconnect, Distrust, Idle, cli
 log = logging.getLogger(__name__)
 
 MAX_DEATHS = 3
-"""Workers lost at a segment after which its stream fails. The second and third time it was made alone: two kills from
-outside may hit the same segment by chance, as often as once in 1,000 kills under load, and a third hardly ever does."""
+"""Workers lost at a segment after which its stream fails. The second and third worker make the segment alone: two kills
+from outside hit the same segment by chance about once in 1,000 kills under load; a third hit is far rarer."""
 
 
 class Generations:
@@ -34,7 +34,7 @@ class Generations:
         self._records = Records(shared, self._ended, dispatcher.wake)
 
     def connect(self, connect: Connect, fds: list[int]) -> None:
-        """A generation is ready: it gets all new segments of its slot, in place of the one before it there.
+        """Take in a ready generation: it gets all new segments of its slot, in place of the slot's earlier generation.
 
         Raises:
             OSError: the channel can't be taken.
@@ -45,7 +45,7 @@ class Generations:
         self._dispatcher.wake()
 
     def disconnect(self, message: Disconnect) -> None:
-        """A generation gets nothing new (`draining`), or is dead."""
+        """Stop sending segments to a generation that drains (`draining`) or is dead."""
         link = self._shared.links.find(message.generation)
         if link is None:
             return
@@ -58,7 +58,7 @@ class Generations:
             link.lose("the supervisor reports its end")
 
     def forget(self, stream: Stream) -> None:
-        """The stream is closed: every generation drops what it has of it."""
+        """Drop a closed stream at every generation."""
         for link in self._shared.links.all:
             link.in_worker -= sum(1 for _ in stream.segments.at(link))
             link.rings.forget(stream.number)
@@ -78,20 +78,20 @@ class Generations:
         link.in_worker -= 1
         stream.progress()
         if (head := next(stream.segments.at(link), None)) and head.touched is not None:
-            head.touched = asyncio.get_running_loop().time()  # made ahead, it may have waited for its turn
+            head.touched = asyncio.get_running_loop().time()  # made ahead, the segment may have waited for its turn
         self._leave_if_draining(link, stream)
         self._retire_if_idle(link)
         self._dispatcher.wake()
 
     def _leave_if_draining(self, link: Link, stream: Stream) -> None:
-        """Let the stream write nothing more at a draining worker that it has left. Its ring stays its own until the
-        stream ends, because its listener may not have heard all of it."""
+        """Make a draining worker stop writing for a stream that has moved to another one. The stream keeps its ring
+        there until it ends, because its listener may not have heard all samples in the ring."""
         has_work = any(True for _ in stream.segments.at(link))
         if link.draining and self._dispatcher.link_for(stream) is not link and not has_work:
             link.rings.leave(stream.number)
 
     def _retire_if_idle(self, link: Link) -> None:
-        """Close a draining link that no stream has a ring at, and let the supervisor stop its worker."""
+        """Close a draining link at which no stream has a ring, and let the supervisor stop its worker."""
         if link.draining and not link.rings.leases:
             self._shared.links.drop(link)
             self._watch.end(link)

@@ -1,4 +1,4 @@
-"""Isolation: which segment kills workers is found by giving a worker one suspect at a time, alone."""
+"""Isolation: a worker gets one suspect segment at a time, alone, which shows whether that segment kills workers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from frontend.streams.stream import Stream
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """A suspect, and the worker that makes it alone; the other workers go on with segments that are no suspects."""
+    """A suspect segment and the worker that makes it alone; the other workers continue with segments that aren't
+    suspects."""
 
     segment: PlannedSegment
     link: Link
 
 
 def isolate(streams: Mapping[int, Stream], link_for: Callable[[Stream], Link | None]) -> Isolation | None:
-    """The suspect that is being made, else the one with the nearest deadline that could be; None if there is none.
+    """The suspect that is being made, else the eligible suspect with the nearest deadline; None if there is none.
 
     Args:
         link_for: the worker that a stream's next segment would go to.

@@ -1,4 +1,4 @@
-"""Orders: a segment is given to a worker."""
+"""Orders: messages that ask a worker for a segment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shm.messages import SegmentOrder
 
 
 class Orders:
-    """`number` gives a number that no worker has heard as a stream's yet."""
+    """`number` returns a stream number that no worker has seen yet."""
 
     def __init__(self, shared: Shared, watch: Watch, number: Callable[[], int]) -> None:
         self._shared = shared
@@ -27,7 +27,7 @@ class Orders:
         self._number = number
 
     def send(self, link: Link, stream: Stream, planned: PlannedSegment, deadline: float) -> bool:
-        """Give the segment to that worker; False if its stream can have no ring there after all.
+        """Order the segment from that worker; returns False if the stream can get no ring there after all.
 
         Args:
             deadline: monotonic seconds at which the segment's sample 0 must be there.
@@ -62,7 +62,8 @@ class Orders:
         return True
 
     def _make_way(self, link: Link, stream: Stream) -> Lease | None:
-        """A ring for a segment that comes before others which the worker has already: those begin again after it."""
+        """A ring for a segment that precedes segments which the worker already has: the worker makes those again
+        afterwards."""
         unread = link.rings.has_free or not take_out(stream.segments, link.rings.leases[stream.number])
         lease = link.rings.renew(stream.number, self._number(), unread)
         for later in list(stream.segments.at(link)) if lease else ():

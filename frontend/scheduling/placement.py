@@ -1,4 +1,4 @@
-"""Which of several workers a stream's next segment goes to: the one that is expected to have it made first."""
+"""Placement: a stream's next segment goes to the worker that is expected to finish it first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from frontend.streams.planned import PlannedSegment
 from frontend.streams.stream import Stream
 
 CLEARLY = 1.25
-"""How many times as long the worker that has the stream may need before another one is taken."""
+"""Factor by which the stream's current worker must be slower than another one before the stream moves."""
 
 
 def finish(ahead: Sequence[float], own: float, threads: int) -> float:
@@ -28,25 +28,26 @@ def finish(ahead: Sequence[float], own: float, threads: int) -> float:
 
 
 class Placement:
-    """Knows the work that each worker was given and hasn't done; `look` is to be called when that may have changed."""
+    """Tracks the unfinished work of each worker; call `look` when that work may have changed."""
 
     def __init__(self, streams: Mapping[int, Stream], ledger: Ledger) -> None:
         self._streams = streams
         self._ledger = ledger
         self._there: dict[int, list[PlannedSegment]] | None = None
-        """By generation."""
+        """Segments at each worker, by generation."""
         self._ahead: dict[int, tuple[int, float]] = {}
-        """By generation: how many segments it makes side by side with one more, and seconds until that begins."""
+        """For each generation, the number of segments made at once with one more, and the seconds until that one
+        begins."""
         self.isolation: Isolation | None = None
-        """Its worker is no place for any other segment, if there is another worker."""
+        """The isolation in progress: its worker gets no other segment if there is another worker."""
 
     def look(self) -> None:
-        """Look again at what the workers have."""
+        """Read again which segments the workers have."""
         self._there = None
         self._ahead.clear()
 
     def choose(self, links: Sequence[Link], stream: Stream) -> Link:
-        """The worker for the stream's next segment, out of one or more."""
+        """The worker for the stream's next segment, chosen from at least one candidate."""
         segment = stream.segments.next
         if len(links) == 1 or segment is None:
             return links[0]
@@ -78,7 +79,7 @@ class Placement:
         return self._there.get(link.generation, [])
 
     def _left(self, link: Link, segment: PlannedSegment, load: int) -> float:
-        """Seconds of work that are left of the segment at that worker's speed."""
+        """Seconds of work that remain for the segment at that worker's speed."""
         costs = self._ledger.of(link.engine).costs
         whole = costs.seconds(segment.segment.tokens, segment.speed, load)
         return whole * (1 - segment.sealed / segment.length) if segment.length else whole

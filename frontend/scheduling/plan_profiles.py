@@ -1,4 +1,4 @@
-"""The cost profile that each text is planned with: the same one each time, while the measured costs change.
+"""Cost profiles of planned texts: each text keeps the profile of its first plan while the measured costs change.
 
 A profile follows the measurements, and a text that is planned with another profile is cut elsewhere: 7,200 characters
 once gave 515 s of audio and later 482 s, and nothing of them was found in the cache. So a text keeps the profile of its
@@ -18,18 +18,19 @@ from frontend.planning.ledger import Account
 from frontend.planning.profile import Profile
 
 MOST_TEXTS = 10_000
-"""Texts that are remembered, at about 200 bytes each; the one that was asked for longest ago is forgotten first."""
+"""Most texts that are remembered, at about 200 bytes each; the one requested longest ago is forgotten first."""
 
 
 class PlanProfiles:
-    """Profiles by engine and text; in memory, so they last as long as this front."""
+    """Profiles by engine and text; kept in memory, so they last as long as this front."""
 
     def __init__(self, most: int = MOST_TEXTS) -> None:
         self._most = most
         self._profiles: OrderedDict[bytes, Profile] = OrderedDict()
 
     def of(self, account: Account, request: SpeechRequest) -> Profile:
-        """The profile for the request's plan: that of the same text's first plan, or the account's present one."""
+        """The profile for the request's plan: the profile of the same text's first plan, or the account's present
+        one."""
         spoken = (account.label, request.text, request.language, request.speed, request.markup, request.phonemes)
         key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
         profile = self._profiles.setdefault(key, account.profile)

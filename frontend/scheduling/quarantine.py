@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Quarantine:
-    """A set of fingerprints, each in it for `lifetime` seconds: the engine may have been mended by then."""
+    """A set of fingerprints, each kept for `lifetime` seconds, since the engine may have been repaired by then."""
 
     def __init__(self, lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._lifetime = lifetime
@@ -15,7 +15,7 @@ class Quarantine:
         self._until: dict[bytes, float] = {}
 
     def add(self, key: bytes) -> None:
-        self._until.pop(key, None)  # so that the first to leave stays the first in order
+        self._until.pop(key, None)  # re-inserted last: the set stays ordered by expiry
         self._until[key] = self._clock() + self._lifetime
 
     def __contains__(self, key: bytes) -> bool:

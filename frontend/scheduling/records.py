@@ -1,4 +1,4 @@
-"""The workers' records of their segments are checked; then blocks are sealed, costs learnt and segments cached."""
+"""Checks the workers' records of their segments; then seals blocks, learns costs and caches segments."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from shm.ring import TornBlock
 
 
 class Records:
-    """A worker that breaks a contract loses its link: nothing that it says later is believed."""
+    """Handles records. A worker that breaks the protocol loses its link, and its later records are ignored."""
 
     def __init__(self, shared: Shared, ended: Callable[[Link, Stream], None], sounds: Callable[[], None]) -> None:
         """Args:
-        ended: called for each segment that its worker is through with.
-        sounds: called when a stream's first block is there.
+        ended: called for each segment that its worker has ended.
+        sounds: called when a stream's first block has arrived.
         """
         self._shared = shared
         self._ended = ended
         self._sounds = sounds
 
     def take(self, link: Link, message: CommitMessage) -> None:
-        """Take in one record from a link."""
+        """Handle one record from a link."""
         if message.generation != link.generation:
             link.lose(f"a record of generation {message.generation} from generation {link.generation}")
             return
@@ -91,7 +91,7 @@ class Records:
         if done.samples != planned.sealed:
             link.lose(f"a segment of {done.samples} samples, of which {planned.sealed} were committed")
             return
-        if not planned.resumed:  # else a part of it was made elsewhere, and the seconds are of the rest alone
+        if not planned.resumed:  # else another worker made a part of the segment, and the seconds cover only the rest
             load = planned.load(self._running(link))
             tokens, speed = planned.segment.tokens, planned.speed
             account = self._shared.ledger.of(link.engine)
@@ -105,5 +105,5 @@ class Records:
         self._ended(link, stream)
 
     def _running(self, link: Link) -> int:
-        """How many segments the worker's inference threads are at."""
+        """The number of segments on which the worker's inference threads are working."""
         return sum(p.link is link and p.touched is not None for s in self._shared.streams.values() for p in s.segments)

@@ -1,7 +1,7 @@
-"""Plans a stream's remaining segments again when its listener is about to have nothing left to hear.
+"""Plans a stream's remaining segments again when its listener is about to run out of audio.
 
-That is the one case in which a request's cuts depend on anything but its text, voice, speed and stored profile: a gap
-is worse than another cut.
+Replanning is the one case in which a request's cuts depend on more than its text, voice, speed and stored profile: a
+gap is worse than another cut.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from frontend.streams.stream import Stream
 from frontend.text.segment import Notation, Segment, Unit
 
 AT_ONCE = 2
-"""Segments that are cut again at a time: more would take the event loop's time when it is dearest."""
+"""Segments that are cut again at a time: more would block the event loop when it is busiest."""
 
 
 def plan_again(
     stream: Stream, now: float, account: Account, concurrency: int, limits: Limits
 ) -> tuple[Sequence[PlannedSegment], Sequence[Segment]] | None:
-    """Segments of the stream that no worker has had, and others in their place; None if they are right as they are.
+    """The stream's undispatched segments and their replacements; None if the present cuts are right.
 
     Args:
         now: monotonic seconds.
         account: the costs of the engine that would make them; a guess is no reason to plan again.
-        concurrency: segments that this engine makes side by side.
+        concurrency: segments that this engine makes at once.
     """
     listened_to = stream.timing.sounds and stream.request.urgency is Urgency.LISTENING
     due = stream.segments.next

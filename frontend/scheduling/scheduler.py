@@ -1,4 +1,4 @@
-"""The scheduler: opens streams, and follows the supervisor. Its parts are wired here; its loop is `Dispatcher.wake`."""
+"""The scheduler: opens streams and follows the supervisor. It builds its parts; its loop is `Dispatcher.wake`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from shm.messages import Connect, ControlMessage, Disconnect, Situation
 
 
 class Reader(Protocol):
-    """Turns a request's text into segments; `frontend.planning.reader.Reader` does."""
+    """Turns a request's text into segments; implemented by `frontend.planning.reader.Reader`."""
 
     def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]: ...
 
 
 class Scheduler:
-    """A `frontend.contract.speaker.Speaker`. `tell` sends a control message to the supervisor."""
+    """Implements `frontend.contract.speaker.Speaker`. `tell` sends a control message to the supervisor."""
 
     def __init__(
         self,
@@ -67,21 +67,21 @@ class Scheduler:
 
     @property
     def engine(self) -> EngineInfo | None:
-        """See `Speaker.engine`."""
+        """Implements `Speaker.engine`."""
         return self._standing.engine
 
     @property
     def reason(self) -> str:
-        """See `Speaker.reason`."""
+        """Implements `Speaker.reason`."""
         return self._standing.reason
 
     @property
     def retry_after(self) -> float:
-        """See `Speaker.retry_after`."""
+        """Implements `Speaker.retry_after`."""
         return self._standing.retry_after
 
     def open(self, request: SpeechRequest) -> Stream:
-        """See `Speaker.open`."""
+        """Implements `Speaker.open`."""
         engine, streams = self.engine, self._shared.streams
         if engine is None:
             raise Unavailable(self.reason, self.retry_after)
@@ -100,30 +100,30 @@ class Scheduler:
         return stream
 
     def prepare(self, work: Callable[[], object]) -> None:
-        """Do `work` in the thread that reads texts, before it reads another."""
+        """Run `work` in the thread that reads texts, before that thread reads another text."""
         self._executor.submit(work)
 
     async def idle(self) -> None:
-        """Wait until something can speak and nothing is being spoken."""
+        """Wait until an engine can speak and no stream is open."""
         await self._standing.idle.wait()
 
     def _soonest_end(self) -> float:
-        """Seconds until the first of the streams will have been made, at least one."""
+        """Seconds until the first stream to finish will have been made, at least one."""
         return max(1.0, min(self._admission.seconds_left(stream) for stream in self._shared.streams.values()))
 
     def _speakers(self, engine: EngineInfo) -> list[EngineInfo]:
         return [link.engine for link in self._shared.links.that_sound_like(engine)]
 
     def connect(self, connect: Connect, fds: list[int]) -> None:
-        """See `Generations.connect`."""
+        """Delegates to `Generations.connect`."""
         self._generations.connect(connect, fds)
 
     def disconnect(self, message: Disconnect) -> None:
-        """See `Generations.disconnect`."""
+        """Delegates to `Generations.disconnect`."""
         self._generations.disconnect(message)
 
     def situation(self, situation: Situation) -> None:
-        """The supervisor says how the workers stand; streams fail if none will be started again."""
+        """Take in the supervisor's report on the workers; streams fail if no worker will be started again."""
         self._standing.situation = situation
         if lost := self._standing.lost_slots:
             self._shared.links.give_up(lost)

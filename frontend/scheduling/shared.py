@@ -17,7 +17,7 @@ from shm.messages import ControlMessage
 
 @dataclass(eq=False)
 class Shared:
-    """One per front."""
+    """The shared state; one per front."""
 
     settings: FrontSettings
     ledger: Ledger
@@ -25,7 +25,7 @@ class Shared:
     cache: SegmentCache
     metrics: Metrics
     tell: Callable[[ControlMessage], None]
-    """Sends a control message to the supervisor."""
+    """Function that sends a control message to the supervisor."""
     streams: dict[int, Stream] = field(default_factory=dict)
     """The open streams, by number."""
     links: Links = field(default_factory=Links)

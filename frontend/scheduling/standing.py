@@ -1,4 +1,4 @@
-"""Whether anything can speak, and if so, what."""
+"""The engine that can speak now, or the reason why none can."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ FATAL = "fatal"
 
 
 class Standing:
-    """The supervisor's last word about the workers, beside the links that there are."""
+    """The supervisor's last report on the workers, combined with the connected links."""
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self.situation = Situation("starting", "the worker is starting", {})
         self.idle = asyncio.Event()
-        """Set while something can speak and nothing is being spoken."""
+        """Event that is set while an engine can speak and no stream is open."""
 
     @property
     def engine(self) -> EngineInfo | None:
-        """The engine that speaks, or did a moment ago and is being restarted: requests that come meanwhile wait."""
+        """The engine that speaks, or did a moment ago and is being restarted: requests that arrive meanwhile wait."""
         return None if self.is_fatal else self._shared.links.voice
 
     @property
     def reason(self) -> str:
-        """See `Speaker.reason`."""
+        """Implements `Speaker.reason`."""
         return "" if self._shared.links.current else self.situation.reason
 
     @property
     def retry_after(self) -> float:
-        """See `Speaker.retry_after`."""
+        """Implements `Speaker.retry_after`."""
         return 30.0 if self.is_fatal else 1.0
 
     @property
     def is_fatal(self) -> bool:
-        """Whether no worker will be started again."""
+        """True if no worker will be started again."""
         return self.situation.worker_state == FATAL
 
     @property
@@ -48,12 +48,12 @@ class Standing:
         return [process.slot or 0 for process in workers if process.state == FATAL]
 
     def pid_of(self, generation: int) -> int | None:
-        """The worker's process, as the supervisor said; None if it hasn't."""
+        """The worker's process id from the supervisor's report; None if the report lacks it."""
         workers = (process for process in self.situation.processes if process.role == "worker")
         return next((process.pid for process in workers if process.generation == generation), None)
 
     def look(self) -> None:
-        """Set or clear `idle`. To be called when a stream or a link came or went."""
+        """Set or clear `idle`. Call it after a stream or a link is added or removed."""
         if self._shared.links.current and self.engine and not self._shared.streams:
             self.idle.set()
         else:

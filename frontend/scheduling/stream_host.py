@@ -20,7 +20,7 @@ from shm.killpoint import killpoint
 
 
 class StreamHost:
-    """A `frontend.streams.stream.Host`."""
+    """Implements `frontend.streams.stream.Host`."""
 
     def __init__(
         self, shared: Shared, admission: Admission, watch: Watch, dispatcher: Dispatcher, generations: Generations
@@ -32,7 +32,7 @@ class StreamHost:
         self._generations = generations
 
     def plan(self, stream: Stream, segment: Segment) -> PlannedSegment:
-        """See `Host.plan`."""
+        """Implements `Host.plan`."""
         request = stream.request
         speed = segment_speed(request.speed, segment.rate)
         return PlannedSegment(
@@ -44,7 +44,7 @@ class StreamHost:
         )
 
     async def recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
-        """See `Host.recall`."""
+        """Implements `Host.recall`."""
         if stream.request.fresh:
             return None
         found = await self._shared.cache.find(planned.key, marks=stream.request.timestamps)
@@ -52,29 +52,29 @@ class StreamHost:
         return found
 
     def admit(self, stream: Stream, first: PlannedSegment) -> None:
-        """See `Host.admit`."""
+        """Implements `Host.admit`."""
         self._admission.admit(stream, first)
 
     def wake(self) -> None:
-        """See `Host.wake`."""
+        """Implements `Host.wake`."""
         self._dispatcher.wake()
 
     def took(self, block: SealedBlock) -> None:
-        """See `Host.took`."""
+        """Implements `Host.took`."""
         if block.link is None:
             return
         block.give_back()
         killpoint("released")
-        self._watch.sign_of_life(block.link)  # it may have had no room to say anything until now
+        self._watch.sign_of_life(block.link)  # the link may have had no room for an order until now
         self._dispatcher.wake()
 
     def ran_dry(self, stream: Stream) -> None:
-        """See `Host.ran_dry`: a gap counts where somebody listens."""
+        """Implements `Host.ran_dry`: a gap counts only if somebody listens."""
         if stream.request.urgency is Urgency.LISTENING:
             self._shared.metrics.count(Event.UNDERRUN)
 
     def forget(self, stream: Stream) -> None:
-        """See `Host.forget`."""
+        """Implements `Host.forget`."""
         if self._shared.streams.pop(stream.number, None) is None:
             return
         self._generations.forget(stream)

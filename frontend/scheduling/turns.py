@@ -1,4 +1,4 @@
-"""Which of the planned segments may go to a worker now: those whose deadlines are nearest, as far as there is room."""
+"""Turns: the planned segments that may go to a worker now, those with the nearest deadlines first."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from frontend.streams.ring_room import has_room, stuck_after
 from frontend.streams.stream import Stream
 
 PER_STREAM = 2
-"""A stream's segments in the worker at a time: one in the making, one to continue with."""
+"""Segments of one stream at a worker at a time: one in the making, one to continue with."""
 
 SPARE = 1
-"""Segments in the worker beyond those that it makes side by side, so that it never waits for the front."""
+"""Segments at a worker beyond those that it makes at once, so that it never waits for the front."""
 
 
 def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, PlannedSegment]]:
-    """For each stream the segments that may go next, with their deadlines (monotonic seconds); the nearest first.
+    """The segments of each stream that may go next, with their deadlines (monotonic seconds); nearest first.
 
-    Until its first sample is there, a stream has one segment in the making: a second one would take memory
-    bandwidth from it (first audio after 26 ms came 6 ms later so, on two cores).
+    Until its first sample exists, a stream has one segment in the making: a second one would take memory bandwidth from
+    the first (first audio after 26 ms came 6 ms later with two, on two cores).
     """
     found: list[tuple[float, Stream, PlannedSegment]] = []
     for stream in streams.values():
@@ -36,7 +36,7 @@ def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, PlannedS
 
 
 def may_go(link: Link, stream: Stream, segment: PlannedSegment, isolation: Isolation | None) -> bool:
-    """Whether that segment may go to that worker now."""
+    """True if that segment may go to that worker now."""
     if segment is not stream.segments.next or not has_room(link, stream.number, stream.segments, segment):
         return False
     if _predecessor_is_at(link, stream):
@@ -45,14 +45,14 @@ def may_go(link: Link, stream: Stream, segment: PlannedSegment, isolation: Isola
         # Segments that wait there until the listener has heard this one make way for it.
         stuck = stuck_after(stream.segments, segment, link)
         return segment is isolation.segment and link is isolation.link and link.in_worker == stuck
-    # A newcomer goes at once, and so does a stream that has lost a worker: the worker takes them up by their deadlines.
-    # A stream that isn't listened to yet has time.
+    # A newcomer's segment goes at once, as does that of a stream that lost a worker: the worker orders them by
+    # deadline. A stream that nobody listens to yet has time.
     newcomer = stream.request.urgency is Urgency.LISTENING and not stream.playback.begun
     return newcomer or segment.resumed or link.in_worker < link.engine.concurrency + SPARE
 
 
 def _predecessor_is_at(link: Link, stream: Stream) -> bool:
-    """Whether the generation whose slot the link took over still makes a segment of the stream."""
+    """True if the link's predecessor in its slot still makes a segment of the stream."""
     return any(
         segment.link is not link and segment.link.slot == link.slot
         for segment in stream.segments.dispatched()

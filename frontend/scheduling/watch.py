@@ -17,11 +17,11 @@ class Watch:
     """One watchdog for each link, from `begin` to `end`."""
 
     def __init__(self, shared: Shared, pid_of: Callable[[int], int | None]) -> None:
-        """`pid_of`: the process of a generation; None while that isn't known."""
+        """`pid_of` returns the process id of a generation; None while that is unknown."""
         self._shared = shared
         self._pid_of = pid_of
         self._watchdogs: dict[int, Watchdog] = {}
-        """By generation."""
+        """Watchdogs by generation."""
 
     def begin(self, link: Link) -> None:
         """Watch a new generation."""
@@ -30,16 +30,16 @@ class Watch:
         self._watchdogs[link.generation] = Watchdog(link, patience, self._heads, computed)
 
     def sign_of_life(self, link: Link) -> None:
-        """The generation said something, was given a segment, or got room in a ring."""
+        """Note a sign of life: the generation sent a record, was given a segment, or got room in a ring."""
         if watchdog := self._watchdogs.get(link.generation):
             watchdog.sign_of_life()
 
     def end(self, link: Link) -> None:
-        """The generation is gone."""
+        """Stop watching a generation that has ended."""
         self._watchdogs.pop(link.generation).stop()
 
     def _computed(self, generation: int) -> float | None:
-        """Processor seconds that the generation's process has used; None if nobody knows."""
+        """Processor seconds that the generation's process has used; None if that is unknown."""
         pid = self._pid_of(generation)
         if pid is None:
             return None
@@ -50,7 +50,7 @@ class Watch:
         return float(times.user + times.system)
 
     def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
-        """For each stream the segment whose blocks the worker writes next, with the seconds that it should take."""
+        """The segment of each stream whose blocks the worker writes next, with the seconds that it should take."""
         costs = self._shared.ledger.of(link.engine).costs
         for stream in self._shared.streams.values():
             if head := next(stream.segments.at(link), None):

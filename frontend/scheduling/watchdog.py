@@ -1,13 +1,13 @@
-"""Tells a worker that hangs (stopped, in an endless loop, in a driver that never returns) from one that has much to do.
+"""Tells a worker that hangs (stopped, in an endless loop, in a driver that never returns) from a busy one.
 
-A worker says when an inference thread takes up a block (`Began`), when a block is sealed, and when a segment has ended.
-The next record is expected within the time that the work should take, many times over, and a patience besides. A
+A worker sends a record when an inference thread takes up a block (`Began`), when a block is sealed, and when a segment
+has ended. The next record is expected within a multiple of the time that the work should take, plus a fixed patience. A
 worker that can't write because its listener's ring is full is not late, nor is one that has made a block ahead of its
 turn.
 
-A worker that is late may still be healthy on a machine that is busy with other things: at load 20 one was killed that
-had got a tenth of a core. So a late worker is lost only if its process used no processor time since, or as much as the
-work may take: an endless loop.
+A late worker may still be healthy on a machine that is busy with other things: at load 20 one was killed that had got a
+tenth of a core. So a late worker is lost only if its process has used no processor time since it became late, or as
+much as the work may take (an endless loop).
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 
 FACTOR = 10.0
-"""A block may take this many times as long as its whole segment should."""
+"""Factor by which a block may take longer than its whole segment should."""
 
 STILL = 0.002
-"""The share of one processor up to which a process counts as not running: a tick of 10 ms in 5 s."""
+"""Share of one processor up to which a process counts as not running: a tick of 10 ms in 5 s."""
 
 STARVED = 30.0
-"""A worker that computes all the time, and has sealed nothing after so many times its limit, is lost all the same."""
+"""Multiple of its limit after which a worker that computes all the time and has sealed nothing is lost too."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What the worker is expected to say next of one segment."""
+    """The next record that is expected of the worker for one segment."""
 
     segment: PlannedSegment
     since: float
-    """Its last sign, on the event loop's clock."""
+    """Time of the segment's last sign of life, on the event loop's clock."""
     limit: float
-    """Seconds that it may take; the same of processor time."""
+    """Seconds that the work may take; the limit for processor time is equal."""
 
     @property
     def due(self) -> float:
@@ -55,7 +55,7 @@ class _Sample:
 
 
 class Watchdog:
-    """Watches one link. `heads` are the segments that it must be working at: of each stream the first one there."""
+    """Watches one link. `heads` are the segments at which the worker must be working: the first one of each stream."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Watchdog:
         computed: Callable[[], float | None],
     ) -> None:
         """`heads` gives each segment with the seconds that its making should take, `computed` the processor seconds
-        that the worker has used so far; None if nobody knows."""
+        that the worker has used so far; None if they are unknown."""
         self._link = link
         self._patience = patience
         self._heads = heads
@@ -74,22 +74,23 @@ class Watchdog:
         self._last_sign = self._loop.time()
         self._timer: asyncio.TimerHandle | None = None
         self._sample: _Sample | None = None
-        """The first since the worker became late with this work."""
+        """The first sample since the worker became late with this work."""
         self._latest: _Sample | None = None
 
     def sign_of_life(self) -> None:
-        """The worker said something, or was given its first segment after having none."""
+        """Note a sign of life: the worker sent a record, or was given its first segment after having none."""
         self._last_sign = self._loop.time()
         self._arm(self._next_look())
 
     def _arm(self, at: float | None) -> None:
-        """Look then. A timer that is too early looks again; one that is too late is replaced."""
+        """Set the timer for the next look. A timer that fires too early sets itself again; one that is too late is
+        replaced."""
         if at is not None and (self._timer is None or at < self._timer.when()):
             self.stop()
             self._timer = self._loop.call_at(at, self._look)
 
     def _next_look(self) -> float | None:
-        """When a sample of the processor time is to be taken, or, if there is one, when the work is due."""
+        """The time of the next processor time sample, or, if there is one, the time at which the work is due."""
         work = self._most_urgent()
         if work is None:
             return None
@@ -98,7 +99,7 @@ class Watchdog:
 
     def _look(self) -> None:
         self._timer = None
-        self._link.read()  # what has come while this process was busy
+        self._link.read()  # records that arrived while this process was busy
         work, now = self._most_urgent(), self._loop.time()
         if work is None:
             return
@@ -107,7 +108,7 @@ class Watchdog:
                 self._arm(self._next_look())
                 return
             self._sample = self._latest = _Sample(work, now, self._computed())
-            # Where this process was too busy to look in time, the worker still gets its time to be seen computing.
+            # If this process was too busy to look in time, the worker still gets its time to be seen computing.
             self._arm(max(work.due, now + self._patience))
         elif now < work.due:
             self._arm(work.due)

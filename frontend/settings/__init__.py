@@ -1,4 +1,4 @@
-"""The front's settings, and the values that check them: hosts, origins, keys.
+"""The front's settings, and the values that check requests: hosts, origins, keys.
 
-It enters planning; process, scheduling, monitoring and http enter.
+This folder imports planning; process, scheduling, monitoring and http import this one.
 """

@@ -1,4 +1,4 @@
-"""The front's own settings; the supervisor makes a flag, a variable and a TOML key of each."""
+"""The front's own settings; the supervisor makes each into a flag, a variable and a TOML key."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The names under which the server may be asked for: the guard against DNS rebinding.
+"""The host names under which clients may address the server: the guard against DNS rebinding.
 
-A web page whose own name is made to point at 127.0.0.1 is of one origin with this server, as far as its browser knows.
-What it can't change is the `Host` that the browser sends: its own name.
+A web page whose own name is made to point at 127.0.0.1 has the same origin as this server to its browser. The page
+can't change the `Host` that the browser sends: the page's own name.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable
 
 LOCAL_NAMES = frozenset({"localhost", "host.docker.internal", "host.containers.internal"})
-"""Those that nobody can have point elsewhere: RFC 6761's, and those by which containers reach their host's loopback
-(`.internal` is reserved, so that no page can be of that name)."""
+"""Names that nobody can point elsewhere: RFC 6761's, and those by which containers reach their host's loopback
+(`.internal` is reserved, so no page can have such a name)."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:\[\]/@?#*,]+)(?::[0-9]{0,5})?")
 
 
 class Hosts:
-    """The names. Each is without its port."""
+    """The allowed host names, each without its port."""
 
     def __init__(self, allowed: Iterable[str]) -> None:
         """
@@ -30,9 +30,9 @@ class Hosts:
     def admits(self, host: str | None, *, at_loopback: bool) -> bool:
         """True for a request whose `Host` header names this server.
 
-        At a loopback address that is one of `LOCAL_NAMES`, a loopback address or an allowed name. At others, where
-        the machine's names aren't known, any name, unless some are allowed: then those, and addresses, which no page
-        has as its name. No browser leaves the header out.
+        A request at a loopback address must name one of `LOCAL_NAMES`, a loopback address or an allowed name. At other
+        addresses, where the machine's names aren't known, any name is admitted, unless some are allowed: then only
+        those, and addresses, which no page has as its name. No browser leaves the header out.
         """
         if host is None:
             return True

@@ -1,4 +1,4 @@
-"""The API keys that open the server: from the settings, and from a file that is read again when it has changed."""
+"""The API keys that open the server: from the settings, and from a file that is read again after each change."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _KEY = re.compile(r"[!-+\--~]{1,256}")
-"""Printable ASCII without spaces and commas: what a header, a variable's list and a line of a file all can carry."""
+"""Printable ASCII without spaces and commas: the characters that a header, a variable's list and a line of a file can
+all carry."""
 
 log = logging.getLogger(__name__)
 
 
 class BadKey(ValueError):
-    """The keys can't be used as they are. The message says where, and never what the key is."""
+    """The keys are unusable as they are. The message names the place, and never the key itself."""
 
 
 class NoKey(BadKey):
-    """The file was read, and has no key."""
+    """The file was read, but it contains no key."""
 
 
 def checked(keys: Iterable[str]) -> tuple[str, ...]:
-    """The keys as they are.
+    """The keys, unchanged.
 
     Raises:
         BadKey: one that no client could send.
@@ -38,7 +39,7 @@ def checked(keys: Iterable[str]) -> tuple[str, ...]:
 
 
 def read_keys(file: Path) -> tuple[str, ...]:
-    """One key a line; empty lines and those that begin with `#` don't count.
+    """The file's keys, one a line; empty lines and those that begin with `#` don't count.
 
     Raises:
         NoKey: the file has none.
@@ -59,7 +60,7 @@ def read_keys(file: Path) -> tuple[str, ...]:
 
 
 class ApiKeys:
-    """Compares in constant time: the digests of all keys, each time, whichever matches."""
+    """Checks keys in constant time: each check compares the digests of all keys, whichever matches."""
 
     def __init__(self, keys: Iterable[str], file: Path | None) -> None:
         self._given = [_digest(key) for key in keys]
@@ -70,11 +71,12 @@ class ApiKeys:
 
     @property
     def demanded(self) -> bool:
-        """Clients need a key. An emptied file revokes its keys, and lets nobody in rather than everybody."""
+        """True if clients need a key. An emptied file revokes its keys, and then admits nobody rather than
+        everybody."""
         return bool(self._given) or self._file is not None
 
     def match(self, offered: str) -> bytes | None:
-        """The digest of the key that was offered, if it is one of ours."""
+        """The digest of the offered key if it is valid, else None."""
         digest = _digest(offered)
         found = False
         for known in (*self._given, *self._from_file()):
@@ -82,7 +84,7 @@ class ApiKeys:
         return digest if found else None
 
     def _from_file(self) -> list[bytes]:
-        """Looks at the file for each request: about 5 µs, and no thread or timer that watches it."""
+        """The file's digests. Checks the file at each request: about 5 µs, and no thread or timer that watches it."""
         if self._file is None:
             return []
         try:
@@ -115,5 +117,5 @@ class ApiKeys:
 
 
 def _digest(key: str) -> bytes:
-    """SHA-256, so that all are of one length, and none lies in memory as it is."""
+    """SHA-256, so that all digests have one length, and no key is held in memory as plain text."""
     return hashlib.sha256(key.encode(errors="surrogateescape")).digest()

@@ -12,7 +12,7 @@ ANY = "*"
 
 
 class Origins:
-    """Pages of this machine, always; others as they were configured."""
+    """Allowed origins: pages of this machine always, others as configured."""
 
     def __init__(self, configured: Iterable[str]) -> None:
         """
@@ -22,12 +22,13 @@ class Origins:
         self._configured = frozenset(map(_origin, configured))
 
     def shares(self, origin: str) -> bool:
-        """True where pages of that origin may read the server's answers."""
+        """True if pages of that origin may read the server's answers."""
         origin = origin.lower()
         return ANY in self._configured or origin in self._configured or _LOCAL.fullmatch(origin) is not None
 
     def trusts(self, origin: str, host: str | None) -> bool:
-        """True where pages of that origin may use the server: those, and the server's own, by its `Host` header."""
+        """True if pages of that origin may use the server: shared origins, and the server's own, by its `Host`
+        header."""
         return self.shares(origin) or bool(host and origin.lower().partition("://")[2] == host.lower())
 
 

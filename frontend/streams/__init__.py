@@ -1,4 +1,4 @@
 """One request's segments, from plan to joined samples, and the links to workers.
 
-It enters text, timestamps and contract; monitoring and scheduling enter.
+This folder imports text, timestamps and contract; monitoring and scheduling import it.
 """

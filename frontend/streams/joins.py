@@ -1,9 +1,9 @@
-"""Joins that can't be heard: a stream's segments one after another, with the silence between them that the text wants.
+"""Inaudible joins: a stream's segments one after another, with the silence between them that the text demands.
 
 An engine begins and ends every segment with silence of its own length, as if a text began and ended there. Between two
-segments stays as much of it as the pause of the punctuation has room for; missing silence is filled up, the rest is
-cut off. Every segment's first and last 5 ms rise from and fall to 0: they are silence, unless the engine's sound
-begins or ends at once, where they keep the join from clicking.
+segments this silence is kept as far as the punctuation's pause allows; missing silence is added, the rest is cut off.
+Every segment's first and last 5 ms are faded in and out: they are silence, unless the engine's sound begins or ends
+abruptly, where the fade prevents a click.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from frontend.text.segment import Cut
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 
 LEAD = SAMPLE_RATE * 20 // 1000
-"""Samples of silence that stay before the first audible one: the soft beginning of a consonant."""
+"""Samples of silence kept before the first audible one: the soft beginning of a consonant."""
 
 LONGEST_LEAD = SAMPLE_RATE * 50 // 1000
-"""The same after a pause that has room for it: an f or h begins below the audible for up to 50 ms."""
+"""Samples of silence kept before the first audible one after a pause that has room for them: an f or h begins inaudibly
+for up to 50 ms."""
 
 TRAIL = SAMPLE_RATE * 40 // 1000
-"""Samples of silence that stay after the last audible one, even in a shorter pause: a vowel dies away slowly."""
+"""Samples of silence kept after the last audible one, even in a shorter pause: a vowel dies away slowly."""
 
 FADE = SAMPLE_RATE * 5 // 1000
 
@@ -35,40 +36,40 @@ PAUSES: Mapping[Cut, float] = {
     Cut.WORD: 0.06,
     Cut.INSIDE: 0.0,
 }
-"""Seconds between speech and speech at speed 1: at clauses and sentences the middle of the published model's own pauses
-inside segments, so that one stream doesn't have two kinds."""
+"""Seconds of silence between segments at speed 1: at clauses and sentences the middle of the published model's own
+pauses inside segments, so that one stream doesn't have two kinds of pauses."""
 
 
 class Joiner:
-    """One stream's joins. The result doesn't depend on how the samples of a segment come in pieces.
+    """Joins one stream's segments. The result doesn't depend on the sizes of the pieces in which samples arrive.
 
-    For each segment: `push` its samples as they come, then `end`; after the last one `finish`. What is given is in
-    memory of its own.
+    Call `push` with each segment's samples as they arrive, then `end`; after the last segment call `finish`. Returned
+    samples are copies that share no memory with a ring.
     """
 
     def __init__(self) -> None:
         self.position = 0
-        """Samples given so far."""
+        """Samples returned so far."""
         self.placed: tuple[int, int] | None = None
-        """Where the present segment lies: its sample `placed[0]` is the stream's sample `placed[1]`. None until it
-        sounds. Nothing is cut out inside a segment, so all its samples lie by that."""
+        """Position of the current segment: its sample `placed[0]` is the stream's sample `placed[1]`. None until the
+        segment sounds. Nothing is cut out inside a segment, so this pair places all its samples."""
         self._held: Pcm = _NOTHING
-        """Of this segment: what may turn out to be the silence before its speech, or the end of it."""
+        """Samples of the current segment that may be the silence before its speech, or its end."""
         self._seen = 0
-        """Samples of this segment."""
+        """Samples received of the current segment."""
         self._last: Pcm = _NOTHING
-        """The end of the segment before, from its last speech on, with all the silence that its engine made."""
+        """End of the previous segment, from its last speech on, with all trailing silence that its engine made."""
         self._speech = 0
-        """How many of those are speech."""
+        """Number of samples in `_last` that are speech."""
         self._rising = 0
-        """How much of this segment's fade is behind it."""
+        """Number of samples of the current segment's fade-in that are done."""
         self._pause = 0
-        """Samples wanted between that segment's speech and the next one's."""
+        """Samples wanted between the speech of the previous segment and that of the next one."""
         self._asked = False
-        """The text asks for that pause itself."""
+        """True if the text itself asks for that pause."""
 
     def push(self, samples: Pcm) -> list[Pcm]:
-        """More of the present segment (shape [n]); gives what may be heard now."""
+        """Take more samples of the current segment (shape [n]); return the samples that may be heard now."""
         self._seen += len(samples)
         held = np.concatenate((self._held, self._faded(samples)))
         audible = _audible(held)
@@ -84,13 +85,13 @@ class Joiner:
             self.placed = (dropped, self.position)
             held = self._faded(held[begin:])
             audible -= begin
-        # The end of the speech, and enough of it to fade, stays until it is known whether more follows.
+        # The end of the speech, with enough samples to fade, is held until it is known if more speech follows.
         sure = max(0, min(int(audible[-1]) + 1 if len(audible) else 0, len(held) - FADE))
         self._held = held[sure:]
         return [*before, *self._given(held[:sure])]
 
     def _faded(self, samples: Pcm) -> Pcm:
-        """The present segment's next samples, the first of them rising from 0."""
+        """Fade in the current segment's next samples: the first of them rise from 0."""
         rise = _RISE[self._rising : self._rising + len(samples)]
         if not len(rise) or self.placed is None:
             return samples
@@ -98,7 +99,8 @@ class Joiner:
         return np.concatenate((np.rint(samples[: len(rise)] * rise).astype(np.int16), samples[len(rise) :]))
 
     def _pause_before(self, margin: int) -> list[Pcm]:
-        """The end of the segment before, and what its pause wants beyond that and the `margin` that follows."""
+        """End of the previous segment, and the silence that its pause needs beyond that and the `margin` that
+        follows."""
         room = max(TRAIL, self._pause - margin)
         tail, self._last = self._last[: self._speech + room], _NOTHING
         zeros, self._pause = self._pause, 0
@@ -107,11 +109,11 @@ class Joiner:
         return self._given(_faded_out(tail)) + self._given(np.zeros(max(zeros, 0), np.int16))
 
     def end(self, cut: Cut, speed: float, pause: float | None = None) -> None:
-        """The present segment is whole.
+        """End the current segment.
 
         Args:
-            cut: what it ends at.
-            speed: the pace at which it is spoken: pauses are as much shorter.
+            cut: the kind of cut at which the segment ends.
+            speed: the pace at which the segment is spoken; pauses are divided by it.
             pause: seconds of silence after it that the text asks for, whatever the cut.
         """
         wanted = round((PAUSES[cut] / speed if pause is None else pause) * SAMPLE_RATE)
@@ -129,7 +131,7 @@ class Joiner:
     def finish(self) -> list[Pcm]:
         """The end of the last segment, with as much of its own silence as its pause has room for.
 
-        What never sounded is its pause, and a pause that the text asks for is there whole.
+        A stream that never sounded consists of its pause alone; a pause that the text asks for is kept whole.
         """
         last, self._last = self._last, _NOTHING
         if not self.position + len(last):
@@ -153,7 +155,7 @@ def _audible(samples: Pcm) -> NDArray[np.intp]:
 
 
 def _faded_out(samples: Pcm) -> Pcm:
-    """The same samples, the last of them falling to 0. Fewer than `FADE`, they fall as if more had been before."""
+    """Fade out the samples: the last of them fall to 0. Fewer than `FADE` samples get the last part of the fade."""
     fall = _RISE[: len(samples)][::-1]
     kept = len(samples) - len(fall)
     return np.concatenate((samples[:kept], np.rint(samples[kept:] * fall).astype(np.int16)))

@@ -1,4 +1,4 @@
-"""The front's end of a channel to one worker generation: orders out, commits in, blocks read from its arena."""
+"""The front's end of a channel to one worker generation: writes orders, reads commits, reads blocks from the arena."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from shm.ring import Arena
 
 
 class Link:
-    """One worker generation, as the front sees it.
+    """The front's connection to one worker generation.
 
     `on_record` gets every message of the commits channel. `on_lost` is called once, when the channel breaks: by then
-    all blocks that the worker sealed before it died were delivered.
+    all blocks that the worker sealed before it died have been delivered.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Link:
         """Take over the descriptors: orders pipe's write end, commits pipe's read end, arena.
 
         Raises:
-            ValueError: the arena is smaller than `connect` says, or doesn't say who speaks.
+            ValueError: the arena is smaller than `connect` states, or `connect` names no engine.
         """
         orders, commits, memory = fds
         if connect.engine is None:
@@ -46,7 +46,7 @@ class Link:
         """Segments that the worker was given and hasn't ended."""
         self.slot = connect.slot
         self.rings = Rings(Arena(memory, connect.rings, connect.ring_samples), self._forget_number)
-        os.close(memory)  # the mapping stays
+        os.close(memory)  # the mapping stays after the descriptor is closed
         os.set_blocking(orders, False)
         os.set_blocking(commits, False)
         self._orders = FrameWriter(orders)
@@ -58,12 +58,13 @@ class Link:
         self._loop.add_reader(commits, self.read)
 
     def dispatch(self, order: SegmentOrder) -> None:
-        """Give the worker a segment."""
+        """Send the worker an order for a segment."""
         self.in_worker += 1
         self._send(order)
 
     def release(self, lease: Lease, position: int) -> None:
-        """The listener has taken everything before `position` of the ring: tell the worker if it still writes there."""
+        """Tell the worker that the listener has taken all samples before `position`, if the worker still writes to the
+        ring."""
         lease.released = position
         if self.rings.is_written(lease):
             self._send(Release(lease.number, position))
@@ -74,7 +75,7 @@ class Link:
     def _send(self, message: OrderMessage) -> None:
         if not self._open:
             return
-        # The commits channel tells that a worker is gone, after the blocks that it still sealed were read.
+        # The commits channel reports the worker's end, after the last sealed blocks were read.
         with contextlib.suppress(BrokenChannel):
             self._orders.send(encode(message))
             if self._orders.pending:
@@ -88,10 +89,10 @@ class Link:
         self._loop.remove_writer(self._orders.fd)
 
     def read(self) -> None:
-        """Take in the worker's records that have come."""
+        """Read the worker's records that have arrived."""
         try:
             for payload in self._commits.receive() if self._open else ():
-                if self._open:  # else the record before this one broke a contract, and nothing after it is believed
+                if self._open:  # else an earlier record broke the protocol, and no later one is trusted
                     self._on_record(self, decode_commit(payload))
         except BrokenChannel as end:
             self.lose(str(end))
@@ -99,7 +100,7 @@ class Link:
             self.lose(f"a record that makes no sense: {error}")
 
     def lose(self, reason: str, loss: Loss = Loss.CRASH) -> None:
-        """Close, and call `on_lost`. Sealed blocks stay readable as long as somebody holds them.
+        """Close, and call `on_lost`. Sealed blocks stay readable as long as any object holds them.
 
         Args:
             loss: how the generation was lost; it tells whether a segment that the worker had may be the cause.
@@ -109,7 +110,7 @@ class Link:
             self._on_lost(self, reason, loss)
 
     def close(self) -> None:
-        """Give the descriptors back. Idempotent."""
+        """Close the descriptors. Idempotent."""
         if self._open:
             self._open = False
             self._loop.remove_reader(self._commits.fd)

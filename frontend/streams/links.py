@@ -1,8 +1,8 @@
-"""The worker generations that this front knows, and which of them new segments go to.
+"""The worker generations that this front knows, and the ones that new segments go to.
 
-While several engines are there, every new stream gets the best one: a slot that came back with a lesser engine
-(espeak-ng after Kokoro's files have gone, say) changes nobody's voice. A slot that is being restarted counts as the
-engine that it had, until it comes back with another one or is given up.
+If several engines are connected, every new stream gets the best one: a slot that came back with a lesser engine
+(espeak-ng after Kokoro's files were removed, say) changes no stream's voice. A slot that is being restarted counts as
+its last engine, until it comes back with another one or is given up.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from shm.engine_info import EngineInfo
 
 
 class Links:
-    """In each slot, the newest generation is the current one; older ones finish the streams that they have."""
+    """Links by generation. A slot's newest generation is its current one; older ones finish their streams."""
 
     def __init__(self) -> None:
         self._by_generation: dict[int, Link] = {}
         self._current: dict[int, Link] = {}
-        """By slot."""
+        """Current link by slot."""
         self._last: dict[int, EngineInfo] = {}
-        """The engine of each slot, or its last one before it died; the newest at the end."""
+        """Each slot's engine, or its last one before the worker died; the newest at the end."""
         self._alike: dict[tuple[object, ...], list[Link]] = {}
-        """Results of `that_sound_like` since a link came or went: every turn asks it for every stream."""
+        """Cached results of `that_sound_like`, cleared when a link is added or dropped: every turn asks for every
+        stream."""
 
     def add(self, link: Link) -> None:
-        """Take in a new generation, in place of the one before it in its slot."""
+        """Take in a new generation, which replaces the current one of its slot."""
         self._by_generation[link.generation] = link
         self._current[link.slot] = link
         self._last.pop(link.slot, None)
@@ -34,7 +35,7 @@ class Links:
         self._alike.clear()
 
     def drop(self, link: Link) -> None:
-        """The generation is dead or has ended."""
+        """Remove a generation that is dead or has ended."""
         del self._by_generation[link.generation]
         if self._current.get(link.slot) is link:
             del self._current[link.slot]
@@ -46,7 +47,7 @@ class Links:
 
     @property
     def all(self) -> list[Link]:
-        """The current generations and those that finish."""
+        """The current generations and those that finish their streams."""
         return list(self._by_generation.values())
 
     @property
@@ -55,7 +56,8 @@ class Links:
         return [self._current[slot] for slot in sorted(self._current)]
 
     def give_up(self, slots: Collection[int]) -> None:
-        """These slots aren't started again: nobody waits for their engines while there is any other."""
+        """Forget the engines of slots that aren't started again, so that no stream waits for them if there is another
+        engine."""
         for slot in slots:
             if len(self._last) > 1:
                 self._last.pop(slot, None)
@@ -64,13 +66,13 @@ class Links:
     def voice(self) -> EngineInfo | None:
         """The engine for a new stream: the best one that speaks, or did a moment ago and is being restarted.
 
-        Among equals it is the newest; if several workers have it, the first worker's.
+        The newest of several equal engines is chosen; if several workers have that engine, the lowest slot's worker.
         """
         best = max(reversed(self._last.values()), key=lambda engine: engine.rank, default=None)
         return next((link.engine for link in self.current if best and sound_alike(link.engine, best)), best)
 
     def that_sound_like(self, engine: EngineInfo) -> list[Link]:
-        """The generations at which a stream of that engine may continue: its voice must not change midway."""
+        """The generations at which a stream of that engine may continue, since its voice must not change midway."""
         voice = _sound(engine)
         if voice not in self._alike:
             current = [link for link in self.current if sound_alike(link.engine, engine)]
@@ -80,7 +82,7 @@ class Links:
 
 
 def sound_alike(one: EngineInfo, other: EngineInfo) -> bool:
-    """Whether both have the same model with the same voices, on any execution provider."""
+    """True if both have the same model with the same voices, on any execution provider."""
     return _sound(one) == _sound(other)
 
 

@@ -1,4 +1,4 @@
-"""Why a worker generation was lost."""
+"""The reason why a worker generation was lost."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from enum import Enum, auto
 
 
 class Loss(Enum):
-    """Whether a segment that an inference thread was at may be to blame."""
+    """The cause of a loss, which tells if a segment in the making may be to blame."""
 
     CRASH = auto()
-    """The worker died, or broke its contract: a segment may have done it."""
+    """The worker died or broke the protocol: a segment may be the cause."""
     HANG = auto()
-    """Our own watchdog judged it to hang. It may have been wrong, so no text is quarantined for it."""
+    """The front's own watchdog judged the worker to hang. The verdict may be wrong, so no text is quarantined for
+    it."""
     INNOCENT = auto()
-    """The worker ends on its own account: no segment is to blame."""
+    """The worker ended on its own account: no segment is to blame."""

@@ -1,4 +1,4 @@
-"""A stream's segment on its way: planned, dispatched, sealed block by block, done."""
+"""A stream's segment with its state: planned, dispatched, sealed block by block, done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shm.messages import Mark
 
 
 class SegmentState(Enum):
-    """A segment's life; the death of the generation that has it takes DISPATCHED back to PLANNED."""
+    """A segment's states; the death of the generation that has it changes DISPATCHED back to PLANNED."""
 
     PLANNED = auto()
     DISPATCHED = auto()
@@ -27,63 +27,63 @@ class SegmentState(Enum):
 
 @dataclass(eq=False)
 class PlannedSegment:
-    """One segment of one stream, and what has been made of it."""
+    """One segment of one stream, and the audio made of it so far."""
 
     segment: Segment
     speed: float
-    """The pace at which it is spoken: the request's times what its markup asks for."""
+    """The pace at which the segment is spoken: the request's speed times the markup's rate."""
     estimate: int
-    """Samples that it is expected to have."""
+    """Expected number of samples."""
     key: bytes = b""
-    """`frontend.scheduling.fingerprint`: the same key means the same samples."""
+    """The segment's `frontend.scheduling.fingerprint`: equal keys mean equal samples."""
     kept: list[Pcm] | None = None
     """Copies of all sealed samples if the segment is to be cached, else None."""
     index: int = -1
-    """Place in the stream, from 0; `SegmentQueue` sets it."""
+    """Index in the stream, from 0; `SegmentQueue` sets it."""
     state: SegmentState = SegmentState.PLANNED
     link: Link | None = None
-    """The generation that has it, or made it."""
+    """The generation that has the segment, or made it."""
     lease: Lease | None = None
-    """The ring that its blocks lie in."""
+    """The ring that holds its blocks."""
     sealed: int = 0
-    """Samples sealed so far, by whichever generation: the next generation starts here."""
+    """Samples sealed so far, by any generation: the next generation starts here."""
     reserved: int = 0
-    """Its part of `lease.reserved`, in samples."""
+    """The segment's part of `lease.reserved`, in samples."""
     blocks: deque[SealedBlock] = field(default_factory=deque)
     """Sealed blocks that the listener hasn't taken."""
     taken: int = 0
     """Samples that the listener has taken."""
     marks: list[Mark] = field(default_factory=list)
     marks_of: Link | None = None
-    """The generation that sent `marks`; a generation that resumes the segment sends all of them again."""
+    """The generation that sent `marks`; a generation that resumes the segment sends all marks again."""
     deaths: int = 0
-    """Generations that were lost while they worked at it, one after another without a block sealed in between."""
+    """Number of generations lost in a row while they worked on the segment, without a block sealed in between."""
     hangs: int = 0
-    """Of `deaths`, those that the watchdog decided."""
+    """Number of `deaths` that the watchdog decided."""
     _sealed_at_death: int = -1
     touched: float | None = None
-    """When an inference thread took up its present block, on the event loop's clock; None between blocks."""
+    """Time at which an inference thread took up the current block, on the event loop's clock; None between blocks."""
     side_by_side: list[int] = field(default_factory=list)
-    """For each of its blocks, how many segments the worker was making when the block was begun, this one included."""
+    """For each block, the number of segments that the worker was making when the block was begun, this one included."""
     resumed: bool = False
-    """A generation lost it, whether or not this segment was to blame."""
+    """True if a generation that had the segment was lost, for any cause."""
 
     @property
     def suspect(self) -> bool:
-        """Whether a generation died at this segment, and none has made it since."""
+        """True if a generation died while making this segment, and none has finished it since."""
         return self.deaths > 0 and self.state in (SegmentState.PLANNED, SegmentState.DISPATCHED)
 
     @property
     def length(self) -> int:
-        """Its samples: those sealed once it is done, until then at least as many as expected."""
+        """The segment's samples: the sealed ones once it is done, until then at least as many as expected."""
         return self.sealed if self.state is SegmentState.DONE else max(self.estimate, self.sealed)
 
     def is_at(self, link: Link) -> bool:
-        """Whether that generation has the segment and hasn't ended it."""
+        """True if that generation has the segment and hasn't ended it."""
         return self.state is SegmentState.DISPATCHED and self.link is link
 
     def load(self, now: int) -> float:
-        """The mean number of segments made side by side while it was made.
+        """The mean number of segments that the worker made at once while it made this one.
 
         Args:
             now: how many are being made at its end.
@@ -92,7 +92,7 @@ class PlannedSegment:
         return sum(seen) / len(seen)
 
     def dispatched(self, link: Link, lease: Lease) -> None:
-        """A generation has it now, and the ring keeps room for the rest of it."""
+        """Mark the segment as dispatched to a generation, and reserve room in the ring for the rest of it."""
         self.state = SegmentState.DISPATCHED
         self.link = link
         self.lease = lease
@@ -101,7 +101,7 @@ class PlannedSegment:
         lease.last = self.index
 
     def recalled(self, segment: CachedSegment) -> None:
-        """The cache has it: no worker is needed."""
+        """Take the samples from the cache: no worker is needed."""
         self.state = SegmentState.DONE
         self.sealed = len(segment.samples)
         self.marks = list(segment.marks)
@@ -120,20 +120,21 @@ class PlannedSegment:
         self._unreserve(min(samples, self.reserved))
 
     def take_out(self, lease: Lease) -> None:
-        """Copy its unread blocks out of that ring into memory of the front's own."""
+        """Copy the segment's unread blocks out of that ring into the front's own memory."""
         for place, block in enumerate(self.blocks):
             if block.lease is lease:
                 self.blocks[place] = SealedBlock(tuple(piece.copy() for piece in block.pieces))
 
     def ended(self, state: SegmentState) -> None:
-        """The worker has nothing more of it: all samples are sealed (DONE), or the rest can't be made (FAILED)."""
+        """Mark the segment as ended at the worker: all samples are sealed (DONE), or the rest can't be made
+        (FAILED)."""
         self.state = state
         self._unreserve(self.reserved)
 
     def orphaned(self, loss: Loss) -> None:
-        """The generation that had it is gone: sealed samples stay, the rest is to be dispatched again.
+        """Mark the segment's generation as lost: sealed samples stay, the rest is to be dispatched again.
 
-        Only a segment that an inference thread was at can have ended the worker.
+        Only a segment in an inference thread can have ended the worker.
         """
         if self.touched is not None and loss is not Loss.INNOCENT:
             if self.sealed != self._sealed_at_death:  # a text that kills workers does so at the same place each time

@@ -1,4 +1,4 @@
-"""Playback: a stream's samples, joined and given to its listener, and the clock that says when he hears them."""
+"""Playback: joins a stream's samples, gives them to its listener, and estimates when the listener hears each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from shm.audio import Pcm
 
 
 class Playback:
-    """One listener. Each segment's pieces are pushed in order, then the segment is ended; at the end `finish`."""
+    """One listener's playback. Call `push` with each segment's pieces in order, then `end`; after the last one
+    `finish`."""
 
     def __init__(self) -> None:
         self.clock = PlaybackClock()
@@ -24,33 +25,33 @@ class Playback:
 
     @property
     def placed(self) -> tuple[int, int] | None:
-        """See `Joiner.placed`."""
+        """Position of the current segment (`Joiner.placed`)."""
         return self._joiner.placed
 
     @property
     def begun(self) -> bool:
-        """Whether the listener has had a first sample."""
+        """True if the listener was given a first sample."""
         return self.clock.since is not None
 
     def push(self, piece: Pcm) -> list[Pcm]:
-        """More samples of the present segment; returns those that can be given now."""
+        """Take more samples of the current segment; return those that can be given now."""
         return self._joiner.push(piece)
 
     def end(self, planned: PlannedSegment) -> None:
-        """All of the present segment was pushed."""
+        """End the current segment after all its samples were pushed."""
         self._joiner.end(planned.segment.cut, planned.speed, planned.segment.pause)
 
     def finish(self) -> list[Pcm]:
-        """The samples that were held back for a segment that doesn't follow."""
+        """The samples that were held back for a next segment, once it is known that none follows."""
         return self._joiner.finish()
 
     def give(self, pieces: Iterable[Pcm]) -> Iterator[Pcm]:
-        """Yield the pieces, and keep the clock: it stands still while the listener doesn't ask for the next one."""
+        """Yield the pieces and run the clock, which stops while the listener doesn't ask for the next piece."""
         for samples in pieces:
             self.clock.give()
             yield samples
             self.clock.ask(self.position)
 
     def heard_gap(self) -> bool:
-        """Whether the listener had heard everything before now, when the next samples are there."""
+        """True if the listener had heard all earlier samples before the next ones arrive now."""
         return self.clock.heard_gap(self.position)

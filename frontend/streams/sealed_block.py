@@ -1,4 +1,4 @@
-"""A block of samples that the front owns, whatever becomes of the worker that made it."""
+"""A block of samples that the front owns, even if the worker that made it dies."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class SealedBlock:
     """Committed samples whose CRC the front has checked."""
 
     pieces: tuple[Pcm, ...]
-    """One view into the ring, or two where the block wraps; memory of the front's own if it comes from the cache."""
+    """One view into the ring, or two if the block wraps; memory of the front's own if the block is from the cache."""
     link: Link | None = None
     lease: Lease | None = None
     end: int = 0
     """The ring position after the block."""
 
     def give_back(self) -> None:
-        """Tell the worker that the listener has taken the block: its room in the ring is free again."""
+        """Tell the worker that the listener has taken the block, so its room in the ring is free again."""
         if self.link and self.lease:
             self.link.release(self.lease, self.end)

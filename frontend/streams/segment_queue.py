@@ -1,4 +1,4 @@
-"""A stream's segments in order, from the one that its listener is hearing to the last one that is planned."""
+"""A stream's segments in order, from the one being heard to the last one planned."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from frontend.streams.planned import PlannedSegment, SegmentState
 
 
 class SegmentQueue(deque[PlannedSegment]):
-    """Segments enter by `add`, which numbers them, and leave on the left once heard to the end."""
+    """Queue of segments: `add` numbers and appends them; heard segments are removed on the left."""
 
     def __init__(self) -> None:
         super().__init__()
         self.numbered = 0
-        """Segments that have entered so far: the next one's index."""
+        """Number of segments added so far, which is the next one's index."""
         self.replaced_at = -1
         """Index of the last segment that was planned again because its listener was about to run dry."""
 
@@ -26,7 +26,7 @@ class SegmentQueue(deque[PlannedSegment]):
         self.append(segment)
 
     def replace(self, replaced: Sequence[PlannedSegment], segments: Sequence[PlannedSegment]) -> None:
-        """Put segments in the place of others that nobody has begun; those after them are numbered again."""
+        """Replace segments that no worker has begun; the segments after them are numbered again."""
         place = self.index(replaced[0])
         later = list(self)[place:]
         assert later[: len(replaced)] == list(replaced)
@@ -38,7 +38,7 @@ class SegmentQueue(deque[PlannedSegment]):
 
     @property
     def head(self) -> PlannedSegment | None:
-        """The segment that the listener is at."""
+        """The segment that the listener is hearing."""
         return self[0] if self else None
 
     @property
@@ -55,11 +55,11 @@ class SegmentQueue(deque[PlannedSegment]):
         return (segment for segment in self if segment.state is SegmentState.DISPATCHED)
 
     def at(self, link: Link) -> Iterator[PlannedSegment]:
-        """The segments that this worker has and hasn't ended: it writes the blocks of the first of them next."""
+        """The segments that this worker has and hasn't ended: it writes the blocks of the first one next."""
         return (segment for segment in self if segment.is_at(link))
 
     def find(self, index: int) -> PlannedSegment | None:
-        """The segment of that index; None if it was heard or isn't planned yet."""
+        """The segment with that index; None if it was heard or isn't planned yet."""
         return next((segment for segment in self if segment.index == index), None)
 
     @property

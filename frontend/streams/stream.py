@@ -1,4 +1,4 @@
-"""One request's audio: text is planned piece by piece, workers make the segments, blocks come out in order."""
+"""One request's audio: text is planned piece by piece, workers make the segments, blocks are given out in order."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from shm.engine_info import EngineInfo
 
 
 class Host(Protocol):
-    """The scheduler, as a stream sees it."""
+    """The scheduler's services for a stream."""
 
     def plan(self, stream: Stream, segment: Segment) -> PlannedSegment:
-        """The segment with its key, its speed and the length that it is expected to have."""
+        """The segment with its key, its speed and its expected length."""
         ...
 
     async def recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
-        """The segment's samples, if it was spoken before."""
+        """The segment's samples from the cache; None if it wasn't spoken before."""
         ...
 
     def admit(self, stream: Stream, first: PlannedSegment) -> None:
-        """The stream's first segment that must be made is about to wait for a worker.
+        """Admit the stream, whose first segment that must be made is about to wait for a worker.
 
         Raises:
             Overloaded: there is no room for the stream.
@@ -42,28 +42,29 @@ class Host(Protocol):
         ...
 
     def wake(self) -> None:
-        """A segment can be dispatched that couldn't be before."""
+        """Note that a segment has become dispatchable."""
         ...
 
     def took(self, block: SealedBlock) -> None:
-        """The listener has taken the block."""
+        """Note that the listener has taken the block."""
         ...
 
     def ran_dry(self, stream: Stream) -> None:
-        """The listener heard a gap."""
+        """Note that the listener heard a gap."""
         ...
 
     def forget(self, stream: Stream) -> None:
-        """The stream is closed: nothing of it is wanted any more."""
+        """Forget a closed stream: none of its audio is wanted any more."""
         ...
 
 
 class Stream:
-    """A `frontend.contract.speaker.SpeechStream`. Lives on the event loop; only its text is read in a thread."""
+    """Implements `frontend.contract.speaker.SpeechStream`. Lives on the event loop; only its text is read in a
+    thread."""
 
     def __init__(self, number: int, request: SpeechRequest, engine: EngineInfo, text: TextAhead, host: Host) -> None:
         self.number = number
-        """Unique within a front's life; log lines and workers know the stream by it."""
+        """Number that is unique within a front's life; log lines and workers identify the stream by it."""
         request.stages.stream = number
         self.request = request
         self.engine = engine
@@ -77,7 +78,7 @@ class Stream:
         self._failure: SpeechError | ApiError | None = None
         self._changed = asyncio.Event()
         self._missing = False
-        """Its first segment that isn't in the cache was met."""
+        """True once a segment that isn't in the cache was found."""
         self._planning = asyncio.create_task(self._plan())
 
     async def _plan(self) -> None:
@@ -98,7 +99,7 @@ class Stream:
     async def _add(self, segment: Segment) -> None:
         self.request.stages.reach("planned")
         planned = self._host.plan(self, segment)
-        known = await self._host.recall(self, planned)  # meanwhile the segments before it may be planned again
+        known = await self._host.recall(self, planned)  # meanwhile earlier segments may be planned again
         if known is not None:
             planned.recalled(known)
             if not self._missing:
@@ -114,35 +115,35 @@ class Stream:
         self._changed.set()
 
     def replan(self, replaced: Sequence[PlannedSegment], segments: Sequence[Segment]) -> None:
-        """Have these segments made in the place of `replaced`, which nobody has begun."""
+        """Replace the segments `replaced`, which no worker has begun, by plans of these segments."""
         self.segments.replace(replaced, [self._host.plan(self, segment) for segment in segments])
 
     @property
     def failed(self) -> bool:
-        """Whether it ends after the samples that are sealed."""
+        """True if the stream ends after the samples that are sealed."""
         return self._failure is not None
 
     @property
     def cached(self) -> bool:
-        """See `SpeechStream.cached`."""
+        """Implements `SpeechStream.cached`."""
         return not self._missing
 
     async def all_cached(self) -> bool:
-        """See `SpeechStream.all_cached`."""
+        """Implements `SpeechStream.all_cached`."""
         while not (self._missing or self._failure or self.text.ended or len(self.segments) >= UNHEARD):
             self._changed.clear()
             await self._changed.wait()
         return self.text.ended and not self._missing and not self._failure
 
     async def accepted(self) -> bool:
-        """See `SpeechStream.accepted`."""
+        """Implements `SpeechStream.accepted`."""
         while not (self.timing.admitted or self.timing.sounds or self._failure):
             self._changed.clear()
             await self._changed.wait()
         return not self._failure
 
     def progress(self) -> None:
-        """A block was sealed, or a segment ended."""
+        """Wake the reader: a block was sealed, or a segment ended."""
         self._changed.set()
 
     def fail(self, error: SpeechError | ApiError) -> None:
@@ -190,11 +191,11 @@ class Stream:
         self.text.mind(self.segments)
 
     def take_words(self) -> list[WordTiming]:
-        """See `SpeechStream.take_words`."""
+        """Implements `SpeechStream.take_words`."""
         return self._words.take()
 
     def close(self) -> None:
-        """See `SpeechStream.close`."""
+        """Implements `SpeechStream.close`."""
         self._planning.cancel()
         self._host.forget(self)
-        self.segments.clear()  # blocks keep whole arenas of dead generations
+        self.segments.clear()  # blocks keep whole arenas of dead generations alive

@@ -1,4 +1,4 @@
-"""Reads a request's text ahead of the workers: by a few segments, in a thread, for pronouncing takes time."""
+"""Reads a request's text a few segments ahead of the workers, in a thread, because pronouncing takes time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from frontend.streams.segment_queue import SegmentQueue
 from frontend.text.segment import Segment
 
 LOOKAHEAD = 4
-"""Segments planned and not dispatched: a worker never waits for text, and little is pronounced that nobody hears."""
+"""Segments planned and not dispatched: enough that no worker waits for text, few so that little is pronounced in
+vain."""
 
 UNHEARD = 32
-"""Segments planned and not heard, in any state: a text that is in the cache isn't taken out of it all at once."""
+"""Segments planned and not heard, in any state, so that a fully cached text isn't loaded all at once."""
 
 
 class TextAhead:
-    """One request's text. Only `next` of the iterator runs in the executor's thread."""
+    """Iterates over one request's text. Only the iterator's `next` runs in the executor's thread."""
 
     def __init__(self, segments: Iterator[Segment], executor: Executor) -> None:
         self._segments = segments
@@ -29,7 +30,7 @@ class TextAhead:
         self.tokens = 0
         """Tokens of the segments that were read."""
         self.ended = False
-        """Nothing more will be read."""
+        """True once no more text will be read."""
 
     async def next(self) -> Segment | None:
         """The next segment, once there is room for it; None at the end of the text."""
@@ -42,12 +43,12 @@ class TextAhead:
             return next(self._segments, None)
 
     def mind(self, segments: SegmentQueue) -> None:
-        """Let the reading go on or wait. To be called after a segment was planned, dispatched or heard."""
+        """Let reading continue or wait. Call it after a segment was planned, dispatched or heard."""
         if sum(1 for _ in segments.waiting()) < LOOKAHEAD and len(segments) < UNHEARD:
             self._room.set()
         else:
             self._room.clear()
 
     def let_end(self) -> None:
-        """Wake a reading that waits for room: its stream has failed."""
+        """Wake a read that waits for room, because its stream has failed."""
         self._room.set()

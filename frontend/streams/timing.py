@@ -1,4 +1,4 @@
-"""When a stream's samples are wanted."""
+"""Deadlines of a stream's samples."""
 
 from __future__ import annotations
 
@@ -21,39 +21,40 @@ class Timing:
         self._playback = playback
         self.arrival = time.monotonic()
         self.admitted = False
-        """The stream has a place among those for which the workers work."""
+        """True if the stream was admitted: the workers work for it."""
         self.first_due = 0.0
-        """When its first sample should be there; `Admission` sets it."""
+        """Time at which its first sample should exist; `Admission` sets it."""
         self.promised = 0.0
-        """When its first sample will be there even if much else is to be made; `Admission` sets it."""
+        """Time by which its first sample will exist even if much other audio is to be made; `Admission` sets it."""
         self.sounds_since: float | None = None
-        """When its first block was there."""
+        """Time at which its first block arrived; None before that."""
 
     @property
     def sounds(self) -> bool:
-        """Whether its first block is there."""
+        """True once its first block has arrived."""
         return self.sounds_since is not None
 
     def first_block(self) -> None:
-        """A block is there; the first one counts."""
+        """Note the arrival of a block; only the first one counts."""
         self.sounds_since = self.sounds_since or time.monotonic()
         self._request.stages.reach("first_block")
 
     @property
     def starts(self) -> float:
-        """When its listener hears, or should hear, the first sample."""
+        """Time at which its listener hears, or should hear, the first sample."""
         if self._request.urgency is not Urgency.LISTENING:
             return self.first_due
         return self._playback.clock.starts(self._playback.position, self.sounds_since or self.first_due)
 
     @property
     def dry_at(self) -> float:
-        """When its listener has heard all samples that are made."""
+        """Time at which its listener will have heard all samples that are made."""
         return self.starts + (self._playback.position + self._segments.ready) / SAMPLE_RATE
 
     def deadline(self, segment: PlannedSegment) -> float:
-        """When the segment's sample 0 must be there.
+        """Time at which the segment's sample 0 must exist.
 
-        That is when the listener's buffer runs dry: the first sample's time plus the audio before the segment.
+        The deadline is the moment at which the listener's buffer runs dry: the first sample's time plus the audio
+        before the segment.
         """
         return self.starts + (self._playback.position + self._segments.samples_before(segment)) / SAMPLE_RATE

@@ -1,4 +1,4 @@
-"""When the words of a stream sound, as its listener hears them."""
+"""Times at which a stream's words sound for its listener."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from frontend.timestamps.align import align
 
 
 class WordTimes:
-    """Words whose audio has begun, told once per segment."""
+    """Words whose audio has begun, reported once per segment."""
 
     def __init__(self, playback: Playback) -> None:
         self._playback = playback
         self._words: list[WordTiming] = []
         self._told = -1
-        """Index of the last segment whose words were told."""
+        """Index of the last segment whose words were reported."""
 
     def tell(self, segment: PlannedSegment, ended: bool = False) -> None:
-        """Tell the segment's words once its place in the stream is known; a silent segment's at its end."""
+        """Report the segment's words once its position in the stream is known; a silent segment's words at its end."""
         if segment.index == self._told or not (self._playback.placed or ended):
             return
         own, stream = self._playback.placed or (0, self._playback.position)
@@ -27,6 +27,6 @@ class WordTimes:
         self._words += align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
 
     def take(self) -> list[WordTiming]:
-        """The words that were told since the last call."""
+        """Return the words reported since the last call."""
         words, self._words = self._words, []
         return words

@@ -1,1 +1,2 @@
-"""Clients of a running server, and an engine in this process instead of one. Only `supervisor.commands` enters."""
+"""Clients of a running server, and an engine in this process in place of a server. Only `supervisor.commands` imports
+it."""

@@ -19,7 +19,7 @@ class _Captioned(msgspec.Struct):
 
 
 def read_captioned(answer: bytes) -> Piece:
-    """The answer's samples and words.
+    """The samples and words of such an answer.
 
     Raises:
         ValueError: that is no such answer, or its audio isn't mono, 16 bits at 24 kHz.

@@ -1,4 +1,4 @@
-"""Ends by a signal that leave nothing behind: `finally` blocks run before the process ends."""
+"""Clean ends by a signal: `finally` blocks run before the process ends."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal came. Raised wherever the main thread is, so that every `finally` on the way is run.
+    """A signal arrived. Raised in the main thread, wherever it is, so that every enclosing `finally` runs.
 
-    That must not be in an event loop, which may take it for a failed connection: loops belong in other threads.
+    The main thread must not be in an event loop then, which may take the exception for a failed connection: loops
+    belong in other threads.
     """
 
     def __init__(self, number: int) -> None:
@@ -24,10 +25,11 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def tidied_up_when_killed() -> Iterator[None]:
-    """Leave the block by `Interrupted` when a signal says to end; then end by that very signal, as a shell expects.
+    """Turn a signal that ends the process into `Interrupted` within the block, and end by the same signal, as a shell
+    expects.
 
-    The process doesn't wait for its threads then. Signals that are ignored (by nohup, say) stay so. A second signal
-    doesn't wait for anything.
+    The process doesn't wait for its threads then. Ignored signals (by nohup, say) stay ignored. A second signal ends
+    the process at once.
     """
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
@@ -49,6 +51,6 @@ def tidied_up_when_killed() -> Iterator[None]:
 
 
 def die_of(number: int) -> None:
-    """End this process as that signal does by default: no exit handler runs, nothing more is written."""
+    """End this process by that signal's default action: no exit handler runs, and no more output is written."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

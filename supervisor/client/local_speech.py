@@ -1,4 +1,4 @@
-"""Speaking in this process: the front's text pipeline and a worker's engine, without a server between them."""
+"""Speaks in this process: the front's text pipeline and a worker's engine, without a server between them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Making:
-    """A segment that a thread makes, or will make."""
+    """A segment that a thread makes or will make."""
 
     segment: Segment
     utterance: Utterance
@@ -63,16 +63,16 @@ class LocalSpeech:
 
     @property
     def unspoken(self) -> Counter[str]:
-        """Characters and phonemes so far that the engine has no sound for."""
+        """Characters and phonemes so far for which the engine has no sound."""
         return self._pipeline.unpronounceable + self._pipeline.dropped
 
     def speak(
         self, text: str, voice: str | None, lang: str | None, speed: float, *, timestamps: bool = False
     ) -> Generator[Piece, None, None]:
-        """The text's audio, the same samples as a server gives with this engine.
+        """The text's audio, equal to a server's samples with this engine.
 
-        As many segments as the engine makes side by side are made ahead of what is taken. Closed, it makes no more,
-        and what is being made is cancelled.
+        Up to as many segments as the engine makes at once are made ahead of the consumer. After closing, no more are
+        made, and those being made are cancelled.
 
         Args:
             timestamps: say when each word sounds (`Piece.words`).
@@ -166,10 +166,10 @@ def _taken(taken: _Making, joiner: Joiner) -> Generator[Piece, None, None]:
 
 
 def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
-    """Words of the segment that the joiner has just been given whole."""
+    """Words of the segment whose samples were just given to the joiner in full."""
     from frontend.timestamps.align import align
 
-    if joiner.placed is None:  # it doesn't sound
+    if joiner.placed is None:  # the segment doesn't sound
         return tuple(align(segment.words, [(len(segment.script), 0)], lambda sample: joiner.position))
     own, stream = joiner.placed
     return tuple(align(segment.words, marks, lambda sample: stream + max(sample - own, 0)))

@@ -1,4 +1,4 @@
-"""Programs that play raw samples from their standard input; afplay can't."""
+"""Programs that play raw samples from their standard input; afplay can't do this."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from shm.audio import SAMPLE_RATE
 from supervisor.client.spoken import CannotSpeak
 
 PLAYERS = {
-    # Mono is its raw demuxer's default; the option that says so has another name in each generation of ffmpeg.
+    # Mono is the default of ffmpeg's raw demuxer; the option for channels has another name in each generation of
+    # ffmpeg.
     "ffplay": f"-loglevel error -nodisp -autoexit -f s16le -sample_rate {SAMPLE_RATE} -i -",
     "mpv": "--no-terminal --no-video --demuxer=rawaudio --demuxer-rawaudio-channels=1 "
     f"--demuxer-rawaudio-format=s16le --demuxer-rawaudio-rate={SAMPLE_RATE} -",
@@ -42,7 +43,7 @@ def find_player() -> list[str]:
 
 
 def write_all(stream: IO[bytes], pcm: bytes) -> None:
-    """Write to a stream that may have no buffer, and then takes less than it is given at times."""
+    """Write all bytes to a stream that may be unbuffered and then sometimes takes fewer than it is given."""
     rest = memoryview(pcm)
     while rest:
         rest = rest[stream.write(rest) :]
@@ -50,7 +51,7 @@ def write_all(stream: IO[bytes], pcm: bytes) -> None:
 
 @contextmanager
 def playing(command: list[str]) -> Iterator[Callable[[bytes], None]]:
-    """A function that plays samples. The block ends when they were heard, or when their listener quits the player.
+    """A function that plays samples. The block ends when all were heard, or when the listener quits the player.
 
     Raises:
         CannotSpeak: the player can't be started, or failed, or found no sound card.
@@ -63,7 +64,7 @@ def playing(command: list[str]) -> Iterator[Callable[[bytes], None]]:
         assert player.stdin is not None
         pipe = player.stdin
         try:
-            with contextlib.suppress(BrokenPipeError):  # its exit status tells whether it was quit or failed
+            with contextlib.suppress(BrokenPipeError):  # the player's exit status tells if it was quit or failed
                 yield lambda pcm: write_all(pipe, pcm)
             pipe.close()
             status = player.wait()
@@ -87,7 +88,7 @@ def _failure(status: int, said: str) -> str:
     """The reason why a player failed, in one line; empty if it didn't."""
     if not status and not _NO_DEVICE.search(said):
         return ""
-    # ALSA tells of each file that it looked into.
+    # ALSA writes a line for each file that it looked into.
     lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("ALSA lib")]
     reason = f": {lines[0].rstrip('.')}" if lines else ""
     if _NO_DEVICE.search(said):

@@ -1,4 +1,4 @@
-"""A client of a running server. aiohttp is imported when it is needed: it costs 0.15 s."""
+"""A client of a running server. aiohttp is imported at first use, because the import costs 0.15 s."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.client.spoken import CannotSpeak, Piece
 
 ANSWER_SECONDS = 2.0
-"""Seconds to wait for a short answer. `/health` takes less than 0.1 s, and while a front is started again a second."""
+"""Seconds to wait for a short answer. `/health` takes less than 0.1 s, and about a second while a front is
+restarted."""
 
 CONNECT_SECONDS = 10.0
 
@@ -29,13 +30,13 @@ class NoAnswer(Exception):
 
 
 def address(host: str, port: int) -> str:
-    """The URL at which a server that listens there is reached from this machine."""
+    """The URL by which this machine reaches a server that listens at this address."""
     host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def is_kokoro_live(url: str) -> bool:
-    """Whether a kokoro-live listens there, able to speak or not."""
+    """True if a kokoro-live listens there, able to speak or not."""
     try:
         status, headers, _ = _get(url, "/health")
     except NoAnswer:
@@ -54,7 +55,7 @@ def get_json(url: str, path: str) -> tuple[int, Any]:
 
 
 def error_in(answer: Any) -> str:
-    """The message of an API error; empty if the answer is none."""
+    """The message of an API error; empty if the answer isn't one."""
     match answer:
         case {"error": {"message": str(message)}}:
             return message
@@ -64,7 +65,7 @@ def error_in(answer: Any) -> str:
 
 
 def speak(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
-    """POST a speech request; its audio as it comes.
+    """POST a speech request and yield its audio as it arrives.
 
     Raises:
         CannotSpeak: nobody answers, the server refuses, or the stream is cut before its end.
@@ -84,7 +85,7 @@ def speak(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
 
 
 def speak_with_words(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
-    """POST a speech request that asks when words sound; gives all of it at once.
+    """POST a speech request with word times, and return audio and words together.
 
     Raises:
         CannotSpeak: nobody answers, the server refuses, or it can't tell.
@@ -178,8 +179,8 @@ def _authorization() -> dict[str, str]:
 def _event_loop() -> Iterator[Callable[[Coroutine[Any, Any, Result]], Result]]:
     """A function that runs a coroutine in another thread's loop and waits for its result.
 
-    Not in this one, because an exception that a signal handler raises goes astray in a loop. What still runs or is
-    open at the end of the block is cancelled and closed.
+    The loop isn't in this thread, because an exception raised by a signal handler gets lost in an event loop. Tasks and
+    connections left at the end of the block are cancelled and closed.
     """
     loop = asyncio.new_event_loop()
     end = asyncio.Event()

@@ -19,9 +19,10 @@ Write = Callable[[bytes], None]
 
 
 def sink_for(output: str | None) -> AbstractContextManager[Write]:
-    """A file's name, `-` for standard output, None for a player. Nothing is opened or started before it is entered.
+    """A sink for a file's name, for `-` (standard output) or for None (a player). Nothing is opened or started before
+    the sink is entered.
 
-    A file is there whole or not at all: it gets its name when the block has ended well.
+    A file appears whole or not at all: it gets its name after the block has ended well.
 
     Raises:
         CannotSpeak: nothing can be written there; from the block, if that shows only later.
@@ -37,7 +38,7 @@ def sink_for(output: str | None) -> AbstractContextManager[Write]:
 
 
 def text_file(output: str, suffixes: Collection[str]) -> Callable[[str], None]:
-    """A function that writes a text into that file, whole or not at all. Nothing is opened before it is called.
+    """A function that writes a text into that file, whole or not at all. The file isn't opened before the call.
 
     Raises:
         CannotSpeak: nothing can be written there; when it is called, if that shows only then.
@@ -55,7 +56,8 @@ def text_file(output: str, suffixes: Collection[str]) -> Callable[[str], None]:
 
 @contextmanager
 def _standard_output() -> Iterator[Write]:
-    """Each piece is flushed at once. A reader who leaves ends this process as it would any other: by SIGPIPE."""
+    """A sink for standard output. Each piece is flushed at once; a reader who leaves ends this process by SIGPIPE, as
+    usual."""
     stdout = sys.stdout.buffer
     if stdout.isatty():
         raise CannotSpeak("Raw samples would upset a terminal: send standard output to a file or another program.")
@@ -72,7 +74,7 @@ def _standard_output() -> Iterator[Write]:
 
 def _destination(output: str) -> Path:
     try:
-        path = Path(output).resolve()  # a link stays one; what it points to is replaced
+        path = Path(output).resolve()  # a link stays a link; its target is replaced
         if path.exists() and not path.is_file():
             raise CannotSpeak(f"{output} isn't a regular file; `-o -` writes raw samples to standard output.")
         if not path.parent.is_dir():
@@ -97,7 +99,7 @@ def _file(path: Path, writer: Callable[[Path], AbstractContextManager[Write]]) -
 
 @contextmanager
 def _wav(path: Path) -> Iterator[Write]:
-    # Opened here and not by `wave`, whose writer, when it can't open its file, complains again as it is collected.
+    # Opened here and not by `wave`, whose writer reports a failure to open a second time when it is collected.
     with path.open("xb") as file, wave.open(file, "wb") as audio:
         audio.setnchannels(1)
         audio.setsampwidth(SAMPLE_BYTES)

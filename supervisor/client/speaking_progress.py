@@ -1,4 +1,4 @@
-"""Progress of speaking: a bar on standard error, if that is a terminal and the text is long enough to wait for."""
+"""Progress of speaking: a bar on standard error, if that is a terminal and the text takes long enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG = 400
 
 @contextmanager
 def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[Piece], None]]:
-    """Call the result with each piece. `measured`: pieces tell how much of the text they are."""
+    """Call the result with each piece. `measured`: pieces state how many of the text's characters they cover."""
     if len(text) < LONG or not sys.stderr.isatty():
         yield lambda piece: None
         return

@@ -15,9 +15,9 @@ class Piece:
 
     pcm: bytes
     characters: int = 0
-    """Characters of the text that are spoken to their end with this piece; 0 where the source can't tell."""
+    """Characters of the text that this piece completes; 0 if the source doesn't know."""
     words: tuple[WordTiming, ...] = ()
-    """Timings of words since the last piece, where they were asked for."""
+    """Timings of words since the last piece, if requested."""
 
 
 class CannotSpeak(Exception):

@@ -59,7 +59,7 @@ def bench(
         settings = WorkerSettings(**{field.name: values[field.name] for field in fields(WorkerSettings)})
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    # By name: the measured comparisons may use all folders, and none of these may need them.
+    # Imported by name: the measured comparisons may use all folders, and no folder may need the comparisons.
     suite = importlib.import_module("benchmarks.suite")
     cannot_start = importlib.import_module("benchmarks.subjects").CannotStart
     runs, article, seed = values["runs"], values["article"], values["seed"]

@@ -1,4 +1,4 @@
-"""Shared parts of commands that ask a running server; `say` and `voices` load an engine here if there is none."""
+"""Shared parts of commands that ask a running server; `say` and `voices` load an engine here if none runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from supervisor.settings.options import settings_options
 from worker.settings import WorkerSettings
 
 _ENGINE = {field.name for field in fields(WorkerSettings)} - {"mirror", "manifest"}
-"""The settings that an engine in this process reads; the others are about fetching files."""
+"""The settings that an engine in this process reads; the other settings concern fetching files."""
 
 _ADDRESS = {"host", "port"}
 
@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class ClientCommand(click.Command):
-    """A command that has options for the settings that it reads alone; the config file may have all of them."""
+    """A command with options for the settings that it reads itself; the config file may contain all settings."""
 
     reads: frozenset[str] = frozenset(_ENGINE)
     """Names of the settings that the command reads, apart from the address."""
@@ -33,7 +33,7 @@ class ClientCommand(click.Command):
         params = [param for param in params if param.name not in unread]
         for param in params:
             if isinstance(param, click.Option) and param.name in _ADDRESS:
-                param.hidden = True  # variables and config keys; on the command line, --url says it
+                param.hidden = True  # the address has variables and config keys; on the command line, --url gives it
         super().__init__(name, params=params, **attributes)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -41,7 +41,7 @@ class ClientCommand(click.Command):
 
 
 class AskingCommand(ClientCommand):
-    """A command that asks a server, and loads no engine."""
+    """A command that asks a server and loads no engine."""
 
     reads = frozenset()
 
@@ -81,7 +81,7 @@ def server_url(context: click.Context) -> str:
 def server_to_ask(context: click.Context) -> str | None:
     """The server's URL, or None if an engine is to be loaded in this process.
 
-    An explicit server is never replaced by an engine here, whether it answers or not.
+    An explicitly named server is never replaced by an engine here, even if it doesn't answer.
 
     Raises:
         click.UsageError: the options contradict each other.

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "wrong": ("✗", "red")}
 
 _CONFIG_FILE, _CONFIG_ERROR = f"{__name__}.config_file", f"{__name__}.config_error"
-"""Keys of click's context: results of parsing, which happens before the command is called."""
+"""Keys of click's context for results of parsing, which happens before the command is called."""
 
 
 class DoctorCommand(click.Command):
-    """A command for which a config file that can't be read is a finding, and no reason to stop."""
+    """A command for which an unreadable config file is a finding, not a reason to stop."""
 
     def __init__(self, name: str | None, *, params: list[click.Parameter], **attributes: Any) -> None:
         super().__init__(name, params=params, **attributes)

@@ -50,7 +50,7 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
 
     def __call__(self, state: FileProgress) -> None:
-        # A bar begins at what an earlier download left, so that its speed counts only what this one brings.
+        # A bar begins at the part that an earlier download left, so that its speed counts only this download.
         if state.name not in self._tasks:
             self._tasks[state.name] = self._bars.add_task(
                 state.name, total=state.total, completed=state.received, note=state.note

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from worker.settings import WorkerSettings
 
 _SOURCES = ("model_dir", "manifest", "packaged_model")
-"""The settings that say which files there are, and where."""
+"""The settings that determine the files and their places."""
 
 
 def _settings(context: click.Context) -> WorkerSettings:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from supervisor.client.sinks import Write
 
 _KINDS_SHOWN = 20
-"""The most kinds of unspoken characters that the note names."""
+"""Most kinds of unspoken characters that the note names."""
 
 
 def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: float) -> float:
@@ -95,7 +95,7 @@ def _text(words: tuple[str, ...]) -> str:
     try:
         if text is None:
             return sys.stdin.buffer.read().decode("utf-8-sig")
-        text.encode()  # bytes of the command line that aren't UTF-8 come as lone surrogates
+        text.encode()  # bytes of the command line that aren't UTF-8 arrive as lone surrogates
     except UnicodeError as error:
         raise CannotSpeak(f"The text isn't UTF-8: {error}.") from error
     return text
@@ -113,7 +113,7 @@ def _deliver(
 
     words: list[WordTiming] = []
     with closing(pieces):
-        # No file is begun and no player started for a text that is refused.
+        # No file is begun and no player started for a text that is rejected.
         first = next(pieces, None)
         if first is None:
             raise CannotSpeak("There is nothing in the text that can be spoken.")
@@ -123,7 +123,7 @@ def _deliver(
                 write(piece.pcm)
                 advance(piece)
         if write_subtitles:
-            # A player that was quit has taken only a part; the file is of the whole text.
+            # A player that was quit has played only a part; the file contains the whole text.
             words += chain.from_iterable(piece.words for piece in pieces)
             write_subtitles(words)
 

@@ -1,4 +1,4 @@
-"""`kokoro-live serve`: start the front and the worker, watch both, drain on SIGTERM and SIGINT."""
+"""`kokoro-live serve`: starts the front and the workers, watches them, drains on SIGTERM and SIGINT."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ARGUMENTS = "kokoro-live arguments"
 
 
 class _Serve(click.Command):
-    """A command that remembers its arguments: SIGHUP reads them again, with the settings file."""
+    """A command that stores its arguments: SIGHUP reads them again, with the settings file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_ARGUMENTS] = list(args)
@@ -115,7 +115,7 @@ def _serve(
 
 
 class Program(Outside):
-    """This program, as the lifecycle sees it."""
+    """The `serve` program, as the lifecycle sees it."""
 
     def __init__(
         self,
@@ -195,7 +195,8 @@ class Program(Outside):
 
 
 def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:
-    """The model to fetch, if espeak-ng speaks only for lack of one; else the providers without a verdict."""
+    """The errands that are due: fetching the model if espeak-ng speaks only for lack of one; else trying providers
+    without a verdict."""
     worker = settings.worker
     asked_for_another = worker.engine != "auto" or worker.model is not None
     if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:

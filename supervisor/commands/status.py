@@ -1,4 +1,4 @@
-"""`kokoro-live status`: the running server's `/status`, once or as it changes."""
+"""`kokoro-live status`: shows the running server's `/status`, once or at each change."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _show(url: str, answer: dict[str, Any]) -> None:
 
 
 def _follow(url: str, answer: dict[str, Any], interval: float) -> None:
-    """Show each change until interrupted, also after a server that went away has come back."""
+    """Show each change until interrupted; a server that went away is shown again when it returns."""
     from rich.live import Live
 
     from supervisor.commands.status_display import display, lost

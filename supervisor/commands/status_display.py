@@ -1,6 +1,7 @@
-"""`/status` as a person reads it, in 80 columns: advice and troubles first, then figures, then what each thing does.
+"""`/status` for a reader, in 80 columns: advice and troubles first, then figures, then the state of each process and
+stream.
 
-Figures of another version of the server are shown too, by their own names.
+Figures that this version doesn't know (a server of another version) are shown too, under their own names.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ _COLUMNS: dict[str, dict[str, str]] = {
     },
     "errors": {"at": "at", "kind": "error", "request_id": "request"},
 }
-"""Fields of the lists that have many, with their headings. `--json` has all of them."""
+"""Fields shown of lists with many fields, with their headings. `--json` has all of them."""
 
 _FIRST = ("reason", "engine", "tuning", "totals", "memory", "cache")
-"""Figures that most people look for, in this order; the others follow in the server's."""
+"""Figures that most people look for, in this order; the others follow in the server's order."""
 
 _REQUEST_ID = 12
-"""Characters of a request's number that are shown, and enough to find it in the log."""
+"""Shown characters of a request's id, enough to find it in the log."""
 
 
 def display(url: str, answer: Mapping[str, Any]) -> RenderableType:
@@ -105,7 +106,7 @@ def _seconds(value: float) -> str:
 
 
 def _unit(name: str) -> Callable[[float], str]:
-    """A figure's name has its unit, in front or at its end."""
+    """The unit in a figure's name, at its beginning or its end."""
     words = name.replace(" ", "_").split("_")
     if words[-1] == "bytes":
         return _megabytes
@@ -113,7 +114,7 @@ def _unit(name: str) -> Callable[[float], str]:
 
 
 def _flat(group: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Figures by the path to them. Lists of things within a group are for `--json`."""
+    """Figures by their path. Lists within a group are only in `--json`."""
     for name, value in group.items():
         if isinstance(value, list) and any(isinstance(each, dict) for each in value):
             continue
@@ -124,5 +125,5 @@ def _flat(group: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 
 def _words(name: str) -> str:
-    """A figure's name without the unit that its value has."""
+    """A figure's name without its unit, which its value carries."""
     return name.removesuffix("_bytes").removesuffix("_seconds").removeprefix("seconds_").replace("_", " ")

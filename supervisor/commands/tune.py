@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from supervisor.tuning.comparison import Found, Open
 
 TIMEOUT = 300.0
-"""Seconds within which an engine must load, or answer; where providers compile, `--compile-timeout` more."""
+"""Seconds within which an engine must load or answer; if providers compile, `--compile-timeout` is added."""
 
 
 class _Tune(ClientCommand):
@@ -83,7 +83,7 @@ def _measure(context: click.Context, settings: Settings) -> Profile:
     if settings.worker.engine != "espeak":
         from worker.model_choice import chosen_model
 
-        # Before the first start the model may still be in its packages; Case.of says what is missing.
+        # Before the first start the model may still be in its packages; Case.of says if it is missing.
         with contextlib.suppress(EngineUnavailable):
             chosen_model(settings.worker)
     try:

@@ -24,7 +24,7 @@ def voices(context: click.Context, /, as_json: bool, **_settings: Any) -> None:
     if as_json:
         click.echo(json.dumps(listed, indent=2))
         return
-    # A server of another version may say less or more of a voice.
+    # A server of another version may give more or fewer fields of a voice.
     rows = [tuple(_COLUMNS.values()), *(tuple(str(voice.get(field) or "") for field in _COLUMNS) for voice in listed)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     for row in rows:
@@ -45,7 +45,7 @@ def _of_server(url: str) -> list[dict[str, Any]]:
 
 
 def _of_engine(context: click.Context) -> list[dict[str, Any]]:
-    # Only loading shows which engine would speak: a model may be there and be of no use.
+    # Only loading shows the engine that would speak: a model may be installed and unusable.
     from frontend.http.voice_description import described
     from worker.engine import EngineUnavailable
     from worker.select import choose

@@ -1,1 +1,1 @@
-"""Processes of a server: their lifecycle, channels, restarts and errands. Startup, commands and tuning may enter."""
+"""Processes of a server: their lifecycle, channels, restarts and errands. Imported by startup, commands and tuning."""

@@ -1,4 +1,5 @@
-"""Channels between a front and a worker: made here, held by neither longer than it takes to pass them on."""
+"""Channels between a front and a worker: created here, and kept open by the supervisor only until they are passed
+on."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from shm.memory import reserve
 
 @dataclass(frozen=True, slots=True)
 class ChannelEnds:
-    """Descriptors, three a side: orders pipe, commits pipe, arena."""
+    """The descriptors of a channel, three on each side: orders pipe, commits pipe, arena."""
 
     front: tuple[int, int, int]
     worker: tuple[int, int, int]
@@ -21,7 +22,7 @@ class ChannelEnds:
 
 @contextmanager
 def channel(rings: int, ring_samples: int) -> Iterator[ChannelEnds]:
-    """A new channel. The supervisor's own descriptors close when the block ends, so that EOF reaches who is left.
+    """A new channel. The supervisor's own descriptors close when the block ends, so that the surviving side sees EOF.
 
     Raises:
         shm.memory.NoMemory: the arena can't be reserved.

@@ -1,4 +1,4 @@
-"""The children's entry points. Their code is imported here and nowhere earlier: the supervisor stays light."""
+"""The children's entry points. Their code is imported only here, so that the supervisor stays small."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def front(
     listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
 ) -> None:
-    """The front's process. `metrics`: the folder for what is counted."""
+    """Run the front process. `metrics`: the folder for its counts."""
     from frontend.http import request_id
 
     configure_logging(settings.supervisor.logs, "front", request_id.current.get)
@@ -33,7 +33,7 @@ def front(
 def worker(
     control: socket.socket, lifeline: Connection, generation: int, settings: Settings, metrics: Path | None
 ) -> NoReturn:
-    """A worker's process. `metrics`: the folder for what is counted."""
+    """Run a worker process. `metrics`: the folder for its counts."""
     configure_logging(settings.supervisor.logs, f"worker[{generation}]")
     from shm.metric_files import metric_files
 
@@ -44,7 +44,7 @@ def worker(
 
 
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
-    """The process that fetches the model while another engine speaks."""
+    """Run the process that fetches the model while another engine speaks."""
     configure_logging(settings.supervisor.logs, "fetcher")
     from worker.fetcher import run
 
@@ -52,7 +52,7 @@ def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) ->
 
 
 def trial(control: socket.socket, lifeline: Connection, settings: Settings, provider: str) -> None:
-    """The process that tries an execution provider while another one speaks."""
+    """Run the process that tries an execution provider while another one speaks."""
     configure_logging(settings.supervisor.logs, "trial")
     from worker.acceleration.trial import run
 

@@ -1,6 +1,6 @@
 """Errands: processes that run once alongside the workers, to fetch the model or to try an execution provider.
 
-An errand that fails for a reason that may pass runs again after an hour, two hours, and so on up to a day.
+An errand that fails for a temporary reason runs again after an hour, two hours, and so on up to a day.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from supervisor.processes.timers import Timers
 log = logging.getLogger(__name__)
 
 FIRST_RETRY, LAST_RETRY = 3600.0, 86_400.0
-"""Seconds before one that failed is tried again: at first, and at most."""
+"""Shortest and longest delay in seconds before a failed errand is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """A process to be started once."""
+    """A process that is to run once."""
 
     role: str
-    """fetcher or trial."""
+    """The process's role: fetcher or trial."""
     why: str
-    """Why the worker is replaced after it, for the log."""
+    """The log's reason for replacing the worker after this errand."""
     meanwhile: str
-    """The activity while it runs, for people."""
+    """The activity while the errand runs, for people."""
     timeout: float | None = None
-    """Seconds after which it is killed."""
+    """Seconds after which the errand is killed."""
     subject: str = ""
-    """The execution provider that a trial is about; empty for a fetcher."""
+    """The execution provider that a trial tries; empty for a fetcher."""
     again: bool = False
-    """It is tried again if it is killed, takes too long or comes to no result."""
+    """True if the errand is tried again after it was killed, took too long or ended without a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,16 @@ class _Running:
     errand: Errand
     child: Incarnation
     deadline: float | None
-    """Monotonic seconds."""
+    """Deadline in monotonic seconds."""
     era: int
-    """The value of `Errands._era` when it was started."""
+    """The value of `Errands._era` when the errand was started."""
 
 
 class Errands:
-    """One at a time."""
+    """Runs errands, one at a time."""
 
     def __init__(self, nursery: Nursery, timers: Timers, done: Callable[[str], None]) -> None:
-        """`done` is called with the errand's `why` when it has brought something new."""
+        """`done` is called with the errand's `why` after an errand that changed something."""
         self._nursery = nursery
         self._timers = timers
         self._done = done
@@ -62,19 +62,20 @@ class Errands:
         self._started: set[tuple[str, str]] = set()
         self._failures: Counter[tuple[str, str]] = Counter()
         self._era = 0
-        """Grows with each `forget`: what belongs to an earlier one isn't tried again."""
+        """Incremented by each `forget`: errands of an earlier era aren't tried again."""
         self._running: _Running | None = None
         self._wanted = True
 
     def forget(self) -> None:
-        """The settings have changed: what was done under others says nothing. Whoever comes up says what is wanted."""
+        """Forget finished errands, because the settings have changed. The next worker that comes up names the wanted
+        errands."""
         self._era += 1
         self._waiting.clear()
         self._started.clear()
         self._failures.clear()
 
     def want(self, errands: Iterable[Errand]) -> None:
-        """Run those that were not run yet: at once, or when the one that runs has ended."""
+        """Run the errands that haven't run yet: at once, or after the one that runs."""
         known = self._started | {(errand.role, errand.subject) for errand in self._waiting}
         self._waiting += (errand for errand in errands if (errand.role, errand.subject) not in known)
         self._start_next()
@@ -96,13 +97,13 @@ class Errands:
         return (self._running.errand, self._running.child) if self._running else None
 
     def exited(self, child: Incarnation, status: int) -> bool:
-        """Its process has ended and was reaped; false if that was no errand's."""
+        """Handle the end of a reaped process; returns False if it was no errand's."""
         if self._running is None or self._running.child is not child:
             return False
         errand, deadline, era = self._running.errand, self._running.deadline, self._running.era
         self._running = None
         if status == DONE and self._wanted:
-            self._waiting.clear()  # whoever comes up now says what is still wanted
+            self._waiting.clear()  # the worker that comes up next names the errands that are still wanted
             self._done(errand.why)
         elif status == -signal.SIGKILL and deadline is not None and self._timers.clock() >= deadline:
             log.warning("%s: ended after %g s, nothing changes", errand.meanwhile, errand.timeout)
@@ -127,7 +128,7 @@ class Errands:
         self._timers.after(delay, retry)
 
     def stop(self) -> None:
-        """The server is to end: the one that runs is killed, and none is started."""
+        """Kill the running errand and start no more, because the server ends."""
         self._wanted = False
         if self._running:
             self._running.child.kill()

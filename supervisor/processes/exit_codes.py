@@ -1,4 +1,4 @@
-"""Exit statuses of `kokoro-live serve`: a boot failure is told from a crash, and one kind from another."""
+"""Exit statuses of `kokoro-live serve`: they separate boot failures from crashes, and kinds of boot failures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """The status, and what a service manager should do about it."""
+    """The exit status, with the service manager's proper reaction."""
 
     OK = 0
     """Stopped as asked."""
@@ -21,10 +21,10 @@ class ExitCode(IntEnum):
     MEMORY = 5
     """The PCM arena can't be reserved. Starting again later may help."""
     CRASH_LOOP = 6
-    """The front keeps dying without answering anybody. Starting again may help, after a look at the log."""
+    """The front died repeatedly without answering a request. Starting again may help, after a look at the log."""
     INTERRUPTED = 130
     """A second SIGINT cut the draining short."""
 
 
 SETTLED = (ExitCode.BAD_SETTING, ExitCode.PORT, ExitCode.ENGINE)
-"""Statuses after which starting again can't help: somebody has to do something first."""
+"""Statuses after which a restart can't help: a person must change something first."""

@@ -1,4 +1,4 @@
-"""The front's role, and what every front that follows messages is told."""
+"""The front's role, and the messages that every front needs."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class Fronts:
     def __init__(
         self, settings: SupervisorSettings, drain_timeout: Callable[[], float], nursery: Nursery, timers: Timers
     ) -> None:
-        """`drain_timeout`: the seconds that streams have to finish, as the settings are when it is asked."""
+        """`drain_timeout`: seconds that streams have to finish, read from the present settings at each call."""
         self.role = Role("front", settings, nursery, timers)
         self._drain_timeout = drain_timeout
         self._nursery = nursery
         self._suspects = SuspectTexts(timers.clock)
         self.cleared = self._suspects.cleared
         self._told: dict[tuple[int, type], ControlMessage] = {}
-        """The last message of each kind that each front was sent, by generation and kind."""
+        """The last message of each kind sent to each front, by generation and kind."""
 
     def start(self) -> None:
         self.role.start(self._nursery.start("front"))
 
     def replace(self, why: str) -> None:
-        """Bring up another front on the same socket; the present one then finishes its streams."""
+        """Start another front on the same socket; the present one finishes its streams once the new one serves."""
         if self.role.state is RoleState.RUNNING and not self.role.successor:
             self.role.replace(self._nursery.start("front"), why)
 
     def exited(self, child: Incarnation, status: int, asked: bool) -> None:
-        """A front has ended and was reaped. `asked`: it was told to end."""
+        """Handle the end of a reaped front. `asked`: it was told to end."""
         for told in [told for told in self._told if told[0] == child.generation]:
             del self._told[told]
         if status and not asked:
@@ -52,31 +52,31 @@ class Fronts:
             self.role.start(self.role.successor or self._nursery.start("front"))
 
     def end_predecessors(self) -> None:
-        """Fronts that another one has replaced finish their streams, and end."""
+        """Let fronts that another one has replaced finish their streams and end."""
         for child in self.role.draining.values():
             self._nursery.end(child, self._drain_timeout() + KILL_GRACE)
 
     def stop(self) -> None:
-        """Let streams finish within the drain timeout. A front that starts has accepted none."""
+        """Let streams finish within the drain timeout. A starting front has accepted none."""
         running = self.role.state is RoleState.RUNNING
         self.role.stop(self._drain_timeout() + KILL_GRACE if running else 0.0)
 
     @property
     def gone(self) -> bool:
-        """No front is left, not even one that drains."""
+        """True if no front is left, not even a draining one."""
         return not (self.role.process or self.role.successor or self.role.draining)
 
-    # -- what fronts are told
+    # -- messages to fronts
 
     @property
     def listening(self) -> Iterator[Incarnation]:
-        """Fronts that follow messages. One that drains needs a worker until its last stream has ended."""
+        """Fronts that follow messages. A draining front needs a worker until its last stream has ended."""
         if self.role.process and self.role.state in (RoleState.RUNNING, RoleState.STOPPING):
             yield self.role.process
         yield from self.role.draining.values()
 
     def tell_all(self, situation: Situation) -> None:
-        """Tell each front what it hasn't heard. A front accepts once it has heard its first situation."""
+        """Send each front the messages that it lacks. A front accepts requests after its first situation."""
         for front in list(self.listening):
             for message in (self._suspects.message, situation):
                 told = front.generation, type(message)
@@ -85,7 +85,7 @@ class Fronts:
                     self.send(front, message)
 
     def tell(self, generation: int, message: ControlMessage) -> None:
-        """Tell the front of that generation, if it is still there."""
+        """Send a message to the front of that generation, if it still exists."""
         for front in list(self.listening):
             if front.generation == generation:
                 self.send(front, message)

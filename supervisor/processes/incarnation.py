@@ -13,39 +13,40 @@ class Incarnation(Protocol):
     """A child process, from its start to its reaping."""
 
     role: str
-    """front, worker, fetcher or trial."""
+    """The process's role: front, worker, fetcher or trial."""
     generation: int
     """Unique among the processes of one supervisor."""
     pid: int
     ready: Ready | None
     """A worker's message that its engine is loaded; None until it comes."""
     loading: str
-    """The execution provider for which a worker said last that it loads; empty before."""
+    """The execution provider that a worker reported last as being loaded; empty before."""
     progressed: bool
-    """It has said `Progress`."""
+    """True once the process has sent `Progress`."""
     in_flight: TextsInFlight
-    """The texts that a front had in the works when it ended; known when it is reaped."""
+    """The texts that a front was working on when it ended; known after reaping."""
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
-        """False if the child can't be told: it is dead, or hasn't listened for long."""
+        """Send a message; returns False if the child is dead or hasn't read its messages for long."""
         ...
 
     def dump_stacks(self) -> None:
-        """Have it write the stacks of its threads to the log, even if it is stopped or in an endless loop."""
+        """Make the child write its threads' stacks to the log, even if it is stopped or in an endless loop."""
         ...
 
     def kill(self) -> None:
-        """SIGKILL. Its end is reported like any other."""
+        """Kill the child with SIGKILL. Its end is reported like any other."""
         ...
 
     def reap(self) -> int:
-        """Its exit status (negative: the signal), after its end was reported. Every descriptor is given back."""
+        """Reap the child after its end was reported, close every descriptor, and return its exit status (negative: the
+        signal)."""
         ...
 
 
 class Spawner(Protocol):
-    """Starts children. The lifecycle tests have one that starts nothing."""
+    """Starts children. The lifecycle tests use one that starts no processes."""
 
     def __call__(self, role: str, generation: int, subject: str = "") -> Incarnation:
-        """`subject`: what it is about, for a role that is about something (a trial's execution provider)."""
+        """`subject`: the object of the role's work, if any (a trial's execution provider)."""
         ...

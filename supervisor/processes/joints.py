@@ -1,4 +1,4 @@
-"""Pairs of a front and a worker that share a channel, until the front has let the worker go."""
+"""Pairs of a front and a worker that share a channel, until the front has released the worker."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from supervisor.settings.supervisor import SupervisorSettings
 
 
 class Joints:
-    """Pairs of a front's generation and a worker's. Each pair has a channel of its own."""
+    """Pairs of a front's generation and a worker's. Each pair has its own channel."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts) -> None:
         self._rings, self._samples = settings.rings, settings.ring_samples
         self._fronts = fronts
         self._leaving: dict[tuple[int, int], bool] = {}
-        """For each pair, whether the front was told that the worker drains."""
+        """For each pair, true if the front was told that the worker drains."""
 
     def join(self, front: Incarnation, worker: Incarnation, slot: int) -> None:
-        """Give the two a channel, unless they have one.
+        """Give the two processes a channel, unless they have one.
 
         Raises:
             shm.memory.NoMemory: the channel's arena can't be reserved.
@@ -35,7 +35,7 @@ class Joints:
             self._fronts.send(front, told, ends.front)
 
     def drain(self, worker: Incarnation) -> bool:
-        """Have the fronts give the worker nothing new; true if every one of them has let it go."""
+        """Tell the fronts to send the worker no new segments; returns True if every front has released it."""
         for pair in self._of(worker.generation):
             if not self._leaving[pair]:
                 self._leaving[pair] = True
@@ -43,12 +43,12 @@ class Joints:
         return not self._of(worker.generation)
 
     def idle(self, front: int, worker: int) -> None:
-        """The front says that it has nothing left with the worker, which drains."""
+        """Note a front's message that it has no work left at the draining worker."""
         if self._leaving.get((front, worker)):
             del self._leaving[front, worker]
 
     def gone(self, child: Incarnation) -> None:
-        """The process has ended: fronts that were joined to it hear so."""
+        """Note that a process has ended, and tell the fronts that were joined to it."""
         for pair in [pair for pair in self._leaving if child.generation in pair]:
             del self._leaving[pair]
             if child.role == "worker":

@@ -1,9 +1,9 @@
-"""The supervisor's decisions: when processes are started, restarted and stopped. No system call is made here:
-processes and the clock are given.
+"""The supervisor's decisions: when processes are started, restarted and stopped. The module makes no system calls;
+processes and the clock are passed in.
 
-Handlers are called by one thread, one event at a time: `message`, `exited`, `signal`, and `tick` when `next_wakeup`
-has come. Each records what happened, and then one `_reconcile` acts on the difference between what is and what should
-be. `exit_code` is set when there is nothing left to do.
+Handlers are called by one thread, one event at a time: `message`, `exited`, `signal`, and `tick` at `next_wakeup`. Each
+handler records its event, and then one `_reconcile` acts on the difference between the actual and the wanted state.
+`exit_code` is set when no work is left.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class Lifecycle:
-    """The supervisor's mind."""
+    """The supervisor's decision logic."""
 
     def __init__(
         self, settings: SupervisorSettings, spawn: Spawner, clock: Callable[[], float], outside: Outside
@@ -66,7 +66,7 @@ class Lifecycle:
         self._situation: Situation | None = None
         self._announced: Incarnation | None = None
         self._asked: set[int] = set()
-        """Generations of workers whose errands were asked for."""
+        """Generations of workers that were already asked for their errands."""
         self._code = ExitCode.OK
         self.exit_code: ExitCode | None = None
 
@@ -78,7 +78,7 @@ class Lifecycle:
         self._reconcile()
 
     def message(self, sender: Incarnation, message: ControlMessage) -> None:
-        """A child said something."""
+        """Handle a child's message."""
         match message:
             case Started():
                 self._fronts.role.serves(sender)
@@ -105,7 +105,7 @@ class Lifecycle:
         self._reconcile()
 
     def exited(self, child: Incarnation) -> None:
-        """A child's process has ended."""
+        """Handle the end of a child's process."""
         self._asked.discard(child.generation)
         asked = self._nursery.is_ending(child)
         status = self._nursery.reap(child)
@@ -119,7 +119,8 @@ class Lifecycle:
         self._reconcile()
 
     def signal(self, number: int) -> None:
-        """SIGTERM and SIGINT drain; a second SIGINT ends everything at once; SIGHUP reads the settings again."""
+        """Handle a signal: SIGTERM and SIGINT drain; a second SIGINT ends everything at once; SIGHUP reads the settings
+        again."""
         if number == signal.SIGHUP:
             self._reload()
         elif self._stopping and number == signal.SIGINT:
@@ -133,12 +134,12 @@ class Lifecycle:
         self._reconcile()
 
     def tick(self) -> None:
-        """Do what has become due."""
+        """Do all work that has become due."""
         self._timers.run_due()
         self._reconcile()
 
     def next_wakeup(self) -> float | None:
-        """Monotonic seconds at which `tick` wants to be called."""
+        """Monotonic seconds at which `tick` is to be called."""
         return self._timers.next
 
     def _reload(self) -> None:
@@ -153,15 +154,15 @@ class Lifecycle:
         self._reloading = True
 
     def abandon(self) -> None:
-        """Kill and reap every child: this program can't go on."""
+        """Kill and reap every child, because this program can't continue."""
         for child in list(self._nursery.children):
             child.kill()
             self._nursery.reap(child)
 
-    # -- what follows from them
+    # -- consequences of events
 
     def _reconcile(self) -> None:
-        """Compare what is with what should be, and act on the difference. Called once after each event."""
+        """Compare the actual with the wanted state, and act on the difference. Called once after each event."""
         if self._fronts.role.state is RoleState.FATAL:
             self._stop(ExitCode.CRASH_LOOP)
         elif hopeless(self._workers.roles):
@@ -169,7 +170,7 @@ class Lifecycle:
         self._workers.reconcile()
         self._fronts.start_if_due()
         self._join()
-        self._end_predecessors()  # after the joining: a front has the new worker before it lets go of the old one
+        self._end_predecessors()  # after the joining: a front gets the new worker before it releases the old one
         self._announce()
         self._tell()
         if self._stopping and self._fronts.gone:
@@ -178,7 +179,7 @@ class Lifecycle:
             self.exit_code = self._code
 
     def _stop(self, code: ExitCode) -> None:
-        """End the server with that status: drain the fronts; the workers go when they have gone."""
+        """End the server with that status: drain the fronts; the workers end after them."""
         if self._stopping:
             return
         self._stopping = True
@@ -205,7 +206,7 @@ class Lifecycle:
                     self._nursery.end(worker)
 
     def _announce(self) -> None:
-        """Say who is heard, and ask for errands, once for each worker that has come to speak."""
+        """Announce the engine that speaks, and ask for errands, once for each worker that has started to speak."""
         if self._stopping or self._fronts.role.state is not RoleState.RUNNING:
             return
         heard = voice(self._workers.roles)
@@ -218,7 +219,7 @@ class Lifecycle:
                 self._errands.want(self._outside.errands(worker.ready))
 
     def _tell(self) -> None:
-        """Tell the fronts and the program how things stand, if that has changed."""
+        """Send the situation to the fronts and the program, if it has changed."""
         front, workers, running = self._fronts.role, self._workers.roles, self._errands.running
         best_worker, standby = best(workers), self._workers.standby
         spares: list[Spare] = [(standby.process, "standby", standby.state)] if standby.process else []

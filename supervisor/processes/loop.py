@@ -1,4 +1,4 @@
-"""The supervisor's one loop: waits on children, their sockets, signals and timers, and tells the lifecycle."""
+"""The supervisor's one loop: waits for children, their sockets, signals and timers, and calls the lifecycle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class WatchingSpawner:
-    """Starts children and has the loop watch them."""
+    """Starts children and makes the loop watch them."""
 
     def __init__(self, spawner: ProcessSpawner, selector: selectors.BaseSelector) -> None:
         self._spawner = spawner
@@ -36,7 +36,7 @@ class WatchingSpawner:
 
 
 class Loop:
-    """Runs a lifecycle until it says with which exit code to end."""
+    """Runs a lifecycle until it sets an exit code."""
 
     def __init__(self, spawner: ProcessSpawner) -> None:
         self._selector = selectors.DefaultSelector()
@@ -49,16 +49,16 @@ class Loop:
         """Timers of the program around the lifecycle."""
 
     def watch(self, channel: socket.socket, events: int, action: Callable[[], None]) -> None:
-        """Call `action` whenever one of `selectors`' events comes."""
+        """Call `action` at each of these `selectors` events."""
         self._selector.register(channel, events, action)
 
     def forget(self, channel: socket.socket) -> None:
-        """Watch it no longer. Idempotent."""
+        """Stop watching. Idempotent."""
         if channel in self._watched():
             self._selector.unregister(channel)
 
     def run(self, lifecycle: Lifecycle) -> ExitCode:
-        """Blocks until the lifecycle is over."""
+        """Run until the lifecycle ends."""
         for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(handled, self._enqueue)
         try:
@@ -66,7 +66,7 @@ class Loop:
             while lifecycle.exit_code is None:
                 self._turn(lifecycle)
         except Exception:
-            # Nobody would look after the children any more (no descriptor left to start one with, say).
+            # The children would be unattended from here on (if no descriptor is left to start one with, say).
             log.critical("the supervisor has failed", exc_info=True)
             lifecycle.abandon()
             return ExitCode.FAILED
@@ -76,13 +76,14 @@ class Loop:
         wakeups = [wakeup for wakeup in (lifecycle.next_wakeup(), self.timers.next) if wakeup is not None]
         timeout = max(min(wakeups) - time.monotonic(), 0) if wakeups else None
         ready = self._selector.select(timeout)
-        # A front that saw a worker's death may be read together with what that worker said before: the worker first.
+        # A front that saw a worker's death may be read together with that worker's earlier messages: the worker goes
+        # first.
         for key, _ in sorted(ready, key=lambda event: getattr(event[0].data, "role", "") == "front"):
             if key.data is None:
                 for number in os.read(self._signals_read, 64):
                     lifecycle.signal(number)
             elif key.fileobj not in self._watched():
-                continue  # its child was reaped on another of these events
+                continue  # its child was reaped at another of these events
             elif callable(key.data):
                 key.data()
             elif key.fileobj == key.data.sentinel:
@@ -93,18 +94,18 @@ class Loop:
         self.timers.run_due()
 
     def _enqueue(self, number: int, _frame: FrameType | None) -> None:
-        """A handler does nothing but this: everything else happens in the loop, one event at a time."""
+        """Put the signal into a queue and do nothing else: all work happens in the loop, one event at a time."""
         os.write(self._signals_write, bytes([number]))
 
     def _watched(self) -> set[object]:
         return {key.fileobj for key in self._selector.get_map().values()}
 
     def _hear(self, child: ChildProcess, lifecycle: Lifecycle) -> bool:
-        """Pass on what the child has said; false if it has nothing more to say."""
+        """Pass on the child's messages; returns False if it has none left."""
         try:
             messages = child.control.receive()
         except BrokenChannel:
-            # Its end is reported by the sentinel; a socket at EOF would be readable for ever.
+            # The sentinel reports the child's end; a socket at EOF would stay readable for ever.
             self._selector.unregister(child.control)
             return False
         for message, _ in messages:
@@ -113,7 +114,7 @@ class Loop:
 
     def _ended(self, child: ChildProcess, lifecycle: Lifecycle) -> None:
         while child.control in self._watched() and self._hear(child, lifecycle):
-            pass  # what it said before it ended
+            pass  # messages sent before it ended
         if child.control in self._watched():
             self._selector.unregister(child.control)
         self._selector.unregister(child.sentinel)

@@ -1,4 +1,4 @@
-"""The supervisor's counters for Prometheus. Imported when there is something to count: the library takes 50 ms."""
+"""The supervisor's counters for Prometheus. Imported at the first count, because the library takes 50 ms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from supervisor.processes.role import RoleState
 
 
 class SupervisorMetrics:
-    """Follows situations. The only one who counts restarts: nobody else outlives them all."""
+    """Counts restarts from situations. Only the supervisor counts them, because no other process outlives them all."""
 
     def __init__(self, folder: Path | None) -> None:
         metric_files(folder, "supervisor")
@@ -40,7 +40,7 @@ class SupervisorMetrics:
         self._seen = Situation("", "", {})
 
     def follow(self, situation: Situation) -> None:
-        """Count what has changed since the last one."""
+        """Count the changes since the last situation."""
         for role, restarts in situation.restarts.items():
             self._restarts.labels(role).inc(restarts - self._seen.restarts.get(role, 0))
         for provider in situation.provider_failures.keys() - self._seen.provider_failures.keys():

@@ -1,4 +1,4 @@
-"""The folder in which all processes of one server keep their counts: made and emptied at its start, by nobody else."""
+"""The folder in which all processes of one server keep their counts: created and emptied only at the server's start."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ ROOM = 5 << 20
 """Bytes: the files of a supervisor, two fronts and three workers."""
 
 _FRESH = 60.0
-"""Seconds for which a folder that nobody has locked may belong to a server that is just starting."""
+"""Seconds for which an unlocked folder may belong to a server that is just starting."""
 
 
 @contextlib.contextmanager
 def metrics_folder(chosen: Path | None) -> Iterator[Path | None]:
-    """The folder, this server's alone while it runs; None, with a line in the log, if there can't be one.
+    """The folder, used by this server alone while it runs; None, with a line in the log, if it can't be created.
 
-    Without a choice it is private, and gone afterwards. A server that was killed leaves its own behind, a few hundred
-    kilobytes: the next one that starts clears it away.
+    A folder that the user didn't choose is private, and removed at the end. A killed server leaves its folder, a few
+    hundred kilobytes, which the next server removes at its start.
     """
     try:
         folder, lock = _chosen(chosen) if chosen else _private(places())
@@ -48,7 +48,7 @@ def metrics_folder(chosen: Path | None) -> Iterator[Path | None]:
 
 
 def _assert_room(folder: Path) -> None:
-    """Raises OSError unless the folder takes what a server's processes will put there."""
+    """Raise OSError if the folder lacks room for the files of a server's processes."""
     probe = folder / "probe.tmp"
     try:
         probe.write_bytes(bytes(ROOM))
@@ -92,9 +92,9 @@ def _private(candidates: list[Path]) -> tuple[Path, int]:
 
 
 def _clear_away(place: Path) -> None:
-    """Folders that killed servers have left."""
+    """Remove the folders that killed servers have left."""
     for folder in place.glob(f"{PREFIX}*-*"):
-        with contextlib.suppress(OSError):  # another user's, or another server clears it away too
+        with contextlib.suppress(OSError):  # another user's folder, or another server removes it too
             if folder.is_symlink() or time.time() - folder.stat().st_mtime < _FRESH:
                 continue
             if (lock := _locked(folder)) is not None:

@@ -1,4 +1,4 @@
-"""All children that are started and not reaped, whatever they are for."""
+"""All children that are started and not reaped, whatever their role."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ KILL_GRACE = 2.0
 """Seconds beyond its own time limit after which a child that should end is killed."""
 
 DUMP_GRACE = 0.2
-"""Seconds that a worker which hangs has to write its stacks to the log before it is killed. Nobody waits for it."""
+"""Seconds that a hanging worker has to write its stacks to the log before it is killed. No other process waits for
+it."""
 
 
 class Nursery:
-    """Starts children, numbers them, and sees that those that should end do."""
+    """Starts and numbers children, and enforces the end of those that should end."""
 
     def __init__(self, spawn: Spawner, timers: Timers) -> None:
         self._spawn = spawn
@@ -32,7 +33,7 @@ class Nursery:
         """Generations that were asked to end."""
 
     def start(self, role: str, subject: str = "") -> Incarnation:
-        """Start a child. `subject`: the execution provider that a trial is about."""
+        """Start a child. `subject`: the execution provider that a trial tries."""
         child = self._spawn(role, next(self._generations), subject)
         self.children.append(child)
         self._started[child.generation] = self._timers.clock()
@@ -40,24 +41,24 @@ class Nursery:
         return child
 
     def reap(self, child: Incarnation) -> int:
-        """The exit status of a child whose end was reported."""
+        """Reap a child whose end was reported, and return its exit status."""
         self.children.remove(child)
         del self._started[child.generation]
         self._ending.discard(child.generation)
         return child.reap()
 
     def started(self, child: Incarnation) -> float:
-        """Monotonic seconds."""
+        """Start time of the child in monotonic seconds."""
         return self._started[child.generation]
 
     def is_ending(self, child: Incarnation) -> bool:
-        """The child was asked to end."""
+        """True if the child was asked to end."""
         return child.generation in self._ending
 
     def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
-        """Ask the child to end; kill it if it can't be asked, or is still there after `limit` seconds.
+        """Ask the child to end; kill it if it can't be asked, or still runs after `limit` seconds.
 
-        Asking again changes nothing.
+        Repeated calls have no further effect.
         """
         if child.generation in self._ending:
             return
@@ -67,7 +68,7 @@ class Nursery:
         self.kill_after(child, limit)
 
     def let_go(self, child: Incarnation) -> None:
-        """Nothing more is wanted of the child: kill it, after the time that it may need to write its stacks."""
+        """Kill a child that is no longer needed, after the time that it may need to write its stacks."""
         self.kill_after(child, DUMP_GRACE)
 
     def kill_after(self, child: Incarnation, delay: float) -> None:
@@ -75,5 +76,5 @@ class Nursery:
 
 
 def ended(status: int) -> str:
-    """An exit status in words."""
+    """A description of an exit status."""
     return signal.Signals(-status).name if status < 0 else f"status {status}"

@@ -1,4 +1,4 @@
-"""The program around the lifecycle: what it is told, and what it is asked."""
+"""The program around the lifecycle: the lifecycle's notifications to it and questions for it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Changes:
 
 
 class Outside:
-    """A program that is never reloaded and fetches nothing. `serve` overrides what it does otherwise."""
+    """A program without reload and errands. `serve` overrides these methods."""
 
     def errands(self, ready: Ready) -> Sequence[Errand]:
-        """The errands that are wanted now that this engine speaks. `Errands` runs none of them twice."""
+        """The errands that are due now that this engine speaks. `Errands` runs none of them twice."""
         return ()
 
     def tuning(self) -> Tuning | None:
@@ -30,19 +30,19 @@ class Outside:
         return None
 
     def announce(self, ready: Ready) -> None:
-        """Something new speaks."""
+        """Announce a newly speaking engine."""
 
     def stands(self, standing: Standing) -> None:
-        """The server as a whole stands otherwise than before."""
+        """Note a change of the server's overall standing."""
 
     def situation(self, situation: Situation) -> None:
-        """Something about the processes has changed."""
+        """Note a change in the processes' situation."""
 
     def stop_listening(self) -> None:
         """Close the listening socket."""
 
     def reload(self) -> Changes:
-        """Read the settings again; children started from now on have them."""
+        """Read the settings again; children started from now on get the new ones."""
         return Changes(False, False)
 
     def drain_timeout(self) -> float:

@@ -1,4 +1,4 @@
-"""Does the front answer? Asked over HTTP, as a client would, without waiting: the loop says when there is something."""
+"""A health check of the front over HTTP, as a client would make it, without blocking: the loop reports each event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Watcher(Protocol):
-    """The part of the supervisor's loop that is needed here."""
+    """The part of the supervisor's loop that the probe needs."""
 
     def watch(self, channel: socket.socket, events: int, action: Callable[[], None]) -> None: ...
 
@@ -23,7 +23,7 @@ class Watcher(Protocol):
 
 
 class Probe:
-    """Asks the server's own address for `/health`. One question at a time: another one drops the one before."""
+    """Requests `/health` at the server's own address. One request at a time: a new one cancels the previous one."""
 
     def __init__(self, watcher: Watcher, listener: socket.socket) -> None:
         self._watcher = watcher
@@ -34,7 +34,7 @@ class Probe:
         self._answered: Callable[[], None] = lambda: None
 
     def ask(self, answered: Callable[[], None]) -> None:
-        """Call `answered` if and when the front answers with 200."""
+        """Call `answered` if the front answers with 200."""
         if self._channel is not None:
             log.warning("the front has not answered /health")
             self._drop()
@@ -53,7 +53,7 @@ class Probe:
         host = f"[{host}]" if ":" in host else host
         request = f"GET /health HTTP/1.1\r\nHost: {host}:{port}\r\nX-Request-Id: watchdog\r\nConnection: close\r\n\r\n"
         try:
-            # A request this short goes into a fresh socket's buffer whole.
+            # A request this short fits whole into a fresh socket's buffer.
             self._channel.send(request.encode())
         except OSError as error:
             self._fail(error)
@@ -64,7 +64,7 @@ class Probe:
     def _receive(self) -> None:
         assert self._channel is not None
         try:
-            # Its first segment has the status line: that is less than any segment's size.
+            # The answer's first TCP segment has the status line, which is shorter than any segment size.
             answer = self._channel.recv(4096)
         except OSError as error:
             self._fail(error)

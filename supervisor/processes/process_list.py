@@ -1,4 +1,4 @@
-"""All processes of a server in a list, for `/status`: those that serve, and all others."""
+"""A list of all processes of a server, for `/status`: the serving ones first, then all others."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from supervisor.processes.nursery import Nursery
 from supervisor.processes.role import Role, RoleState
 
 Spare = tuple[Incarnation, str, str]
-"""A process that fills no role, what it is, and its state; both for people."""
+"""A process that fills no role, with its kind and its state as text."""
 
 
 def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nursery: Nursery) -> Iterator[ProcessReport]:
-    """The front and each worker once, whether it has a process or not; then successors, predecessors and `spares`."""
+    """The front and each worker once, even without a process; then successors, predecessors and `spares`."""
 
     def report(child: Incarnation | None, role: str, state: str, slot: int | None, **restarts: Any) -> ProcessReport:
         ready = child.ready if child else None

@@ -1,4 +1,4 @@
-"""Execution providers that don't work here: those that said so, and those whose workers crash."""
+"""Execution providers that don't work on this machine: they reported a failure, or their workers crash."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from worker.providers.records import CPU
 log = logging.getLogger(__name__)
 
 MANY = 2
-"""Crashes on one provider after which it is given up: one may have been a segment's, which has its own two chances."""
+"""Crashes on one provider after which it is given up: a single crash may be a segment's fault, and
+segments have a limit of their own."""
 
 OWN_FAULT = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP)
-"""Signals that a process causes itself. SIGKILL comes from others: the system, a person, the supervisor."""
+"""Signals that a process causes itself. SIGKILL comes from outside: the system, a person, the supervisor."""
 
 
 class ProviderFailures:
-    """Providers that later workers are to do without. A native library that crashes can't say which one failed."""
+    """Providers that later workers do without. A crash in a native library doesn't show which provider caused it."""
 
     def __init__(self) -> None:
         self.reasons: dict[str, str] = {}
@@ -30,7 +31,8 @@ class ProviderFailures:
         self.reasons[provider] = reason
 
     def crashed(self, provider: str, status: int) -> bool:
-        """Count the end of a worker that spoke, or loaded to do so; true if its provider is given up for it.
+        """Count the end of a worker that spoke, or that loaded to speak; returns True if its provider is given up for
+        it.
 
         Args:
             provider: as onnxruntime names it, or `native`; empty if nobody knows.

@@ -1,4 +1,4 @@
-"""Workers that are to be replaced, one after another, so that one more loads at most."""
+"""Workers that are to be replaced, one after another, so that at most one additional worker loads."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from supervisor.processes.role import Role, RoleState
 class _Replacement:
     why: str
     fresh: bool
-    """A successor that loads already was started under other settings, or before the model's files were there."""
+    """True if a loading successor was started under other settings, or before the model's files existed."""
 
 
 class Replacements:
-    """A queue by slot. A worker that dies before its turn needs no replacement: the next one knows what changed."""
+    """A queue by slot. A worker that dies before its turn needs no replacement: its successor has the new state
+    anyway."""
 
     def __init__(self) -> None:
         self._due: dict[int, _Replacement] = {}
 
     def want(self, role: Role, why: str, fresh: bool) -> None:
-        """Replace the role's process when its turn has come."""
+        """Queue the role's process for replacement."""
         assert role.slot is not None
         self._due[role.slot] = _Replacement(why, fresh)
 
@@ -33,7 +34,7 @@ class Replacements:
         self._due.clear()
 
     def next(self, roles: Sequence[Role]) -> tuple[Role, str] | None:
-        """The role whose turn it is, with the reason; None while a successor loads or nothing is due."""
+        """The next role to be replaced, with the reason; None while a successor loads or the queue is empty."""
         for slot, due in list(self._due.items()):
             role = roles[slot]
             if role.successor and not due.fresh:
@@ -44,6 +45,6 @@ class Replacements:
                 if not any(other.successor for other in roles):
                     del self._due[slot]
                     return role, due.why
-            elif role.state is not RoleState.STARTING:  # what is starting is replaced when it speaks
+            elif role.state is not RoleState.STARTING:  # a starting process is replaced once it speaks
                 del self._due[slot]
         return None

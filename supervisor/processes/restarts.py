@@ -1,4 +1,4 @@
-"""The rule by which a process that died is started again, or given up as a crash loop."""
+"""The rule by which a dead process is started again, or given up as a crash loop."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ MAX_BACKOFF = 5.0
 class Restarts:
     """The deaths of one role since a process of it last made progress.
 
-    A crash loop is `max_deaths` of them. Once the role has served, they must also last `window` seconds: processes
-    that somebody kills within a few seconds, before they can do anything, are no crash loop.
+    A crash loop is `max_deaths` such deaths. Once the role has served, they must also last `window` seconds: processes
+    killed from outside within a few seconds, before they can do any work, are no crash loop.
     """
 
     def __init__(self, max_deaths: int, window: float) -> None:
@@ -22,8 +22,8 @@ class Restarts:
     def after_death(self, now: float, progressed: bool, proven: bool) -> float | None:
         """Seconds to wait before the next start; None if this is a crash loop.
 
-        The next one is started at once after progress, and after the first death without it, because somebody is
-        listening; each further death in a row doubles the wait.
+        The next process is started at once after progress, and after the first death without progress, because a client
+        may be listening; each further death in a row doubles the wait.
 
         Args:
             progressed: the process did some of its work (a worker sealed a block, a front answered), or served for

@@ -1,6 +1,7 @@
-"""One role of the server, the front or one worker: who fills it, who takes over, who still finishes its streams.
+"""One role of the server, the front or one worker: the process that serves, its successor, and its draining
+predecessors.
 
-A role records what happened to its processes. It starts none: `start_due` says that somebody should.
+A role records the events of its processes. It starts none: `start_due` tells the caller to start one.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ log = logging.getLogger(__name__)
 
 class RoleState(StrEnum):
     STARTING = "starting"
-    """Its process exists and has not said that it serves."""
+    """The process exists and hasn't reported that it serves."""
     RUNNING = "running"
     BACKOFF = "backoff"
-    """It died; the next start is due soon."""
+    """The process died; the next start is due soon."""
     STOPPING = "stopping"
     STOPPED = "stopped"
     FATAL = "fatal"
-    """It isn't started again by itself; `Role.reason` says why."""
+    """The role isn't started again automatically; `Role.reason` gives the cause."""
 
 
 _TRANSITIONS = {
@@ -42,7 +43,7 @@ _ALIVE = (RoleState.STARTING, RoleState.RUNNING)
 
 
 class Role:
-    """The succession of one role's processes. Several worker roles neither notice nor wait for one another."""
+    """The succession of one role's processes. Several worker roles are independent of one another."""
 
     def __init__(
         self, name: str, settings: SupervisorSettings, nursery: Nursery, timers: Timers, slot: int | None = None
@@ -54,30 +55,30 @@ class Role:
         self.reason = "not started"
         self.process: Incarnation | None = None
         self.successor: Incarnation | None = None
-        """Starts, and takes over when it serves; `process` serves until then."""
+        """A starting process that takes over once it serves; `process` serves until then."""
         self.draining: dict[int, Incarnation] = {}
         """Predecessors that finish their streams, by generation."""
         self.start_due = False
-        """A process is wanted, now."""
+        """True if a process is to be started now."""
         self.ready: Ready | None = None
         """The last serving worker's message about its engine; None before the first."""
         self.boot_failed = False
-        """The last process said that starting again would not help."""
+        """True if the last process reported that starting again would not help."""
         self.ever_ran = False
         self.restarts = 0
         self.last_exit = ""
-        """The signal or status with which one of its processes ended last; empty while none has."""
+        """The signal or status with which the role's last process ended; empty while none has."""
         self.last_exit_at: float | None = None
-        """Monotonic seconds."""
+        """Time of the last end, in monotonic seconds."""
         self._nursery = nursery
         self._timers = timers
         self._restarts = Restarts(settings.max_deaths, settings.death_window)
         self._death_window = settings.death_window
         self._serving_since = 0.0
-        """Monotonic seconds."""
+        """Time since when the process serves, in monotonic seconds."""
 
     def become(self, state: RoleState, reason: str = "") -> None:
-        """Change state; `reason` is what `/ready` shows while nothing can speak."""
+        """Change the state; `reason` is shown by `/ready` while no engine can speak."""
         assert state in _TRANSITIONS[self.state], f"{self.name}: {self.state} -> {state}"
         self.state = state
         self.reason = reason
@@ -86,13 +87,14 @@ class Role:
 
     @property
     def is_coming_up(self) -> bool:
-        """One of its processes is about to serve."""
+        """True if one of the role's processes is about to serve."""
         return self.successor is not None or self.state in (RoleState.STARTING, RoleState.BACKOFF)
 
     # -- coming up
 
     def start(self, child: Incarnation) -> None:
-        """`child` is to serve: a new process, the successor that was starting, or one that has loaded already."""
+        """Make `child` the role's process: a new one, the successor that was starting, or one that has loaded
+        already."""
         self.become(RoleState.STARTING, f"the {self.name} is starting")
         self.boot_failed = False
         self.process = child
@@ -102,14 +104,14 @@ class Role:
             self.serves(child)
 
     def replace(self, child: Incarnation, why: str) -> None:
-        """`child` is to take over when it serves."""
+        """Make `child` the successor, which takes over once it serves."""
         log.info("bringing up another %s: %s", self.name, why)
         self.successor = child
         if child.ready:
             self.serves(child)
 
     def serves(self, child: Incarnation) -> None:
-        """The child has said that it can serve. A successor takes over, and its predecessor drains."""
+        """Note that the child can serve. A successor takes over, and its predecessor drains."""
         if child is self.successor:
             old, self.process, self.successor = self.process, child, None
             if old is not None:
@@ -125,14 +127,14 @@ class Role:
     # -- going wrong
 
     def fails_to_boot(self, child: Incarnation, reason: str) -> None:
-        """The child can't start, and starting again would not help."""
+        """Note that the child can't start, and that starting again would not help."""
         if child is self.process and self.state in _ALIVE:
             self.boot_failed = True
             self.become(RoleState.FATAL, reason)
             self._nursery.kill_after(child, KILL_GRACE)
 
     def gives_way(self, child: Incarnation, reason: str) -> None:
-        """The child ends, and is no crash: the next one is started at once."""
+        """Note that the child ends without a crash: the next one is started at once."""
         self.let_go(child)
         if child is self.process and self.state in _ALIVE:
             self.process = None
@@ -140,7 +142,7 @@ class Role:
             self._start_after(0.0)
 
     def condemn(self, child: Incarnation, reason: str) -> None:
-        """The child hangs, or broke its contract: it is replaced at once, and killed when it has left its stacks."""
+        """Replace a child that hangs or broke the protocol: at once, and kill it after it has written its stacks."""
         log.error("ending %s[%d]: %s", self.name, child.generation, reason)
         child.dump_stacks()
         self.let_go(child)
@@ -149,13 +151,13 @@ class Role:
             self._lost(reason, child)
 
     def let_go(self, child: Incarnation) -> None:
-        """Kill the child soon. A successor that says until then that it serves takes nobody's place."""
+        """Kill the child soon. If a successor reports in the meantime that it serves, it doesn't take over."""
         self._nursery.let_go(child)
         if child is self.successor:
             self.successor = None
 
     def exited(self, child: Incarnation, status: int) -> None:
-        """A process that was started for this role has ended and was reaped."""
+        """Handle the end of a reaped process of this role."""
         how = ended(status)
         self.last_exit, self.last_exit_at = how, self._timers.clock()
         if child is self.successor:
@@ -193,7 +195,7 @@ class Role:
     # -- ending
 
     def stop(self, limit: float) -> None:
-        """Have the process finish within `limit` seconds, and start none any more. Idempotent."""
+        """Let the process finish within `limit` seconds, and start no more. Idempotent."""
         self.drop_successor()
         if self.process and self.state in _ALIVE:
             self.become(RoleState.STOPPING)
@@ -202,7 +204,7 @@ class Role:
             self.become(RoleState.STOPPED)
 
     def drop_successor(self) -> None:
-        """Nobody is to take over any more."""
+        """Cancel the succession: no process is to take over."""
         if self.successor:
             self.successor.kill()
             self.successor = None

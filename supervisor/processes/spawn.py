@@ -1,4 +1,5 @@
-"""Real child processes: spawned (never forked: CoreML and CUDA abort after a fork), tied to us, watched."""
+"""Real child processes: spawned (never forked, because CoreML and CUDA abort after a fork), tied to the supervisor,
+watched."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from supervisor.settings.composition import Settings
 
 
 class ChildProcess:
-    """An `supervisor.processes.incarnation.Incarnation` that is a real process."""
+    """A `supervisor.processes.incarnation.Incarnation` backed by a real process."""
 
     def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
         self.role = role
@@ -42,7 +43,7 @@ class ChildProcess:
         try:
             memory = reserve(BOARD_BYTES)
         except NoMemory:
-            return None  # a front without one is served all the same
+            return None  # a front without the memory is served all the same
         try:
             self.send(TextBoard(), (memory,))
             return Board(memory)
@@ -63,7 +64,7 @@ class ChildProcess:
         return True
 
     def dump_stacks(self) -> None:
-        # Signals wait for a process that is stopped. It may go on: nothing that it writes now is read.
+        # Signals wait while a process is stopped. Letting it continue is safe: none of its further output is read.
         for number in (signal.SIGUSR2, signal.SIGCONT):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
@@ -89,13 +90,14 @@ class ProcessSpawner:
     def __init__(self, settings: Settings, listener: socket.socket, metrics: Path | None = None) -> None:
         """`metrics`: the folder for the children's counts."""
         self.settings = settings
-        """The settings of the children that are started from now on."""
+        """The settings of children that are started from now on."""
         self._listener = listener
         self._metrics = metrics
         self._context = multiprocess.get_context("spawn")
 
     def __call__(self, role: str, generation: int, subject: str = "") -> ChildProcess:
-        """Start a child of that role. It has its ends of a control socket and a lifeline, and nothing else of ours."""
+        """Start a child of that role. It inherits its ends of a control socket and a lifeline, and no other
+        descriptor."""
         control, control_end = control_pair()
         lifeline_end, lifeline = self._context.Pipe(duplex=False)
         target: Any

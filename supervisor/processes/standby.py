@@ -1,4 +1,4 @@
-"""The worker that waits for another's death: one, whichever slot it will be needed in."""
+"""The standby: one worker that waits for another one's death, in whichever slot that happens."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
 BACKOFF = 5.0
-"""Seconds after which a standby that died, or was let go, is replaced."""
+"""Seconds after which a standby that died, or was dropped, is replaced."""
 
 
 class Standby:
-    """It has imported its libraries and can be any slot's; or it has loaded the model too, as slot 0 would."""
+    """The standby process. It has imported its libraries and fits any slot; or it has loaded the model too, as slot 0
+    would."""
 
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers) -> None:
         self._mode = settings.standby
@@ -24,7 +25,7 @@ class Standby:
 
     @property
     def state(self) -> str:
-        """For people."""
+        """The standby's state, for people."""
         return "loaded" if self.process and self.process.ready else "imported"
 
     @property
@@ -32,9 +33,9 @@ class Standby:
         return self.process is not None and self._mode == "loaded"
 
     def refill(self, load: Load) -> Incarnation | None:
-        """Start one, if there is none and it is time for one; the process, if it loads now.
+        """Start a standby if there is none and its time has come; returns the process if it loads now.
 
-        `load`: what it is told if it is to load.
+        `load`: the message for a standby that is to load.
         """
         if self._mode == "off" or self.process or self._timers.clock() < self._not_before:
             return None
@@ -45,20 +46,20 @@ class Standby:
         return self.process
 
     def take(self, like_slot_0: bool) -> Incarnation | None:
-        """The process, which from now on is the caller's; None if there is none, or one that has loaded for a slot
-        that is not like the caller's."""
+        """Hand the standby over to the caller; returns None if there is none, or if it has loaded for a slot unlike the
+        caller's."""
         if self._mode == "loaded" and not like_slot_0:
             return None
         taken, self.process = self.process, None
         return taken
 
     def drop(self) -> None:
-        """End it: what it was started with isn't true any more."""
+        """End the standby, because its settings are out of date."""
         if self.process:
             self._nursery.let_go(self.process)
             self.process = None
 
     def rest(self) -> None:
-        """A process died that was not needed yet: start no standby for a while."""
+        """Start no standby for a while, after a process died that was not needed yet."""
         self._not_before = self._timers.clock() + BACKOFF
-        self._timers.after(BACKOFF, lambda: None)  # `tick` is called then, and refills
+        self._timers.after(BACKOFF, lambda: None)  # wakes the loop, whose `tick` refills

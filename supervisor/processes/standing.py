@@ -1,4 +1,4 @@
-"""The whole server's state in one value, for observers outside it: the service manager, and people."""
+"""The whole server's state in one value, for outside observers: the service manager, and people."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ class Phase(StrEnum):
     """A stage between a server's start and its end."""
 
     STARTING = "starting"
-    """Nothing has spoken yet."""
+    """No engine has spoken yet."""
     SERVING = "serving"
-    """The front accepts, and something speaks or is being restarted."""
+    """The front accepts requests, and an engine speaks or is being restarted."""
     RELOADING = "reloading"
-    """It serves, and what takes over with changed settings is coming up."""
+    """The server serves while its replacements with changed settings start."""
     DRAINING = "draining"
-    """It ends when its streams have."""
+    """The server ends once its streams have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A phase, and what can be said about it."""
+    """A phase, with a summary for people."""
 
     phase: Phase
     summary: str
-    """One line for people."""
+    """The summary, one line for people."""
 
 
 def phase(stopping: bool, served: bool, reloading: bool) -> Phase:
-    """`served`: an engine has spoken; `reloading`: what takes over with changed settings is coming up."""
+    """The phase. `served`: an engine has spoken; `reloading`: replacements with changed settings are starting."""
     if stopping:
         return Phase.DRAINING
     if not served:
@@ -42,7 +42,8 @@ def phase(stopping: bool, served: bool, reloading: bool) -> Phase:
 
 
 def summary(front: Role, workers: Sequence[Role], stopping: bool, meanwhile: str) -> str:
-    """One line for people: who speaks, or why nobody does. `meanwhile`: what an errand does; empty if none runs."""
+    """One line for people: the engine in use, or the reason for its lack. `meanwhile`: an errand's activity; empty if
+    none runs."""
     in_order = (front, best(workers))
     for role in in_order:
         if role.state is RoleState.FATAL:

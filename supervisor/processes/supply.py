@@ -1,4 +1,4 @@
-"""Processes for the workers' slots: the standby or a new one, each told what it is to load."""
+"""Processes for the workers' slots: the standby or a new one, each told what to load."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
 ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"}
-"""Execution providers that leave the cores to others. OpenVINO, as it comes, runs on them."""
+"""Execution providers that leave the cores to others. OpenVINO by default runs on the cores."""
 
 
 class Supply:
-    """Knows which slot each worker was started for, and which part of the machine it believes to have."""
+    """Supplies workers, and records the slot of each and the share of the machine that it was given."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class Supply:
         self._timers = timers
         self._overdue = overdue
         self._given: dict[int, tuple[Role, Load]] = {}
-        """The role for which each worker was started, and what it was told to load, by generation."""
+        """For each worker, by generation: the role for which it was started, and its `Load` message."""
         self._accelerated = False
-        """Slot 0 speaks, or did last, on an accelerator."""
+        """True if slot 0 speaks, or did last, on an accelerator."""
         self._divided_for: Incarnation | None = None
         """The process of slot 0 for which the cores were divided last."""
 
@@ -51,7 +51,7 @@ class Supply:
         return self._given[generation][0] if generation in self._given else None
 
     def take(self, role: Role) -> Incarnation:
-        """A process for that role, which has been told to load, or has loaded."""
+        """A process for that role that has loaded or was told to load."""
         first = self._roles[0]
         like_first = role is first or bool(role.ready and first.ready and _provider(role) == _provider(first))
         child = self.standby.take(like_first) or self._nursery.start("worker")
@@ -62,7 +62,7 @@ class Supply:
         return child
 
     def refill_standby(self) -> None:
-        """Have a worker stand by, if it is time for one."""
+        """Start a standby, if its time has come."""
         if child := self.standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True)):
             self._mind_loading(child)
 
@@ -72,7 +72,8 @@ class Supply:
             self.standby.drop()
 
     def _mind_loading(self, child: Incarnation) -> None:
-        """An execution provider may compile for ever, if it finds nothing of what it compiled before."""
+        """Report the worker if it doesn't load in time: an execution provider without its compiled files may compile
+        for ever."""
 
         def look() -> None:
             if child.ready is None and child in self._nursery.children:
@@ -81,13 +82,14 @@ class Supply:
         self._timers.after(self._load_timeout, look)
 
     def _load(self, role: Role) -> Load:
-        """For a process of that role. Slot 0 has its part of the cores until it turns out to need none."""
+        """The `Load` message for a process of that role. Slot 0 gets a share of the cores until it proves to need
+        none."""
         accelerated = self._accelerated and role is not self._roles[0]
         assert role.slot is not None
         return Load(tuple(self._failures.reasons), slot=role.slot, slots=len(self._roles), accelerated=accelerated)
 
     def divide_cores(self) -> list[Role]:
-        """The roles whose processes have another part of the cores than is right since slot 0's process speaks."""
+        """Divide the cores by slot 0's engine; returns the roles whose processes have a wrong share of them since."""
         first = self._roles[0]
         if first.process is None or first.process.ready is None or first.process is self._divided_for:
             return []
@@ -102,7 +104,7 @@ class Supply:
         return [role for role, load in given if load.accelerated is not self._accelerated]
 
     def gone(self, child: Incarnation) -> Role | None:
-        """The worker has ended and was reaped; its role."""
+        """Forget a worker that has ended and was reaped; returns its role."""
         return self._given.pop(child.generation, (None,))[0]
 
 

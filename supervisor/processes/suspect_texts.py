@@ -1,4 +1,4 @@
-"""Texts that were in the works when a front died: a text that this happens to twice is refused for a while."""
+"""Texts that a front was working on when it died: after two such deaths, a text is rejected for a while."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from supervisor.processes.provider_failures import OWN_FAULT
 log = logging.getLogger(__name__)
 
 MANY = 2
-"""Deaths of fronts after which a text is refused."""
+"""Deaths of fronts after which a text is rejected."""
 
 REFUSED_FOR = 600.0
-"""Seconds. The same time clears a text that is only suspected."""
+"""Seconds for which a text is rejected. A suspected text is cleared after the same time."""
 
 KEPT = 256
-"""Texts under suspicion at a time; a new one drops the oldest."""
+"""Most texts under suspicion at a time; a new one replaces the oldest."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Suspicion:
     deaths: int
     until: float
-    """Monotonic seconds."""
+    """Monotonic seconds at which the suspicion ends."""
 
 
 class SuspectTexts:
-    """Counts deaths by the text's digest. A text whose answer ended well in between is cleared."""
+    """Counts deaths by the text's digest. A text that was answered successfully in between is cleared."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._suspicions: OrderedDict[bytes, _Suspicion] = OrderedDict()
 
     def front_died(self, texts: TextsInFlight, status: int) -> None:
-        """A front has ended that nobody asked to.
+        """Note that a front has ended unasked.
 
-        The texts that its threads worked on are suspected. If there are none, and the front did it to itself (a
-        signal of its own making, an exit status), any of its texts may have done it. SIGKILL comes from outside.
+        The texts on which its threads worked are suspected. If there are none, and the front caused its own end (a
+        signal that it raised, an exit status), all texts that waited in it are. SIGKILL comes from outside.
         """
         by_itself = status > 0 or -status in OWN_FAULT
         for digest in texts.working or (texts.waiting if by_itself else ()):
@@ -54,12 +54,12 @@ class SuspectTexts:
             self._suspicions.popitem(last=False)
 
     def cleared(self, digest: bytes) -> None:
-        """A front has answered that text, and lives."""
+        """Clear a text that a front has answered without dying."""
         self._suspicions.pop(digest, None)
 
     @property
     def message(self) -> Suspects:
-        """For fronts."""
+        """The suspects message for fronts."""
         now = self._clock()
         current = {digest: found for digest, found in self._suspicions.items() if found.until > now}
         return Suspects(

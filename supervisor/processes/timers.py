@@ -1,4 +1,4 @@
-"""Things to do later, on a clock that is given."""
+"""Delayed actions, on a clock that is passed in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Timers:
-    """Actions by the moment at which they are due. Nothing waits here: the loop asks when to call `run_due`."""
+    """Actions by due time. This class never waits: the loop asks when to call `run_due`."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -16,7 +16,8 @@ class Timers:
         self._numbers = itertools.count()
 
     def after(self, delay: float, action: Callable[[], None]) -> None:
-        """Do `action` in `delay` seconds. It can't be called off: it looks for itself whether it still makes sense."""
+        """Run `action` in `delay` seconds. It can't be cancelled: the action checks for itself if it is still
+        wanted."""
         heapq.heappush(self._due, (self.clock() + delay, next(self._numbers), action))
 
     def run_due(self) -> None:
@@ -25,5 +26,5 @@ class Timers:
 
     @property
     def next(self) -> float | None:
-        """Monotonic seconds of the next action."""
+        """Due time of the next action in monotonic seconds."""
         return self._due[0][0] if self._due else None

@@ -9,7 +9,7 @@ from supervisor.processes.timers import Timers
 
 
 class Asks(Protocol):
-    """The part of `supervisor.processes.probe.Probe` that is needed here."""
+    """The part of `supervisor.processes.probe.Probe` that the feed needs."""
 
     def ask(self, answered: Callable[[], None]) -> None: ...
 
@@ -29,11 +29,12 @@ class WatchdogFeed:
         self._front_accepts = True
 
     def start(self) -> None:
-        """The manager counts from now on."""
+        """Start feeding: the manager's limit counts from now on."""
         self._due()
 
     def draining(self) -> None:
-        """The front accepts nobody any more: what remains is bounded by the drain timeout, so that turning will do."""
+        """Stop asking the front, which accepts no more requests: the drain timeout bounds the rest, so a turning loop
+        suffices."""
         self._front_accepts = False
 
     def _due(self) -> None:

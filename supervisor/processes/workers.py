@@ -1,4 +1,4 @@
-"""The workers: one role for each slot, the one standby they share, and what each of their events means."""
+"""The workers: one role for each slot, the standby that they share, and the handling of their events."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from worker.providers.records import CPU
 log = logging.getLogger(__name__)
 
 FIRST_ALONE = 10.0
-"""Seconds that the other slots wait for the first one at most, which may hang while it loads."""
+"""Most seconds that the other slots wait for the first one, which may hang while it loads."""
 
 
 class Workers:
-    """Events record what happened; `reconcile` starts what is missing."""
+    """Event handlers record events; `reconcile` starts the missing processes."""
 
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers) -> None:
         self.roles = [Role("worker", settings, nursery, timers, slot) for slot in range(settings.workers)]
@@ -39,19 +39,19 @@ class Workers:
         self._timers = timers
         self._others_wait = True
         self._spares_wanted = True
-        """False once the server stops: only workers that streams still need are started."""
+        """False once the server stops: then only workers that streams still need are started."""
 
-    # -- how they stand
+    # -- state
 
     @property
     def replacing(self) -> bool:
-        """A successor is coming up, or will be."""
+        """True if a successor is starting or queued."""
         return bool(self._replacements) or any(role.successor for role in self.roles)
 
-    # -- what happens
+    # -- events
 
     def start(self) -> None:
-        """Bring up slot 0; the others wait until it speaks, and then know whether it needs cores."""
+        """Start slot 0; the others wait until it speaks, which shows if it needs cores."""
         self.roles[0].start(self._supply.take(self.roles[0]))
         self._timers.after(FIRST_ALONE, self._let_others_start)
 
@@ -62,7 +62,8 @@ class Workers:
                 role.start_due = True
 
     def ready(self, child: Incarnation, ready: Ready) -> None:
-        """The worker's engine is loaded. A standby's is kept until it is needed."""
+        """Handle a worker's message that its engine is loaded. A standby's message is kept until the standby is
+        needed."""
         child.ready = ready
         name, provider = ready.engine.name, ready.engine.provider
         log.info("worker[%d] is ready after %.2f s: %s on %s", child.generation, ready.load_seconds, name, provider)
@@ -70,9 +71,9 @@ class Workers:
             role.serves(child)
 
     def replace(self, why: str, fresh: bool, only: Incarnation | None = None) -> None:
-        """Bring up another generation alongside each that speaks, or alongside `only`.
+        """Start another generation alongside each speaking one, or alongside `only`.
 
-        `fresh`: what stands by or loads was started under other settings, or before the model's files were there.
+        `fresh`: standbys and loading successors were started under other settings, or before the model's files existed.
         """
         if fresh:
             self.standby.drop()
@@ -81,13 +82,13 @@ class Workers:
                 self._replacements.want(role, why, fresh)
 
     def boot_failure(self, child: Incarnation, reason: str) -> None:
-        """The worker can't start, and starting again would not help."""
+        """Handle a worker's report that it can't start, and that starting again would not help."""
         log.error("%s", reason)
         if role := self._supply.role_of(child.generation):
             role.fails_to_boot(child, reason)
 
     def provider_failure(self, child: Incarnation, failure: ProviderFailure) -> None:
-        """An execution provider doesn't work: the next generation starts without it, at once."""
+        """Handle an execution provider's failure: the next generation starts without it, at once."""
         self.failures.give_up(failure.provider, failure.reason)
         self._supply.drop_loaded_standby(child)
         if role := self._supply.role_of(child.generation):
@@ -106,7 +107,7 @@ class Workers:
         child.dump_stacks()
         if role is None:
             log.error("ending the standby worker[%d]: %s", child.generation, reason)
-            self.standby.drop()  # at once: no slot is to take one that is about to be killed
+            self.standby.drop()  # at once, so that no slot takes a standby that is about to be killed
             self.standby.rest()
             if accelerated:
                 self.failures.give_up(provider, reason)
@@ -114,7 +115,7 @@ class Workers:
             self.provider_failure(child, ProviderFailure(provider, reason))
 
     def distrusted(self, generation: int, reason: str) -> None:
-        """A front says that this worker hangs or broke its contract."""
+        """Handle a front's report that this worker hangs or broke the protocol."""
         role = self._supply.role_of(generation)
         mine = [role.process, *role.draining.values()] if role else []
         for child in mine:
@@ -122,7 +123,7 @@ class Workers:
                 role.condemn(child, reason)
 
     def exited(self, child: Incarnation, status: int) -> None:
-        """A worker has ended and was reaped."""
+        """Handle the end of a reaped worker."""
         role = self._supply.gone(child)
         if self.failures.crashed(child.ready.engine.provider if child.ready else child.loading, status):
             self._supply.drop_loaded_standby(child)
@@ -135,10 +136,10 @@ class Workers:
                 self.standby.rest()
             role.exited(child, status)
 
-    # -- what follows from it
+    # -- consequences of events
 
     def reconcile(self) -> None:
-        """Start what is due: slots, then successors one after another, then the standby."""
+        """Start the due processes: slots, then successors one after another, then the standby."""
         self._divide_cores()
         if self.roles[0].state is not RoleState.STARTING:
             self._let_others_start()
@@ -149,7 +150,7 @@ class Workers:
         while turn := self._replacements.next(self.roles):
             role, why = turn
             role.replace(self._supply.take(role), why)
-            self._divide_cores()  # a standby that has loaded has taken over, and the next one's turn has come
+            self._divide_cores()  # a loaded standby has taken over, and the next replacement is due
         if self._spares_wanted and speaking(self.roles) and not any(role.is_coming_up for role in self.roles):
             self._supply.refill_standby()
 
@@ -161,7 +162,7 @@ class Workers:
     # -- ending
 
     def stop_spares(self) -> None:
-        """The server is to stop: nothing is brought up for later any more."""
+        """Stop starting spare processes, because the server is about to stop."""
         if self.standby.process:
             self.standby.process.kill()
             self.standby.process = None
@@ -171,7 +172,7 @@ class Workers:
         self._spares_wanted = False
 
     def stop(self) -> None:
-        """No front is left: end them all. Idempotent."""
+        """End all workers, because no front is left. Idempotent."""
         for role in self.roles:
             role.stop(KILL_GRACE)
             for child in role.draining.values():
@@ -179,7 +180,7 @@ class Workers:
 
 
 def placed(child: Incarnation, priority: Priority) -> None:
-    """A worker has moved to another slot's share of the machine."""
+    """Note that a worker was moved to another slot's share of the machine."""
     if child.ready:
         engine = msgspec.structs.replace(child.ready.engine, priority=priority)
         child.ready = msgspec.structs.replace(child.ready, engine=engine)

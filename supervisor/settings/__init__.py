@@ -1,1 +1,1 @@
-"""All settings of a server, and how flags, variables and one TOML file become them. Every other room may enter."""
+"""All settings of a server, and their sources: flags, variables and one TOML file. Every other folder may import it."""

@@ -47,7 +47,7 @@ KINDS: tuple[type[Any], ...] = (
     Normalization,
     WorkerSettings,
 )
-"""The dataclasses that the command line makes options of; no field name stands in two of them."""
+"""The dataclasses from which the command line makes options; no two have a field of the same name."""
 
 SETTINGS = frozenset(each.name for kind in KINDS for each in fields(kind))
 """Names of all settings."""

@@ -1,4 +1,4 @@
-"""Groups of settings, as `--help` shows them: each setting stands in one."""
+"""Groups of settings, as `--help` shows them: each setting belongs to one."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Logs and metrics": ("log_level", "log_format", "metrics_dir", "selfcheck_hours"),
 }
-"""Names of fields by title. Any other setting is a rule of normalisation."""
+"""Names of fields by group title. All other settings are rules of normalisation."""
 
 NORMALIZATION = "Normalisation of text"
 

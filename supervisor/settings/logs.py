@@ -26,8 +26,7 @@ def configure_logging(settings: LogSettings, process: str, request_id: Callable[
     """Send this process's log, and Python's warnings, to standard error.
 
     Each record names the process. A JSON record has `time` (UTC, ISO 8601), `level`, `process`, `pid`, `logger`,
-    `message`, what its caller gave as `extra`, `exc_info` where there is one, and `request_id` where `request_id`
-    says something else than `-`.
+    `message`, its caller's `extra`, `exc_info` if there is one, and `request_id` unless that is `-`.
     """
     handler = logging.StreamHandler()
     if settings.format == "json":
@@ -52,7 +51,7 @@ def _json_formatter(process: str) -> logging.Formatter:
 
 
 def _name_request(current: Callable[[], str]) -> Callable[[logging.LogRecord], bool]:
-    """A filter for the handler: a logger's would miss the records of libraries."""
+    """Adds the request's id. A filter of the handler, because a logger's filter would miss the records of libraries."""
 
     def name(record: logging.LogRecord) -> bool:
         if (request := current()) != "-":

@@ -1,4 +1,4 @@
-"""Command-line options out of settings dataclasses: a flag, a `KOKORO_LIVE_*` variable, a TOML key for each field."""
+"""Command-line options from settings dataclasses: a flag, a `KOKORO_LIVE_*` variable and a TOML key for each field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
 import platformdirs
 
 CONFIG_FILE = f"{__name__}.config_file"
-"""The key in click's context of the file that `--config` or its variable names; None if neither does."""
+"""Key in click's context for the file that `--config` or its variable names; None if neither does."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -70,7 +70,7 @@ def _attributes(field: Field[Any], hint: Any) -> dict[str, Any]:
 
 
 def _written(field: Field[Any]) -> click.ParamType[tuple[str, ...]] | None:
-    """click's type for several texts in one; None for a setting that isn't such."""
+    """click's type for a list of texts in one string; None for any other setting."""
     if field.metadata.get("pairs"):
         return _Pairs()
     separator = field.metadata.get("separator")
@@ -78,7 +78,7 @@ def _written(field: Field[Any]) -> click.ParamType[tuple[str, ...]] | None:
 
 
 def _kind(hint: Any) -> Any:
-    """click's type for an annotation; None lets click see for itself that a flag is one."""
+    """click's type for an annotation; None if click finds the type itself, as for a flag."""
     options = [kind for kind in typing.get_args(hint) if kind is not NoneType]
     if typing.get_origin(hint) is Literal:
         return click.Choice(options)
@@ -102,7 +102,7 @@ class _List(click.ParamType[tuple[str, ...]]):
 
 
 class _Pairs(click.ParamType[tuple[str, ...]]):
-    """`KEY=VALUE` with commas between, some of which may be a value's own; in a file also a list, or a table."""
+    """`KEY=VALUE` pairs with commas between, which values may contain too; in a file also a list, or a table."""
 
     name = "KEY=VALUE,…"
 
@@ -110,7 +110,7 @@ class _Pairs(click.ParamType[tuple[str, ...]]):
         if isinstance(value, str):
             value = _BETWEEN_PAIRS.split(value)
         elif isinstance(value, dict):
-            # A bool would have to be guessed: some providers want True, some true, some 1.
+            # The text of a bool would be a guess: some providers want True, some true, some 1.
             if wrong := [key for key, each in value.items() if type(each) not in (str, int)]:
                 self.fail(f"{', '.join(wrong)}: give a text or a whole number", param, ctx)
             value = [f"{key}={each}" for key, each in value.items()]

@@ -93,5 +93,5 @@ class SupervisorSettings:
 
     @property
     def ring_samples(self) -> int:
-        """A ring's capacity."""
+        """A ring's capacity in samples."""
         return int(self.ring_seconds * SAMPLE_RATE)

@@ -1,4 +1,4 @@
-"""Whether `serve` applies the profile of `kokoro-live tune`."""
+"""The setting that makes `serve` apply the tuning profile of `kokoro-live tune`."""
 
 from __future__ import annotations
 

@@ -10,13 +10,14 @@ FIRST_DESCRIPTOR = 3
 
 
 class BadActivation(Exception):
-    """The passed descriptors are no socket that can be served on. The message says what to do."""
+    """The passed descriptors aren't a usable listening socket. The message gives the remedy."""
 
 
 def activated_listener(environment: MutableMapping[str, str], pid: int) -> socket.socket | None:
-    """The socket that was passed to this process; None if none was.
+    """The socket that was passed to this process; None if there is none.
 
-    Takes its variables out of the environment, so that no child of ours takes descriptors of its own for sockets.
+    The activation variables are removed from the environment, so that no child mistakes its own descriptors for
+    sockets.
 
     Raises:
         BadActivation: several were passed, or one that isn't a listening TCP socket. They are closed.

@@ -29,15 +29,15 @@ class Definition:
     name: str
     command: tuple[str, ...]
     environment: Mapping[str, str]
-    """Variables of the present environment that it needs: at login there is another."""
+    """Present environment variables that the server needs: the environment at login differs."""
     drain_timeout: float
-    """Seconds that its streams have to finish when it is stopped."""
+    """Seconds that the server's streams have to finish when it is stopped."""
     address: tuple[str, int]
-    """Host and port on which it listens."""
+    """Host and port on which the server listens."""
 
 
 def service_name(suffix: str) -> str:
-    """The name of the server that `--name` calls so; without one, the usual name.
+    """The service's name for a `--name`; without one, the usual name.
 
     Raises:
         ValueError: no name for a file.
@@ -50,7 +50,7 @@ def service_name(suffix: str) -> str:
 
 
 def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> Definition:
-    """The server that `kokoro-live serve ARGUMENTS` would be here and now.
+    """The definition of `kokoro-live serve ARGUMENTS` with the present environment and folder.
 
     Raises:
         click.UsageError: `serve` wouldn't take that, or it means something else in another folder.
@@ -63,7 +63,7 @@ def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> D
     _assert_absolute(context)
     ours = {*_FOLDERS, *(variable(str(param.name)) for param in context.command.params)}
     kept = {key: environment[key] for key in sorted(ours & environment.keys())}
-    # -P: the folder in which a service is started has no say in what is imported.
+    # -P: the folder in which a service is started doesn't affect imports.
     command = (sys.executable, "-P", "-m", "supervisor", "serve", *arguments)
     address = (settings.supervisor.host, settings.supervisor.port)
     return Definition(name, command, kept, settings.front.drain_timeout, address)

@@ -1,4 +1,4 @@
-"""The check that a server which others can reach has a key, or was meant to have none."""
+"""The check that a server which other machines can reach has a key, or is open on purpose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from supervisor.settings.composition import Settings
 
 
 def assert_wanted(address: str, settings: Settings) -> None:
-    """`address` is the IP address that is listened on.
+    """Check an address; `address` is the IP address on which the server listens.
 
     Raises:
         ValueError: others can reach it without a key, or the file of keys can't be used. The message says what to do.

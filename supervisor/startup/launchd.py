@@ -13,14 +13,14 @@ from supervisor.startup.definition import DEFAULT_NAME, Definition
 from supervisor.startup.manager import Installed, Step
 
 LABEL_PREFIX = "local."
-"""Labels are in reverse domain order; what belongs to no domain is local."""
+"""Labels are in reverse domain order; a label that belongs to no domain begins with local."""
 
 THROTTLE = 30
-"""Seconds between two starts. launchd knows no exit status after which starting again is no use, so it is patient."""
+"""Seconds between two starts. launchd can't exclude exit statuses from a restart, so the interval is long."""
 
 
 class Launchd:
-    """A `supervisor.startup.manager.Manager`."""
+    """Implements `supervisor.startup.manager.Manager`."""
 
     def __init__(self, home: Path, uid: int) -> None:
         self._agents = home / "Library" / "LaunchAgents"

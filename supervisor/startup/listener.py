@@ -1,4 +1,4 @@
-"""The listening socket: the supervisor's, so that no connection is refused while a front is being restarted."""
+"""The listening socket, held by the supervisor, so that no connection is refused while a front is being restarted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ BACKLOG = 1024
 
 
 class PortTaken(Exception):
-    """The address can't be listened on. The message says which, why, and what to do."""
+    """The address can't be listened on. The message gives the address, the cause and the remedy."""
 
 
 def listen(host: str, port: int) -> socket.socket:
     """A listening TCP socket; port 0 takes any free one.
 
     Raises:
-        PortTaken: somebody listens there, or the address isn't ours.
+        PortTaken: another program listens there, or this machine doesn't have the address.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

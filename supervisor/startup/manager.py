@@ -1,4 +1,4 @@
-"""The service manager of this machine, as far as starting at login goes."""
+"""The service manager of this machine, as far as starting servers at login is concerned."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class Step:
 
     words: tuple[str, ...]
     may_fail: bool = False
-    """The step undoes something that may not be there."""
+    """True if the step undoes something that may be absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A server that is defined here to start at login."""
+    """A server that is defined on this machine to start at login."""
 
     name: str
     file: Path
     program: Path
-    """The program that is started."""
+    """The program that the service starts."""
     enabled: bool
-    """The next login starts it."""
+    """True if the next login starts the server."""
 
 
 class Manager(Protocol):
@@ -50,22 +50,22 @@ class Manager(Protocol):
         ...
 
     def start(self, name: str) -> Sequence[Step]:
-        """Start it now, with what was written."""
+        """The steps that start the server now, from the written files."""
         ...
 
     def stop(self, name: str) -> Sequence[Step]:
-        """Stop it, while its files are still there."""
+        """The steps that stop the server, while its files still exist."""
         ...
 
     def forget(self, name: str) -> Sequence[Step]:
-        """Notice that its files are gone, and stop it if nobody has."""
+        """The steps that make the manager notice that the files are removed, and stop the server if it still runs."""
         ...
 
     def installed(self) -> Sequence[Installed]: ...
 
 
 def manager(kind: str | None) -> Manager:
-    """`launchd` or `systemd`; None: this machine's.
+    """The manager `launchd` or `systemd`; None chooses this machine's.
 
     Raises:
         ValueError: this machine has neither.
@@ -84,7 +84,8 @@ def manager(kind: str | None) -> Manager:
 
 
 def install(files: Mapping[Path, bytes], stale: Sequence[Path]) -> None:
-    """Write them, each whole or not at all and for nobody else to read (they may have API keys), and remove the stale.
+    """Write the files, each whole or not at all and readable only by the user (they may have API keys), and remove
+    stale ones.
 
     Raises:
         OSError: a folder can't be made, or a file not written.

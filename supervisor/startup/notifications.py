@@ -1,6 +1,6 @@
 """Notifications to the service manager that started this process: the protocol of sd_notify(3).
 
-A datagram of `NAME=value` lines to the socket that `NOTIFY_SOCKET` names.
+A notification is a datagram of `NAME=value` lines to the socket that `NOTIFY_SOCKET` names.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from collections.abc import MutableMapping
 log = logging.getLogger(__name__)
 
 SEND_SECONDS = 1.0
-"""Seconds for which the manager may keep us waiting when its queue is full."""
+"""Seconds for which the manager may block the server when its queue is full."""
 
 
 class Notifications:
-    """The way to the service manager, or to nobody if there is none."""
+    """The connection to the service manager; without a manager, notifications are dropped."""
 
     def __init__(self, environment: MutableMapping[str, str], pid: int) -> None:
-        """Takes its variables out of the environment, so that no child of ours speaks for us."""
+        """The variables are removed from the environment, so that no child process sends notifications."""
         self._address = _address(environment.pop("NOTIFY_SOCKET", ""))
         self.watchdog_seconds = _watchdog(
             environment.pop("WATCHDOG_USEC", ""), environment.pop("WATCHDOG_PID", str(pid)), pid
         )
-        """Longer than this it doesn't wait for `WATCHDOG=1`; None: it waits for none."""
+        """Longest time in seconds between two `WATCHDOG=1`; None if the manager expects none."""
         if self._address is None:
             self.watchdog_seconds = None
 
     def send(self, **fields: object) -> None:
-        """Each is sent as it is written; line ends become spaces. What can't be delivered is logged: we serve on."""
+        """Send the values; line ends become spaces. A failure to deliver is logged, and the server continues."""
         if self._address is None:
             return
         lines = [f"{name}={' '.join(str(value).splitlines())}" for name, value in fields.items()]

@@ -1,4 +1,4 @@
-"""Notifications to the service manager (systemd) of the server's state."""
+"""Notifications of the server's state to the service manager (systemd)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from supervisor.startup.notifications import Notifications
 
 
 class ServiceManager:
-    """Turns the lifecycle's standings into notifications. Without a manager, they go to nobody."""
+    """Turns the lifecycle's standings into notifications. Without a manager, they are dropped."""
 
     def __init__(
         self, notifications: Notifications, watchdog: WatchdogFeed | None, drain_timeout: Callable[[], float]
@@ -24,7 +24,7 @@ class ServiceManager:
         self._phase = Phase.STARTING
 
     def stands(self, standing: Standing) -> None:
-        """Tell of a standing that differs from the one before."""
+        """Report a standing that differs from the previous one."""
         before, self._phase = self._phase, standing.phase
         fields = self._entering(standing.phase) if standing.phase is not before else {}
         self._notifications.send(**fields, STATUS=standing.summary)
@@ -40,7 +40,7 @@ class ServiceManager:
             case Phase.RELOADING:
                 return {"RELOADING": 1, "MONOTONIC_USEC": time.monotonic_ns() // 1000}
             case Phase.DRAINING:
-                # A reload may have given streams more time to finish than the unit's TimeoutStopSec= knows of.
+                # A reload may have given streams more time to finish than the unit's TimeoutStopSec= allows.
                 seconds = self._drain_timeout() + 2 * KILL_GRACE
                 return {"STOPPING": 1, "EXTEND_TIMEOUT_USEC": int(seconds * 1e6)}
             case Phase.STARTING:

@@ -28,13 +28,13 @@ NO_BUS = (
     "(over ssh, or with `machinectl shell USER@`), or have a session without a login: "
     "`sudo loginctl enable-linger USER`, then `export XDG_RUNTIME_DIR=/run/user/$(id -u)`"
 )
-"""The cure where there is no user bus."""
+"""The remedy if there is no user bus."""
 
 _BUS_FAILURES = "connect to bus", "XDG_RUNTIME_DIR"
 
 
 def lacks_bus(environment: Mapping[str, str]) -> bool:
-    """Whether systemd's user manager can't be reached from here."""
+    """True if systemd's user manager can't be reached from this process."""
     runtime = environment.get("XDG_RUNTIME_DIR")
     if runtime and any((Path(runtime) / socket).exists() for socket in ("bus", "systemd/private")):
         return False

@@ -30,13 +30,13 @@ RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
 SystemCallArchitectures=native
 UMask=0077
 """
-"""Restrictions that a user's own manager can apply without privileges. Folders made read-only would take user
-namespaces, which many distributions keep from users; memory that may not become executable would stop libraries that
-compile as they run."""
+"""Restrictions that a user's own manager can apply without privileges. Read-only folders would need user namespaces,
+which many distributions deny to users; a ban on memory that becomes executable would stop libraries that compile at run
+time."""
 
 
 class Systemd:
-    """A `supervisor.startup.manager.Manager`."""
+    """Implements `supervisor.startup.manager.Manager`."""
 
     def __init__(self, config_home: Path) -> None:
         self._units = config_home / "systemd" / "user"
@@ -56,7 +56,7 @@ class Systemd:
         return [
             _step("daemon-reload"),
             _step("enable", unit),
-            _step("stop", f"{name}.service"),  # a running service has its port, so its socket can't be opened
+            _step("stop", f"{name}.service"),  # a running service holds its port, so the socket unit can't open it
             _step("restart", unit),
         ]
 
@@ -95,12 +95,12 @@ def service_unit(definition: Definition, on_demand: bool) -> str:
     """
     name = definition.name
     ties = f"Requires={name}.socket\nAfter={name}.socket\n" if on_demand else ""
-    # A socket unit is enabled in its stead.
+    # The socket unit is enabled in place of the service unit.
     install = "" if on_demand else "\n[Install]\nWantedBy=default.target\n"
     variables = "".join(
         f"Environment={quoted(f'{variable}={value}')}\n" for variable, value in definition.environment.items()
     )
-    # Workers that the kernel kills for memory are the supervisor's to replace: OOMPolicy=continue.
+    # The supervisor replaces workers that the kernel kills for memory: OOMPolicy=continue.
     return f"""\
 [Unit]
 Description=kokoro-live, a speech server ({name})
@@ -124,7 +124,7 @@ RestartPreventExitStatus={" ".join(str(int(code)) for code in SETTLED)}
 
 
 def socket_unit(definition: Definition) -> str:
-    """The manager listens; the first connection starts the service, which is given the socket.
+    """The socket unit: the manager listens, and the first connection starts the service, which is given the socket.
 
     Raises:
         ValueError: the host isn't one of this machine's addresses.
@@ -164,7 +164,7 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def quoted(word: str) -> str:
-    """One word of a unit file, whatever is in it: no specifier (%) is expanded, nothing splits it."""
+    """One word of a unit file, quoted for any content: no specifier (%) is expanded, and it stays one word."""
     escapes = {"\\": "\\\\", '"': '\\"', "%": "%%", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     return f'"{"".join(escapes.get(character, character) for character in word)}"'
 

@@ -1,4 +1,4 @@
-"""Threads and inferences side by side measured on this machine, and the profile that `serve` applies.
+"""Measures threads and simultaneous inferences on this machine, and keeps the profile that `serve` applies.
 
-Commands enter.
+Imported by commands.
 """

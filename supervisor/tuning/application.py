@@ -33,7 +33,7 @@ class Applied:
     """The profile in use."""
 
     def log(self) -> None:
-        """Write the note to the log; there is nothing to tell where nobody ever tuned."""
+        """Write the note to the log, at level DEBUG if this machine was never tuned."""
         logging.log(self.level, "%s", self.note)
 
 
@@ -55,7 +55,7 @@ def tuned_settings(context: click.Context, clock: Callable[[], float] = time.tim
         return Applied(plain, NOTHING_TUNED)
     except Unusable as error:
         return Applied(plain, f"not tuned: {error}", logging.WARNING)
-    # They were measured together: one of them with another partner is a way that nobody measured.
+    # The two values were measured together: one of them with another partner is an unmeasured combination.
     if explicit := [name for name in ("threads", "concurrency") if _given(context, name)]:
         return Applied(plain, f"not tuned: --{explicit[0]} is given, which wins", logging.INFO)
     try:
@@ -85,7 +85,7 @@ def status_of(applied: Applied) -> Tuning:
 
 
 def ago(seconds: float) -> str:
-    """An age for people, in the largest unit of which there are two."""
+    """An age for people, in the largest unit of which it has at least two."""
     for unit, length in (("days", _DAY), ("hours", _HOUR)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"

@@ -17,13 +17,13 @@ from worker.settings import WorkerSettings
 from worker.tuning.records import Round
 
 ROUNDS = 5
-"""Pairs of measurements for each way. The default wins all of them by chance once in 32 times."""
+"""Pairs of measurements for each way. By chance the default wins all of them once in 32 times."""
 
 GAIN = 1.05
-"""The least median ratio of first audio or of all lanes' speed for which a way is chosen."""
+"""Least median ratio of first audio, or of all inference threads' speed, for which a way is chosen."""
 
 LOSS = 0.95
-"""The median ratio below which a figure counts as worse."""
+"""Median ratio below which a figure counts as worse."""
 
 
 class Speaker(Protocol):
@@ -38,7 +38,7 @@ class Speaker(Protocol):
 
 
 Open = Callable[[WorkerSettings], AbstractContextManager[Speaker]]
-"""An engine until the end of a block."""
+"""Opens an engine for the duration of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Found:
 def ways(cores: int) -> list[Way]:
     """All cores divided among inferences: 1, 2, 4, … threads each, and one inference with all of them.
 
-    The default is none of them: it gives a lone inference all cores, and several one each.
+    The default is none of these ways: it gives a lone inference all cores, and several ones one core each.
     """
     threads = [1 << power for power in range(cores.bit_length()) if 1 << power < cores]
     return [Way(threads=each, concurrency=cores // each) for each in (*threads, cores)] if cores > 1 else []
@@ -72,7 +72,7 @@ def compare(open: Open, settings: WorkerSettings, tried: Sequence[Way], tell: Ca
     attempts = []
     tell("loading the default")
     with open(settings) as default:
-        default.measure()  # its first start makes files of the model that all of them load
+        default.measure()  # the first start of an engine makes files of the model that all later ones load
         for number, way in enumerate(tried):
             tell(f"{number + 1} of {len(tried)}: {way}")
             attempts.append(_attempt(open, settings, default, way))
@@ -91,7 +91,7 @@ def _attempt(open: Open, settings: WorkerSettings, default: Speaker, way: Way) -
         with open(replace(settings, **msgspec.structs.asdict(way))) as speaker:
             speaker.measure()  # sessions open at their first use
             for number in range(ROUNDS):
-                # The second of a pair finds a warmer machine than the first, so they take turns.
+                # The second of a pair finds a warmer machine than the first, so the order alternates.
                 if number % 2:
                     mine.append(speaker.measure())
                 others.append(_measured(default))
@@ -114,7 +114,7 @@ def _attempt(open: Open, settings: WorkerSettings, default: Speaker, way: Way) -
 
 
 def _rejection(first: Sequence[float], alone: Sequence[float], together: Sequence[float]) -> str:
-    """The reason why the way with these ratios isn't better; empty if it is."""
+    """The reason why the way with these ratios isn't better than the default; empty if it is."""
     figures = {"first audio": first, "one at a time": alone, "all lanes": together}
     if worse := [f"{name} {median(ratios):.2f}" for name, ratios in figures.items() if median(ratios) < LOSS]:
         return f"worse: {', '.join(worse)}"
@@ -130,7 +130,7 @@ def _gain(attempt: Attempt) -> float:
 
 
 class _DefaultFailed(Exception):
-    """The default failed, and not the way that is measured."""
+    """The default failed, rather than the way that is measured."""
 
 
 def _measured(default: Speaker) -> Round:

@@ -1,4 +1,4 @@
-"""An engine in a process of its own, to be measured: if it crashes or hangs, one way of running it is rejected."""
+"""An engine in its own process, to be measured: a crash or hang rejects only the configuration being measured."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MeasuredEngine:
 
     def send(self, line: bytes) -> None:
         assert self._process.stdin
-        with contextlib.suppress(BrokenPipeError):  # the missing answer says why
+        with contextlib.suppress(BrokenPipeError):  # the missing answer gives the reason
             self._process.stdin.write(line)
             self._process.stdin.flush()
 
@@ -61,7 +61,7 @@ class MeasuredEngine:
         return record
 
     def _end(self) -> str:
-        """The end of the process, for people."""
+        """A description of the process's end."""
         _kill(self._process)
         status = self._process.returncode
         self._log.seek(0)
@@ -74,7 +74,7 @@ class MeasuredEngine:
 def measured_engine(
     settings: WorkerSettings, timeout: float, command: Sequence[str] = PROCESS
 ) -> Iterator[MeasuredEngine]:
-    """An engine until the end of the block. Its process dies with this one, however this one ends.
+    """An engine that lasts until the end of the block. Its process dies with this one, however this one ends.
 
     Args:
         timeout: seconds within which it must answer, the first time also load.
@@ -92,7 +92,7 @@ def measured_engine(
                 stderr=log,
                 pass_fds=[lifeline_end],
                 env={**os.environ, "PYTHONPATH": path},
-                start_new_session=True,  # Ctrl-C is for this process, which ends the other
+                start_new_session=True,  # Ctrl-C is for this process, which then ends the engine's
             )
             try:
                 engine = MeasuredEngine(process, log, timeout)
@@ -110,7 +110,7 @@ def measured_engine(
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """Kill the process with everything that it started. A process that has ended keeps its own status."""
-    # macOS: EPERM where all of the group are zombies.
+    # macOS gives EPERM if the group consists of zombies.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,4 +1,4 @@
-"""The tuning profile: one JSON file in the cache, and the case for which it was measured."""
+"""The tuning profile: one JSON file in the cache folder, and the case for which it was measured."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MEASURED_WITH = (
     "worker_nice",
     "worker_qos",
 )
-"""Settings of the worker that change how fast it is."""
+"""Settings of the worker that change its speed."""
 
 
 class Unusable(Exception):
@@ -41,7 +41,7 @@ class Unusable(Exception):
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a profile depends on. A profile of another case is stale."""
+    """All facts on which a profile depends. A profile of another case is stale."""
 
     machine: str
     """The result of `worker.machine.machine_name`."""
@@ -80,12 +80,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """A way to divide the cores. In `WorkerSettings`, 0 is the default of either."""
+    """A way to divide the cores. 0 stands for the default of `WorkerSettings`, in both fields."""
 
     threads: int
     """Threads per inference."""
     concurrency: int
-    """Inferences side by side."""
+    """Number of simultaneous inferences."""
 
     def __str__(self) -> str:
         return f"threads {self.threads}, concurrency {self.concurrency}"
@@ -100,7 +100,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     alone: float | None = None
     """Audio per second, one sentence at a time."""
     together: float | None = None
-    """Audio per second with all lanes."""
+    """Audio per second with all inference threads busy."""
     note: str = ""
     """The reason why the way was rejected, or couldn't be measured."""
 
@@ -114,12 +114,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     chosen: Way | None
     """None: the defaults stay."""
     verdict: str
-    """One sentence."""
+    """The result in one sentence."""
     attempts: tuple[Attempt, ...]
 
 
 def profile_file(settings: Settings) -> Path:
-    """The file of the settings' cache folder; each `tune` replaces it."""
+    """The profile's file in the settings' cache folder; each `tune` replaces it."""
     return settings.worker.cache_dir / "tuning.json"
 
 
@@ -138,7 +138,7 @@ def read(file: Path) -> Profile:
 
 
 def write(file: Path, profile: Profile) -> None:
-    """Replace the file, so that no reader finds half of it.
+    """Replace the file atomically, so that no reader finds a partial one.
 
     Raises:
         OSError: the folder can't be written to.

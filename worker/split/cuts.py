@@ -1,8 +1,8 @@
-"""Where Kokoro's graph can be cut, found by what its nodes are and how they are joined, never by their names.
+"""Cut points of Kokoro's graph, found by the types of its nodes and their connections, never by node names.
 
     tokens, style, speed -> PROSODY   -> aligned text, F0, energy (40, 80, 80 frames a second), durations
                      F0 -> SOURCE    -> harmonics (a spectrum of 22 values, 4,800 a second; its phase adds up)
-    text, F0, energy, style -> FRONT -> features (80 frames a second)
+  text, F0, energy, style -> DECODER -> features (80 frames a second)
   features, harmonics, style -> GENERATOR -> audio (24,000 samples a second)
 
 The landmarks are the rates and kernels of Kokoro's iSTFTNet (`config.json`: upsample_rates 10 and 6, kernels 20 and
@@ -19,13 +19,14 @@ from worker.split.graph import CannotSplit, Graph, attribute
 
 _CONVOLUTIONS = ("Conv", "ConvInteger", "QLinearConv")
 _THROUGH = ("Cast", "Identity", "DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear")
-"""What exports put between an operation and what it means to take."""
+"""Operators that exporters put between an operation and the tensor that is its actual input."""
 _RANDOM = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """Names of tensors, and the two nodes at which the generator's second stage begins."""
+    """Names of the tensors at which the graph is cut, and the two nodes at which the generator's second stage
+    begins."""
 
     tokens: str
     style: str
@@ -49,7 +50,7 @@ class Cuts:
 def find_cuts(graph: Graph) -> Cuts:
     """
     Raises:
-        CannotSplit: something isn't there, is there twice, or isn't joined as in Kokoro.
+        CannotSplit: a landmark is missing, exists twice, or isn't connected as in Kokoro.
     """
     if graph.opset < 13:
         raise CannotSplit(f"opset {graph.opset} is older than 13")
@@ -95,7 +96,7 @@ def find_cuts(graph: Graph) -> Cuts:
 
 
 def _check(graph: Graph, cuts: Cuts) -> None:
-    """No stage may need what isn't given to it, and only the source may draw random numbers."""
+    """Check that no stage needs a tensor that it isn't given, and that only the source draws random numbers."""
     prosody = [cuts.text, cuts.f0, cuts.energy]
     stages = {
         "prosody": ([*prosody, cuts.durations], [cuts.tokens, cuts.style, cuts.speed]),
@@ -113,7 +114,7 @@ def _check(graph: Graph, cuts: Cuts) -> None:
 
 
 def first_upsampling(graph: Graph) -> Any:
-    """The node that makes 10 of each frame.
+    """The upsampling node that makes 10 output frames of each input frame.
 
     Raises:
         CannotSplit: there isn't exactly one.
@@ -135,7 +136,7 @@ def _only(graph: Graph, what: str, operators: tuple[str, ...], kernel: int, stri
 
 
 def _source(graph: Graph, tensor: str) -> str:
-    """The tensor that is meant, before casts and quantisation."""
+    """The tensor from which casts and quantisation make this one."""
     while (node := graph.maker(tensor)) is not None and node.op_type in _THROUGH:
         tensor = node.input[0]
     return tensor
@@ -175,7 +176,7 @@ def _durations(graph: Graph) -> str:
 
 
 def _onward(graph: Graph, tensor: str) -> Iterator[str]:
-    """The tensor and what clipping, casting and squeezing make of it."""
+    """All tensors that clipping, casting and squeezing make of this tensor, and the tensor itself."""
     yield tensor
     for node in graph.takers(tensor):
         if node.op_type in ("Clip", "Max", "Cast", "Squeeze") and node.input[0] == tensor:

@@ -2,7 +2,7 @@
 
     x -> DynamicQuantizeLinear -> ConvInteger | MatMulInteger [-> Add bias / scales] -> Cast -> Mul scales
 
-The int8 file of Kokoro's v1.0 release was made so. The pattern is found by structure, never by names.
+The int8 file of Kokoro's v1.0 release is written like this. The pattern is found by structure, never by names.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 
 class UnknownPattern(Exception):
-    """An operation on integers isn't written as expected; the message names it and says what was found."""
+    """An integer operation isn't written as expected; the message names the operation and its actual form."""
 
 
 class Operations(Protocol):
-    """A graph's nodes by what they make and take: `worker.split.graph.Graph`, or `worker.split.nodes.Nodes`."""
+    """A graph's nodes by their outputs and inputs: `worker.split.graph.Graph`, or `worker.split.nodes.Nodes`."""
 
     def maker(self, tensor: str) -> Any | None: ...
 
@@ -30,7 +30,7 @@ class Operations(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DynamicProduct:
-    """A product of integers with all that makes a product of floats of it. Fields are names of tensors."""
+    """An integer product with all nodes that make it equivalent to a float product. Fields are names of tensors."""
 
     quantization: Any
     """The node that quantises the left side: its input is float, its outputs are integers, scale and zero point."""
@@ -44,11 +44,11 @@ class DynamicProduct:
     output: str
     """The product in floats."""
     moving: bool
-    """Whether the right side is made by the graph, rather than a constant."""
+    """True if the graph computes the right side; false if the right side is a constant."""
 
 
 def product_of(graph: Operations, node: Any) -> DynamicProduct:
-    """The pattern around a ConvInteger or MatMulInteger.
+    """The dynamic int8 pattern around a ConvInteger or MatMulInteger.
 
     Raises:
         UnknownPattern: something else is around it.
@@ -78,7 +78,7 @@ def product_of(graph: Operations, node: Any) -> DynamicProduct:
 
 
 def constant_of(graph: Operations, node: Any, name: str) -> NDArray[Any]:
-    """The value of something that `node` takes.
+    """The value of a constant input of `node`.
 
     Raises:
         UnknownPattern: it is no constant.
@@ -90,7 +90,8 @@ def constant_of(graph: Operations, node: Any, name: str) -> NDArray[Any]:
 
 
 def along(graph: Operations, node: Any, name: str, shape: tuple[int, ...], axis: int) -> NDArray[np.float32]:
-    """A scale or zero point of a weight of that shape, so that it broadcasts: one, or one for each index of `axis`.
+    """A weight's scale or zero point (one value, or one per index of `axis`), shaped to broadcast over the weight's
+    shape.
 
     Raises:
         UnknownPattern: there are others.
@@ -104,7 +105,7 @@ def along(graph: Operations, node: Any, name: str, shape: tuple[int, ...], axis:
 
 
 def maker_of(graph: Operations, node: Any, tensor: str, operator: str) -> Any:
-    """The node that makes what `node` takes.
+    """The node that computes an input of `node`.
 
     Raises:
         UnknownPattern: it is no `operator`.
@@ -117,7 +118,7 @@ def maker_of(graph: Operations, node: Any, tensor: str, operator: str) -> Any:
 
 
 def only_taker(graph: Operations, node: Any) -> Any:
-    """The node that takes what `node` makes.
+    """The only node that takes the output of `node`.
 
     Raises:
         UnknownPattern: there is none, or another.
@@ -129,12 +130,12 @@ def only_taker(graph: Operations, node: Any) -> Any:
 
 
 def told(node: Any) -> str:
-    """A node as messages name it."""
+    """A node's description for error messages."""
     return f"its {node.op_type} {node.name or node.output[0]}"
 
 
 def _bias(graph: Operations, addition: Any, product: str) -> str:
-    """The float bias: it is divided by the scales, rounded down, and added to the integers."""
+    """The float bias. The int8 form divides it by the scales, rounds it down, and adds it to the integer sums."""
     node, tensor = addition, _other(addition, product)
     for operator in ("Reshape", "Cast", "Floor", "Div"):
         node = maker_of(graph, node, tensor, operator)

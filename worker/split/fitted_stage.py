@@ -1,4 +1,4 @@
-"""A stage that takes windows of any length, with others that take one length each and are taken where they fit."""
+"""A stage for windows of any length, with variants for fixed lengths that run the windows which fit them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from worker.split.windows import Window
 
 
 class FittedStage:
-    """Which stage runs a window follows from the segment alone, so the same job gives the same samples."""
+    """A stage with fixed-length variants. The segment alone decides which variant runs a window, so the same job gives
+    the same samples."""
 
     def __init__(self, any_length: Stage, fixed: Mapping[int, Stage] | None = None) -> None:
-        """`fixed`: stages by the length of what they take."""
+        """`fixed`: stages by the length of the windows that they take."""
         self.any_length = any_length
         self._fixed = dict(sorted((fixed or {}).items()))
 
     def fitted(self, given: Window, within: Window) -> tuple[Window, Stage | None]:
-        """What to run to have all of `given`, and the stage that takes that and nothing else; None: `any_length` does.
+        """The window to run so that all of `given` is made, and the stage of exactly that length; None in place of the
+        stage if `any_length` is to run the window.
 
-        A window that is shorter than a stage's is moved out to the left, where all that it needs was made before, and
-        to the right only where `within` begins. Its edges are never padded: near one, what a window's samples depend
-        on would be another segment's.
+        A window shorter than the fixed length is extended to the left, where all needed frames were made before, and to
+        the right only where `within` begins. A window's edges are never padded: near a padded edge the samples would
+        depend on another segment's frames.
         """
         for length, stage in self._fixed.items():
             if given.end - given.begin <= length <= within.end - within.begin:
@@ -30,7 +32,7 @@ class FittedStage:
         return given, None
 
     def open(self, threads: int) -> None:
-        """Open the sessions that a step of so many threads needs.
+        """Open the sessions that a step with this number of threads needs.
 
         Raises:
             EngineUnavailable, ProviderUnavailable: as `Stage.session`.
@@ -39,6 +41,6 @@ class FittedStage:
             stage.session(threads)
 
     def close(self) -> None:
-        """Give its sessions' memory back; they are opened again when they are needed."""
+        """Free the memory of the sessions; they are opened again when needed."""
         for stage in (self.any_length, *self._fixed.values()):
             stage.close()

@@ -1,4 +1,4 @@
-"""The stages of fixed lengths that a record asks for."""
+"""The fixed-length generator stages that a tuning record asks for."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from worker.split.windows import WindowShape
 
 
 def fixed_generators(prepared: Prepared, settings: WorkerSettings, record: StageRecord) -> dict[int, Stage]:
-    """By frames at 80 Hz: the record's length, and a shorter one that the first window fills, so that the sound begins
-    no later than on a stage of any length.
+    """Fixed-length generators by length in frames at 80 Hz: the record's length, and a shorter one for the first
+    window, so that the sound begins no later than with a generator for any length.
 
     Raises:
         ProviderUnavailable: they can't be made.

@@ -1,4 +1,5 @@
-"""An ONNX graph as something to be cut: who makes a tensor, who takes it, and what lies between two sets of them."""
+"""An ONNX graph prepared for cutting: the maker and takers of each tensor, and the nodes between two sets of
+tensors."""
 
 from __future__ import annotations
 
@@ -14,17 +15,18 @@ from onnx import AttributeProto, helper, numpy_helper
 
 
 class CannotSplit(Exception):
-    """The model isn't built as the cutter expects; it can still run whole. The message says what was looked for."""
+    """The model isn't built as the cutter expects, but it can still run whole. The message names the missing
+    structure."""
 
 
 class Graph:
-    """A model's nodes by what they make and take. Nodes may be changed in place; names of tensors never are.
+    """A model's nodes by their outputs and inputs. Nodes may be changed in place; names of tensors never change.
 
     Nodes are known by their place in the model, which is a topological order (ONNX demands that).
     """
 
     def __init__(self, model: Any, values: Sequence[Any] = ()) -> None:
-        """`values`: what is known of the types of tensors that are neither inputs nor outputs."""
+        """`values`: the known types of tensors that are neither inputs nor outputs of the model."""
         self.model = model
         self.nodes: list[Any] = list(model.graph.node)
         self.initializers: dict[str, Any] = {tensor.name: tensor for tensor in model.graph.initializer}
@@ -42,7 +44,7 @@ class Graph:
 
     @property
     def opset(self) -> int:
-        """0 if the model doesn't say, as an empty file."""
+        """The model's opset version; 0 if the model doesn't state one, as an empty file."""
         return max(
             (int(opset.version) for opset in self.model.opset_import if opset.domain in ("", "ai.onnx")), default=0
         )
@@ -51,30 +53,31 @@ class Graph:
         return (node for node in self.nodes if node.op_type in operators)
 
     def maker(self, tensor: str) -> Any | None:
-        """The node that makes it; None for an input or an initializer."""
+        """The node that makes the tensor; None for an input or an initializer."""
         place = self._maker.get(tensor)
         return None if place is None else self.nodes[place]
 
     def place(self, tensor: str) -> int:
-        """Of the node that makes it."""
+        """The place of the node that makes the tensor."""
         return self._maker[tensor]
 
     def takers(self, tensor: str) -> list[Any]:
         return [self.nodes[place] for place in self._takers[tensor]]
 
     def taken_by(self, place: int) -> list[str]:
-        """What a node takes, with what the graphs inside it take from outside."""
+        """All inputs of a node, including the outer tensors that its subgraphs take."""
         return names_taken(self.nodes[place])
 
     def element_type(self, tensor: str) -> int:
-        """As `onnx.TensorProto` numbers them; float where the model doesn't say."""
+        """The tensor's element type, numbered as in `onnx.TensorProto`; float where the model doesn't state it."""
         if tensor in self.initializers:
             return int(self.initializers[tensor].data_type)
         value = self._values.get(tensor)
         return (int(value.type.tensor_type.elem_type) if value else 0) or int(onnx.TensorProto.FLOAT)
 
     def constant(self, tensor: str) -> np.ndarray[Any, Any] | None:
-        """Its value, if the model has it in itself. Exporters write equal weights once, and Identity for the others."""
+        """The tensor's value if the model stores it. Exporters store equal weights once and refer to them through
+        Identity nodes."""
         while (node := self.maker(tensor)) is not None and node.op_type == "Identity":
             tensor = node.input[0]
         if tensor in self.initializers:
@@ -84,9 +87,10 @@ class Graph:
         return None
 
     def needed(self, tensors: Collection[str], stops: Collection[str] = ()) -> tuple[list[int], set[str]]:
-        """What it takes to make `tensors` when `stops` are given: the nodes' places, in order, and all names met.
+        """The nodes (places, in order) that compute `tensors` when `stops` are given, and all names that these nodes
+        use.
 
-        The names include initializers and the model's inputs, so what is missing from `stops` shows there.
+        The names include initializers and the model's inputs, so an input missing from `stops` shows up among them.
         """
         seen: set[str] = set()
         places: set[int] = set()
@@ -102,11 +106,11 @@ class Graph:
         return sorted(places), seen
 
     def depends(self, tensor: str, on: Collection[str]) -> bool:
-        """Whether any of `on` goes into it, or is it."""
+        """True if the tensor is one of `on` or is computed from one of them."""
         return bool(self.needed([tensor])[1] & set(on))
 
     def value(self, tensor: str) -> Any:
-        """As an input or output of a model."""
+        """The tensor's description (name, type, shape) as an input or output of a model."""
         return self._values.get(tensor) or helper.make_tensor_value_info(tensor, self.element_type(tensor), None)
 
 
@@ -117,7 +121,7 @@ def load_graph(path: Path) -> Graph:
         CannotSplit: it is no model.
         OSError: it can't be read.
     """
-    from worker.split.norms import fuse_norms  # it is written in terms of Graph
+    from worker.split.norms import fuse_norms  # `worker.split.norms` is written in terms of Graph
 
     try:
         model = onnx.load(path)
@@ -128,7 +132,7 @@ def load_graph(path: Path) -> Graph:
 
 
 def _types(model: Any) -> list[Any]:
-    """What each tensor is. Found without the weights' values, which would be copied several times on the way."""
+    """The type of each tensor, found without the weights' values, because inference would copy these several times."""
     skeleton = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
     graph = model.graph
     skeleton.graph.CopyFrom(onnx.GraphProto(name=graph.name, node=graph.node, input=graph.input, output=graph.output))
@@ -139,7 +143,7 @@ def _types(model: Any) -> list[Any]:
 
 
 def attribute(node: Any, name: str, default: Any = None) -> Any:
-    """A node's attribute as Python has it."""
+    """A node's attribute as a Python value."""
     for found in node.attribute:
         if found.name == name:
             return helper.get_attribute_value(found)
@@ -147,7 +151,7 @@ def attribute(node: Any, name: str, default: Any = None) -> Any:
 
 
 def names_taken(node: Any) -> list[str]:
-    """What a node takes, with what the graphs inside it (of loops and branches) take from outside."""
+    """All inputs of a node, including the outer tensors that its subgraphs (of loops and branches) take."""
     names = [name for name in node.input if name]
     for found in node.attribute:
         for graph in [found.g] if found.type == AttributeProto.GRAPH else found.graphs:

@@ -1,4 +1,4 @@
-"""From predicted durations to the times at which a script's characters sound, and to where its sound begins."""
+"""Times at which a script's characters sound, and at which its sound begins, computed from predicted durations."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ speeds 0.5 to 2 no sound beyond 64 of int16 began more than 40 ms before the cur
 
 
 def lead_of(durations: NDArray[Any], energy: NDArray[Any]) -> int:
-    """How many units at a segment's beginning are silence that needn't be made.
+    """The number of units of silence at a segment's beginning that needn't be made.
 
-    Where sound begins inside the first pad depends on the first phoneme and on the speed: at half speed as much as
+    The beginning of sound inside the first pad depends on the first phoneme and on the speed: at half speed as much as
     0.58 s before the pad's end.
 
     Args:

@@ -1,4 +1,4 @@
-"""A stage's nodes while they are rewritten."""
+"""A stage's nodes while rewrites change them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from worker.split.graph import Graph, names_taken
 
 
 class Nodes:
-    """Who makes and who takes each tensor, in topological order, before and after replacements.
+    """The maker and takers of each tensor, in topological order, before and after replacements.
 
-    Names of new tensors begin with `prefix`, so they are none of the model's.
+    Names of new tensors begin with `prefix`, so they never collide with the model's names.
     """
 
     def __init__(self, nodes: Sequence[Any], outputs: Collection[str], graph: Graph, prefix: str) -> None:
-        """`outputs`: of the stage. `graph`: what knows the constants."""
+        """`outputs`: the stage's outputs. `graph`: the source of constants."""
         self.constants: list[Any] = []
-        """Initializers that were added."""
+        """Added initializers."""
         self.derived: dict[str, Any] = {}
-        """Initializers that were made of the model's, by name."""
+        """Initializers derived from the model's, by name."""
         self.reshaped: dict[str, tuple[int, ...]] = {}
-        """Initializers of the model that get other dimensions."""
+        """Initializers of the model that get another shape."""
         self.graph = graph
         self._nodes = list(nodes)
         self._outputs = set(outputs)
@@ -39,23 +39,23 @@ class Nodes:
         return iter(self._nodes)
 
     def maker(self, tensor: str) -> Any | None:
-        """The node that makes it, in the stage."""
+        """The stage's node that makes the tensor."""
         return self._maker.get(tensor)
 
     def takers(self, tensor: str) -> list[Any]:
         return self._takers[tensor]
 
     def only_taker(self, tensor: str) -> Any | None:
-        """The one node that takes it; None if there are others, or it leaves the stage."""
+        """The only node that takes the tensor; None if several take it or it is an output of the stage."""
         takers = self._takers[tensor]
         return takers[0] if len(takers) == 1 and tensor not in self._outputs else None
 
     def constant(self, tensor: str) -> NDArray[Any] | None:
-        """Its value, if the model has it in itself."""
+        """The tensor's value if the model stores it."""
         return self.graph.constant(tensor)
 
     def add(self, value: NDArray[Any]) -> str:
-        """A new constant; the same for the same value."""
+        """Add a constant; equal values share one constant."""
         key = (value.tobytes(), value.shape, value.dtype.str)
         if key not in self._written:
             self._written[key] = self.name()
@@ -63,7 +63,7 @@ class Nodes:
         return self._written[key]
 
     def derive(self, name: str, value: NDArray[Any]) -> str:
-        """A new constant under a name of its own: the same in each stage, so that they share it."""
+        """Add a constant under a given name; stages use the same name, so that they share its data."""
         if name not in self.derived:
             self.derived[name] = numpy_helper.from_array(np.ascontiguousarray(value), name)
         return name
@@ -73,12 +73,12 @@ class Nodes:
         return f"{self._prefix}_{self._count}"
 
     def replace(self, replaced: dict[int, list[Any]]) -> None:
-        """Put other nodes in the place of some, which are known by `id`."""
+        """Replace some nodes, identified by `id`, by others."""
         self._nodes = [new for node in self._nodes for new in replaced.get(id(node), [node])]
         self._index()
 
     def drop_unused(self) -> None:
-        """Leave out what no output needs any more."""
+        """Remove nodes that no output needs any more."""
         needed, kept = set(self._outputs), []
         for node in reversed(self._nodes):
             if needed.intersection(node.output):
@@ -88,7 +88,7 @@ class Nodes:
         self._index()
 
     def taken(self) -> set[str]:
-        """All names that some node takes."""
+        """All names that nodes take as inputs."""
         return {name for node in self._nodes for name in names_taken(node)}
 
     def _index(self) -> None:
@@ -100,7 +100,7 @@ class Nodes:
 
 
 class Chain:
-    """Nodes that stand in one place, written one after another."""
+    """Nodes that replace one place in the graph, written one after another."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes: list[Any] = []

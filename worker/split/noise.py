@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
-    """One input of the source in place of a random operation."""
+    """An input of the source that replaces a random operation."""
 
     kind: Literal["normal", "uniform"]
     centre: float
-    """The mean, or the lowest value."""
+    """The mean of a normal distribution, or the lowest value of a uniform one."""
     spread: float
-    """The standard deviation, or the highest value less the lowest."""
+    """The standard deviation of a normal distribution, or the highest less the lowest value of a uniform one."""
     shape: tuple[tuple[int, int], ...]
-    """Each dimension as (a, b): a for each frame of F0, and b."""
+    """Each dimension as a pair (a, b): a values per frame of F0, plus b."""
 
     def draw(self, generator: np.random.Generator, frames: int) -> NDArray[np.float32]:
-        """The first frames' numbers are the same, however many follow: they are drawn along time."""
+        """Draw the noise along time, so that the first frames' numbers don't depend on the number of frames."""
         size = [per_frame * frames + fixed for per_frame, fixed in self.shape]
         time = max(range(len(size)), key=lambda axis: self.shape[axis][0])
         size.insert(0, size.pop(time))
@@ -36,7 +36,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def draw_all(noises: tuple[Noise, ...], seed: int, frames: int) -> list[NDArray[Any]]:
-    """For a segment of so many frames of F0."""
+    """Draw the noise inputs of a segment of this many frames of F0."""
     return [
         noise.draw(np.random.Generator(np.random.SFC64([seed % 2**64, place])), frames)
         for place, noise in enumerate(noises)

@@ -1,4 +1,4 @@
-"""Finding a graph's random operations, and what shape each one's numbers have."""
+"""Finds a graph's random operations and the shape of the numbers that each one draws."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from worker.split.graph import CannotSplit, Graph, attribute
 from worker.split.noise import Noise
 
 _PROBES = (20, 40, 70)
-"""Frames of F0: two to find how a shape grows, one to see that it does."""
+"""Frames of F0 in the probe runs: two find how a shape grows, the third checks the result."""
 
 
 def random_operations(graph: Graph, places: list[int]) -> list[Any]:
-    """Those of a source that can be given from outside.
+    """The random operations of a source that inputs can replace.
 
     Raises:
         CannotSplit: there are random operations of another kind.
@@ -29,7 +29,7 @@ def random_operations(graph: Graph, places: list[int]) -> list[Any]:
 
 
 def noise_of(graph: Graph, operations: list[Any], source: bytes) -> tuple[Noise, ...]:
-    """What stands for each operation; `source` takes F0 and gives each operation's output.
+    """The noise input for each random operation; `source` takes F0 and gives each operation's output.
 
     Raises:
         CannotSplit: a shape doesn't grow evenly with F0.

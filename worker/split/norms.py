@@ -1,11 +1,11 @@
-"""Instance norms that an export writes out, as one node each.
+"""Instance norms that an export writes out in several nodes, fused into one node each.
 
     mean = ReduceMean(x); d = Sub(x, mean); variance = ReduceMean(Mul(d, d)); Div(d, Sqrt(Add(variance, epsilon)))
 
-The published files have every norm in this form, torch's own exporter writes `InstanceNormalization`. All code that
-looks for norms (statistics given to a window, statistics told) looks for that node, so the others are brought to its
-form when a graph is loaded. Graphs that an optimiser has merged are covered: one division may serve three residual
-blocks, and a mean or a difference may be there once or twice.
+The published files have every norm in this form; torch's own exporter writes `InstanceNormalization`. All code that
+handles norms (statistics given to a window, statistics reported) looks for that node, so graphs are converted when they
+are loaded. Graphs that an optimiser has merged are covered: one division may serve three residual blocks, and a mean or
+a difference may be there once or twice.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from onnx import helper, numpy_helper
 from worker.split.graph import CannotSplit, Graph, attribute, names_taken
 
 _PROJECTION_DEPTH = 16
-"""Nodes at most between AdaIN's factor and the bias of the style's projection: 4 in the published export."""
+"""Most nodes between AdaIN's factor and the bias of the style's projection: the published export has 4."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Norm:
-    """A norm that is written out."""
+    """A norm in written-out form."""
 
     division: Any
     x: str
@@ -35,13 +35,13 @@ class _Norm:
 
 
 def fuse_norms(graph: Graph) -> bool:
-    """Make each norm that is written out one `InstanceNormalization`, with scales of 1 and biases of 0.
+    """Replace each written-out norm by one `InstanceNormalization`, with scales of 1 and biases of 0.
 
-    The model is changed in place: `graph` is out of date when norms were found. Nodes that only the written-out norms
-    needed are left out.
+    The model is changed in place, so `graph` is out of date afterwards if norms were found. Nodes that only the
+    written-out norms needed are removed.
 
     Returns:
-        Whether there were any.
+        True if the model had any norms in this form.
 
     Raises:
         CannotSplit: a norm was found, and its number of channels can't be told.
@@ -62,7 +62,7 @@ def fuse_norms(graph: Graph) -> bool:
     model = graph.model.graph
     if found:
         nodes = _used([fused.get(id(node), node) for node in graph.nodes], {output.name for output in model.output})
-        # Protocol buffers copy what is put into a list, and forget what is taken out of one.
+        # Protocol buffers copy elements put into a list, and invalidate elements removed from one.
         kept = [type(node).FromString(node.SerializeToString()) for node in nodes]
         del model.node[:]
         model.node.extend(kept)
@@ -71,7 +71,7 @@ def fuse_norms(graph: Graph) -> bool:
 
 
 def _used(nodes: list[Any], needed: set[str]) -> list[Any]:
-    """The nodes that some output needs, in their order."""
+    """The nodes that an output needs, in order."""
     kept = []
     for node in reversed(nodes):
         if needed.intersection(node.output):
@@ -81,7 +81,7 @@ def _used(nodes: list[Any], needed: set[str]) -> list[Any]:
 
 
 def _written_out(graph: Graph, division: Any) -> _Norm | None:
-    """The norm that ends in this division; None if it is no norm."""
+    """The written-out norm that ends in this division; None if the division ends no norm."""
     deviation, root = (graph.maker(name) for name in division.input)
     if deviation is None or deviation.op_type != "Sub" or root is None or root.op_type != "Sqrt":
         return None
@@ -100,7 +100,7 @@ def _written_out(graph: Graph, division: Any) -> _Norm | None:
 
 
 def _centred(graph: Graph, node: Any) -> str | None:
-    """x, if the node is x less its mean along time."""
+    """x, if the node computes x less its mean along time."""
     mean = graph.maker(node.input[1])
     if node.op_type != "Sub" or mean is None or not _averages_time(graph, mean) or mean.input[0] != node.input[0]:
         return None
@@ -134,9 +134,10 @@ def _squared_deviation_of(graph: Graph, square: str) -> str | None:
 
 
 def _channels(graph: Graph, norm: str) -> int:
-    """Told by the factor that follows a norm: a weight for each channel, or AdaIN's half of the style's projection.
+    """The norm's number of channels, found from the factor that follows it: a weight for each channel, or AdaIN's half
+    of the style's projection.
 
-    Shape inference doesn't know it: it ends at the loop that aligns the text.
+    Shape inference doesn't find the number: it stops at the loop that aligns the text.
     """
     for taker in graph.takers(norm):
         if taker.op_type != "Mul":

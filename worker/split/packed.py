@@ -1,4 +1,4 @@
-"""Convolutions of integers as products of matrices: the same integers, summed by faster code.
+"""Integer convolutions rewritten as matrix products: the same integers, summed by faster code.
 
 onnxruntime's ConvInteger multiplies U8 by U8 and reads its weights in the order of the file in every run: 80 to 125
 GFLOP/s on a core with VNNI, less than its float convolution. Its product of U8 activations with S8 weights, which are
@@ -23,14 +23,14 @@ from worker.split.graph import attribute
 from worker.split.nodes import Chain, Nodes
 
 _SIGN = 128
-"""From U8 to S8."""
+"""Offset from U8 to S8 values."""
 
 DOMAIN = "com.microsoft"
-"""Of MatMulIntegerToFloat."""
+"""The operator domain of MatMulIntegerToFloat."""
 
 
 def pack_convolutions(nodes: Nodes) -> int:
-    """Rewrite all convolutions along time in dynamic int8 that have U8 weights; the number of them."""
+    """Rewrite all convolutions along time in dynamic int8 with U8 weights; return their number."""
     replaced: dict[int, list[Any]] = {}
     for node in nodes:
         if node.op_type != "ConvInteger" or not _is_along_time(nodes, node):
@@ -41,7 +41,7 @@ def pack_convolutions(nodes: Nodes) -> int:
             continue
         scaled = nodes.maker(found.output)
         if (weights := _weights(nodes, node, found)) is not None:
-            # The nodes before the last are left without a taker, and dropped.
+            # The preceding nodes lose their taker here, and are removed.
             replaced[id(scaled)] = _product(nodes, node, found, weights)
     nodes.replace(replaced)
     return len(replaced)
@@ -59,7 +59,8 @@ def _is_along_time(nodes: Nodes, node: Any) -> bool:
 
 
 def _weights(nodes: Nodes, node: Any, found: DynamicProduct) -> list[str] | None:
-    """Names of S8 weights [K I, O], their scales and zero points; None unless all are constants of the right size."""
+    """Names of the S8 weights [K I, O], their scales and zero points; None unless all are constants of the right
+    size."""
     weights, scale = nodes.constant(found.right), nodes.constant(found.right_scale)
     zero_point = nodes.constant(found.right_zero_point) if found.right_zero_point else np.zeros((), np.uint8)
     if weights is None or scale is None or zero_point is None:
@@ -91,7 +92,7 @@ def _product(nodes: Nodes, node: Any, found: DynamicProduct, weights: list[str])
         rows = chain.node("Pad", [rows, chain.ints(before, 0, after, 0), zero_point])
     if kernel > 1 or stride > 1:
         rows = chain.node("Gather", [rows, _neighbours(chain, rows, kernel, stride, dilation)], axis=0)
-        # Both sizes are known but for time, which the kernel's window is flattened into behind.
+        # Both sizes are known but for time, which follows the flattened kernel window.
         into = nodes.constant(found.right).shape[1]  # type: ignore[union-attr]
         rows = chain.node("Reshape", [rows, chain.ints(-1, kernel * into)])
     inputs = [rows, weights[0], scale, weights[1], zero_point, weights[2]]
@@ -103,7 +104,7 @@ def _product(nodes: Nodes, node: Any, found: DynamicProduct, weights: list[str])
 
 
 def _neighbours(chain: Chain, rows: str, kernel: int, stride: int, dilation: int) -> str:
-    """Numbers of the rows that each output takes: int32 [T, K]."""
+    """Row numbers that each output takes: int32 [T, K]."""
     span = dilation * (kernel - 1)
     length = chain.node("Gather", [chain.node("Shape", [rows]), chain.floats(0, np.int64)])
     end = chain.node("Sub", [chain.node("Cast", [length], to=TensorProto.INT32), chain.floats(span, np.int32)])

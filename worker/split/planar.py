@@ -1,7 +1,7 @@
 """Convolutions along time as convolutions over a plane one sample high: the same numbers, summed in another order.
 
-onnxruntime's CPU provider has a blocked layout (NCHWc) and direct convolutions for planes only. What goes into each
-convolution gets the dimension and what comes out loses it again, which costs nothing: both only rename the shape.
+onnxruntime's CPU provider has a blocked layout (NCHWc) and direct convolutions for planes only. Each convolution's
+input gains the height dimension and its output loses it again, which costs nothing: both are only reshapes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ _ALONG_TIME = ("strides", "dilations")
 
 
 def make_planar(nodes: Nodes) -> int:
-    """Rewrite all whose weights are constants in 32-bit floats; the number of them.
+    """Rewrite all convolutions along time whose weights are constants in 32-bit floats; return their number.
 
-    Quantised ones are left alone: their weights come from somewhere else, and their code is the same for both.
+    Quantised convolutions stay as they are: their weights are computed by other nodes, and onnxruntime runs lines and
+    planes with the same code.
     """
     found = [node for node in nodes if node.op_type == "Conv" and _is_along_time(nodes, node)]
     axis = nodes.add(np.array([2], np.int64)) if found else ""
@@ -48,7 +49,7 @@ def make_planar(nodes: Nodes) -> int:
 
 def _is_along_time(nodes: Nodes, node: Any) -> bool:
     weights = nodes.graph.initializers.get(node.input[1])
-    # Whoever else took the weights would get them in another shape.
+    # Other takers of the weights would get them in another shape.
     return (
         weights is not None
         and is_float(weights)

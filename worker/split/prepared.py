@@ -23,34 +23,34 @@ from worker.split.rewrites import DEFAULT, Rewrite
 log = logging.getLogger(__name__)
 
 FORMAT = 5
-"""Of the stages' files: one more whenever this code would make others of the same model."""
+"""Version of the stages' files: increased whenever this code would make other files of the same model."""
 
 _MANIFEST = "manifest.json"
 _UNFINISHED = "unfinished-"
 
 
 class Unprepared(Exception):
-    """The model can't be used in stages; the message says why, and it can still run whole."""
+    """The model can't be used in stages, but it can still run whole; the message gives the reason."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cache folder has. Written last."""
+    """The contents of a cache folder. The manifest is written last."""
 
     unsplittable: str = ""
-    """Why the model runs whole; then there is nothing else, but `onnxruntime`."""
+    """The reason why the model can't be split; if set, the folder holds only this and `onnxruntime`."""
     onnxruntime: str = ""
-    """The version that couldn't load the stages; another one tries again."""
+    """The onnxruntime version that couldn't load the stages; another version tries again."""
     files: dict[str, str] = {}
     """sha256 by name."""
     noise: tuple[Noise, ...] = ()
     channels: int = 0
-    """Of the generator's norms."""
+    """Number of channels of the generator's norms."""
     fingerprint: tuple[float, ...] = ()
-    """See `worker.split.stage_files.fingerprint`."""
+    """The model's fingerprint (`worker.split.stage_files.fingerprint`)."""
 
 
 class Prepared(msgspec.Struct, frozen=True):
-    """A split model that is there and sound."""
+    """A split model whose files exist and have the right checksums."""
 
     folder: Path
     manifest: Manifest
@@ -59,7 +59,7 @@ class Prepared(msgspec.Struct, frozen=True):
 def prepare(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -> Prepared:
     """The model's stages, from the cache or made now: about 3 s and 1.2 GB of memory for the 325 MB model.
 
-    Several processes may come at once: one makes them, the others wait for it.
+    Several processes may call this at once: one makes the stages, the others wait for it.
 
     Raises:
         Unprepared: the model isn't built like Kokoro, can't be read, or the cache can't be written.
@@ -96,7 +96,7 @@ def remember_unloadable(prepared: Prepared, reason: str) -> None:
 
 
 def _sound(folder: Path) -> Manifest | None:
-    """The folder's manifest, if all files are what it says."""
+    """The folder's manifest if all files match it."""
     try:
         manifest = msgspec.json.decode((folder / _MANIFEST).read_bytes(), type=Manifest)
         for name, sha256 in manifest.files.items():
@@ -116,7 +116,7 @@ def _sound(folder: Path) -> Manifest | None:
 
 
 def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
-    """Into a folder of another name, which then takes the place of what was there. Nobody else is making."""
+    """Make the stages in a temporary folder that then replaces the old one. The caller holds the lock."""
     for left in folder.parent.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_UNFINISHED))
@@ -133,7 +133,7 @@ def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
 
 
 def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
-    # The onnx package costs 0.2 s and 30 MB, which only a new model needs.
+    # Importing the onnx package costs 0.2 s and 30 MB, which only a new model needs.
     from worker.split.graph import CannotSplit, load_graph
     from worker.split.stage_files import fingerprint, write_stages
 
@@ -150,7 +150,7 @@ def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest
 
 
 def _put_away(folder: Path) -> None:
-    """Sessions of other processes keep what they have mapped."""
+    """Remove the old folder. Sessions of other processes keep the files that they have mapped."""
     if folder.exists():
         away = folder.with_name(f"{_UNFINISHED}{os.getpid()}-{folder.name}")
         folder.rename(away)
@@ -159,7 +159,7 @@ def _put_away(folder: Path) -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of the cache in that folder, which the system takes back from a process that dies."""
+    """Hold the folder's cache lock; the operating system releases the lock of a process that dies."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

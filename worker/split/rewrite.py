@@ -1,4 +1,5 @@
-"""What is changed in a stage: AdaIN's statistics given or told, random numbers given, used-up context cut away."""
+"""Changes to a stage: AdaIN's statistics become inputs or outputs, random numbers become inputs, used-up context is
+cropped."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _NO_KERNEL = sys.maxsize
 
 _FIRST_STAGE_RATE = 10
 _HARMONICS_RATE = 60
-"""Per frame at 80 Hz."""
+"""Frames of harmonics per frame at 80 Hz."""
 
 
 class Additions:
@@ -54,20 +55,20 @@ class Additions:
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """The instance norms of one tensor, which have the same statistics."""
+    """The instance norms of one tensor; they share its statistics."""
 
     x: str
     channels: int
     places: tuple[int, ...]
-    """Of the nodes."""
+    """Places of the norms' nodes."""
 
 
 def norms(graph: Graph, places: list[int]) -> list[Norms]:
-    """The instance norms among some nodes, in an order that every export of a model has.
+    """The instance norms among the given nodes, in an order that is the same for every export of a model.
 
-    Exporters write branches in different orders, and some share the norms of parallel residual blocks. So the order
-    is by how many norms come before on the longest way, then by channels, most first, then by the kernel of the
-    convolution that comes next: in Kokoro no two norms of a stage are alike in all three.
+    Exporters write branches in different orders, and some share the norms of parallel residual blocks. So the order is
+    by the number of preceding norms on the longest path, then by channels (most first), then by the kernel length of
+    the next convolution: no two norms of a stage of Kokoro are alike in all three.
 
     Raises:
         CannotSplit: a norm's channels can't be told.
@@ -92,7 +93,7 @@ def norms(graph: Graph, places: list[int]) -> list[Norms]:
 
 
 def _next_kernel(graph: Graph, norm: Any) -> int:
-    """The length of the smallest kernel among the nearest convolutions that come next."""
+    """The length of the smallest kernel among the nearest following convolutions."""
     level = graph.takers(norm.output[0])
     while level:
         kernels: list[int] = [max(kernel) for node in level if (kernel := attribute(node, "kernel_shape"))]
@@ -103,7 +104,7 @@ def _next_kernel(graph: Graph, norm: Any) -> int:
 
 
 def tell_statistics(graph: Graph, places: list[int]) -> Additions:
-    """Make `STATISTICS` outputs of a stage that still computes them for itself."""
+    """Add `STATISTICS` as outputs of a stage that computes its own statistics."""
     more = Additions("told")
     told: tuple[list[str], list[str]] = ([], [])
     for norm in norms(graph, places):
@@ -119,14 +120,14 @@ def tell_statistics(graph: Graph, places: list[int]) -> Additions:
 
 
 def give_statistics(graph: Graph, places: list[int], moving: list[str]) -> tuple[dict[int, list[Any]], Additions]:
-    """Replace the norms of a stage by ones whose statistics are its inputs.
+    """Replace a stage's norms by norms that take their statistics as inputs.
 
-    AdaIN is norm * (1 + gamma) + beta. With given statistics all of that is one multiplication and one addition per
-    sample, so where the two operations after the norm take what doesn't depend on `moving` (what changes along the
-    segment), they go into the batch normalisation that stands for the norm.
+    AdaIN is norm * (1 + gamma) + beta. With given statistics this is one multiplication and one addition per sample. So
+    the two operations after a norm are folded into the batch normalisation that replaces the norm, if their other
+    operands don't depend on `moving` (the tensors that change along the segment).
 
     Returns:
-        By place, what stands there instead; and what is needed before all else.
+        The replacement nodes by place, and the additions that must come before all nodes.
     """
     found = norms(graph, places)
     more = Additions("given")
@@ -147,18 +148,19 @@ def give_statistics(graph: Graph, places: list[int], moving: list[str]) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Where a norm and the operations that go into it end."""
+    """The last nodes of a norm and of the operations folded into it."""
 
     place: int
     output: str
     by: str = ""
     plus: str = ""
     gone: tuple[int, ...] = ()
-    """Places of nodes that it stands for too."""
+    """Places of further nodes that the batch normalisation replaces."""
 
 
 def _ends(graph: Graph, place: int, moving: list[str]) -> list[_End]:
-    """One for each residual block that the norm serves, if it can take in their factors and summands, else one."""
+    """One end for each residual block that the norm serves if all their factors and summands can be folded in, else a
+    single end."""
     norm = graph.nodes[place].output[0]
     affine = [_affine(graph, taker, norm, moving) for taker in graph.takers(norm)]
     if any(each is None for each in affine):
@@ -170,7 +172,7 @@ def _ends(graph: Graph, place: int, moving: list[str]) -> list[_End]:
 
 
 def _given(graph: Graph, place: int, end: _End, mean: str, variance: str) -> Additions:
-    """The batch normalisation that stands for a norm, from its input to where it ends."""
+    """The batch normalisation that replaces a norm, from the norm's input to its end."""
     norm = graph.nodes[place]
     local = Additions(f"norm_{end.place}")
     element_type = graph.element_type(norm.input[1])
@@ -191,9 +193,10 @@ def _given(graph: Graph, place: int, end: _End, mean: str, variance: str) -> Add
 
 
 def _affine(graph: Graph, product: Any, norm: str, moving: list[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
-    """The factor and the summand that follow a norm, each with its node's place, if they stay the same all along.
+    """The factor and the summand that follow a norm, each with its node's place, if they are constant along the
+    segment.
 
-    `product` takes the norm, and is the one to have the factor.
+    `product` is the node that takes the norm, and the only candidate for the factor.
     """
     found = []
     tensor, node = norm, product
@@ -212,9 +215,9 @@ def _affine(graph: Graph, product: Any, norm: str, moving: list[str]) -> tuple[t
 
 
 def crop_context(graph: Graph, cuts: Cuts) -> tuple[dict[int, list[Any]], Additions]:
-    """Let the generator drop context between its stages, as far as the input `CROP` says.
+    """Make the generator drop context between its stages, by the frames that the input `CROP` gives.
 
-    The first stage needs about 80 ms on each side, the second, which is the dearer one, about 30.
+    The first stage needs about 80 ms on each side; the second stage, which costs more, needs about 30 ms.
     """
     more = Additions("crop")
     left = more.node("Gather", [CROP, more.ints(0)])

@@ -17,21 +17,22 @@ from worker.split.statistics import Statistics
 from worker.split.windows import FRAME_SAMPLES, Window
 
 GENERATOR_CONTEXT = 5
-"""Frames at 80 Hz (62 ms) on each side of what the generator's first stage makes.
+"""Context of the generator's first stage: frames at 80 Hz (62 ms) on each side of a window.
 
-Windows joined are 45 dB from a whole run (log-mel 0.03 dB) in the float graph of the published model, with 8 frames 91
-dB, with 4 32 dB. In int8 all three are as far, 17 dB: what rounding makes of each run is larger than what is missing.
+Joined windows are 45 dB from a whole run (log-mel 0.03 dB) in the float graph of the published model; with 8 frames of
+context 91 dB, with 4 frames 32 dB. The int8 model gives 17 dB for all three: the rounding of each run differs by more
+than the missing context does.
 """
 
 SECOND_STAGE_CONTEXT = 2
-"""Frames at 80 Hz (25 ms) of that which the second stage, at 4,800 Hz, still needs."""
+"""Context of the second stage, at 4,800 Hz: frames at 80 Hz (25 ms) on each side."""
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Prosody:
-    """What the first stage has made of a segment."""
+    """The outputs of the prosody stage for one segment."""
 
     text: Array
     """[1, channels, frames at 40 Hz]"""
@@ -44,20 +45,20 @@ class Prosody:
 
     @property
     def frames(self) -> int:
-        """At 80 Hz."""
+        """The segment's length in frames at 80 Hz."""
         return int(self.f0.shape[-1])
 
     @property
     def lead(self) -> int:
-        """Frames at 80 Hz of silence that aren't made."""
+        """Frames at 80 Hz of leading silence that aren't made."""
         return 2 * lead_of(self.durations, self.energy)
 
 
 class WindowedSegment:
-    """Makes any window of a segment, the same samples whichever were made before it.
+    """Vocodes any window of a segment; the samples don't depend on which windows were made before.
 
-    The front, which is 5 % of the work, makes the features of the whole segment in one run: so its norms are exact,
-    and the generator's statistics can be predicted from all features.
+    The decoder (file `front.onnx`), 5 % of the work, makes the features of the whole segment in one run: so its norms
+    are exact, and the generator's statistics can be predicted from all features.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class WindowedSegment:
         generator: FittedStage,
         cancellation: Cancellation,
     ) -> None:
-        """`features`: of the whole segment. The generator's fixed lengths are in frames at 80 Hz, with context."""
+        """`features`: of the whole segment. The generator's fixed lengths are in frames at 80 Hz, context included."""
         self._prosody = prosody
         self._features = features
         self._source = source
@@ -78,7 +79,7 @@ class WindowedSegment:
         self._cancellation = cancellation
 
     def samples(self, window: Window, threads: int) -> NDArray[np.floating[Any]]:
-        """The window's sound, shape [300 per frame].
+        """The window's samples, shape [300 per frame].
 
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
@@ -99,7 +100,7 @@ class WindowedSegment:
 def whole_segment(
     prosody: Prosody, features: Array, source: Source, generator: Stage, threads: int, cancellation: Cancellation
 ) -> tuple[NDArray[np.floating[Any]], Statistics]:
-    """All of a segment's sound in one run, its lead too, with its own statistics, which are also given.
+    """Vocode the whole segment in one run, including its leading silence, with its own statistics; return both.
 
     Raises:
         Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
@@ -110,7 +111,7 @@ def whole_segment(
 
 
 def features_of(prosody: Prosody, front: Stage, threads: int, cancellation: Cancellation) -> Array:
-    """What the generator is given of a segment: [1, channels, frames at 80 Hz].
+    """The generator's input features of a segment: [1, channels, frames at 80 Hz].
 
     Raises:
         Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.

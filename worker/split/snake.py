@@ -1,4 +1,5 @@
-"""Snake without a sine: x + c sin²(a x), with the sine as a polynomial of the argument less its whole half-turns.
+"""Snake without a sine call: x + c sin²(a x), with the sine as a polynomial of the argument reduced by whole
+half-turns.
 
 sin²(pi t) has period 1, so t - round(t), which is exact, is all that matters. From -1/2 to 1/2 an odd polynomial of
 degree 7 is within 6e-7 of sin(pi r) (minimax, by Lawson's iteration); squared and scaled that is 120 dB SNR in 32-bit
@@ -19,7 +20,7 @@ SINE = (3.14158202, -5.1671428, 2.54189902, -0.55463619)
 
 
 def rewrite_snakes(nodes: Nodes) -> int:
-    """Rewrite all that are in 32-bit floats and have constant factors; the number of them."""
+    """Rewrite all Snakes in 32-bit floats with constant factors; return their number."""
     replaced: dict[int, list[Any]] = {}
     found = [match for node in nodes if node.op_type == "Sin" and (match := _match(nodes, node))]
     for parts, x, inside, outside in found:
@@ -30,7 +31,7 @@ def rewrite_snakes(nodes: Nodes) -> int:
 
 
 def _match(nodes: Nodes, sine: Any) -> tuple[list[Any], str, NDArray[Any], NDArray[Any]] | None:
-    """The five nodes around a sine, in order, with x, a and c; None if it isn't Snake's."""
+    """The five nodes around a sine, in order, with x, a and c; None if they don't form a Snake."""
     inner = nodes.maker(sine.input[0])
     square = nodes.only_taker(sine.output[0])
     if inner is None or square is None or not _is_square(nodes, square):
@@ -58,7 +59,7 @@ def _is_square(nodes: Nodes, node: Any) -> bool:
 
 
 def _factor(nodes: Nodes, product: Any) -> tuple[NDArray[Any] | None, str]:
-    """A product's constant factor, of 32-bit floats, and the other one."""
+    """A product's constant factor, in 32-bit floats, and its other operand."""
     for mine, other in (product.input, list(product.input)[::-1]):
         value = _value(nodes, mine)
         if value is not None and value.dtype == np.float32:
@@ -67,7 +68,7 @@ def _factor(nodes: Nodes, product: Any) -> tuple[NDArray[Any] | None, str]:
 
 
 def _value(nodes: Nodes, tensor: str) -> NDArray[Any] | None:
-    """A constant, or one over a constant, which exporters leave to be computed each time."""
+    """The value of a constant, or of the reciprocal of a constant, which exporters leave to be computed in each run."""
     value = nodes.constant(tensor)
     node = nodes.maker(tensor)
     if value is not None or node is None:

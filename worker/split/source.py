@@ -1,4 +1,4 @@
-"""A segment's harmonics, made as far as they are needed.
+"""A segment's harmonics, computed only as far as they are needed.
 
 The source's phase adds up from the segment's beginning, so a window's harmonics take all that comes before it, but
 nothing after it. The first window needs half a second of them, which takes a twentieth of the time of ten seconds.
@@ -15,15 +15,16 @@ from worker.split.noise import Noise, draw_all
 from worker.split.stage import Stage
 
 HARMONICS = 60
-"""Per frame at 80 Hz; one more ends the last frame."""
+"""Frames of harmonics per frame at 80 Hz; one more ends the last frame."""
 
 _MARGIN = 2
-"""Frames: the end of what is made without what follows differs from what it is with it."""
+"""Frames of F0 beyond the wanted end: without them the last harmonics would differ from those of a longer run."""
 
 
 class Source:
-    """How far the harmonics are made, each time, follows from what is asked for alone: `first` frames, or twice as
-    many, or four times, up to all of them. So a window's are the same whichever were made before."""
+    """Computes a segment's harmonics from its beginning to a limit that follows from the requested window alone:
+    `first` frames, or twice as many, or four times, up to all of them. So a window's harmonics don't depend on which
+    windows were made before."""
 
     def __init__(
         self,
@@ -34,7 +35,7 @@ class Source:
         first: int,
         cancellation: Cancellation,
     ) -> None:
-        """`f0`: of the whole segment, [1, frames at 80 Hz]."""
+        """`f0`: pitch of the whole segment, [1, frames at 80 Hz]."""
         self._stage = stage
         self._noise = noise
         self._seed = seed
@@ -45,7 +46,7 @@ class Source:
         self._harmonics: NDArray[Any]
 
     def harmonics(self, begin: int, end: int, threads: int) -> NDArray[Any]:
-        """Of the frames from `begin` to `end`: shape [1, 22, 60 per frame, and one].
+        """Harmonics of the frames from `begin` to `end`: shape [1, 22, 60 per frame, and one].
 
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.

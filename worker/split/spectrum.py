@@ -8,7 +8,7 @@ second of sound. A convolution with the windowed cosines and sines makes all at 
 Bins in which a sum is 0 in exact arithmetic, as nearly all are while the voice is silent, hold rounding errors, and the
 model takes the phase of those too. The source's signal is constant then, and so are onnxruntime's errors: they are
 measured once, while the model is split, and added here, so that the phases of silence stay the model's own. Without
-that, sound of the published model is 1.0 dB (log-mel) from what it was, and as good (DNSMOS).
+that, sound of the published model is 1.0 dB (log-mel) from the original sound, and as good (DNSMOS).
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from worker.split.graph import attribute, names_taken
 from worker.split.nodes import Chain, Nodes
 
 _ROUNDING = 1e-7
-"""Weights below that are 0."""
+"""Weights below this value are set to 0."""
 _TINY = 1e-5
-"""Parts of a silent spectrum below that, of its largest, are rounding errors."""
+"""Parts of a silent spectrum below this share of its largest part are rounding errors."""
 _FACTOR = 10
-"""By which they are added, so that the convolution's own, a tenth of theirs, don't turn the phase."""
+"""Factor by which the rounding errors are added, so that the convolution's own errors, a tenth of theirs, don't turn
+the phase."""
 _NOWHERE = 1e-20
-"""Added to all parts: no phase is undefined."""
+"""Value added to all parts, so that no phase is undefined."""
 _SILENT_FRAMES = 16
-"""At 80 Hz."""
+"""Frames at 80 Hz of silence in which the rounding errors are measured."""
 
 
 def rewrite_spectra(nodes: Nodes) -> int:
-    """Rewrite all transforms of real signals with constant windows and hops; the number of them."""
+    """Rewrite all transforms of real signals with constant windows and hops; return their number."""
     replaced: dict[int, list[Any]] = {}
     for node in nodes:
         if node.op_type == "STFT" and (found := _window(nodes, node)) is not None:
@@ -46,7 +47,8 @@ def rewrite_spectra(nodes: Nodes) -> int:
 
 
 def _window(nodes: Nodes, node: Any) -> tuple[NDArray[np.float32], int] | None:
-    """The window, [frame length], and the hop in samples; None if they aren't constants, or the spectrum is whole."""
+    """The window, [frame length], and the hop in samples; None if they aren't constants, or the spectrum is
+    two-sided."""
     window = nodes.constant(node.input[2]) if len(node.input) > 2 and node.input[2] else None
     hop = nodes.constant(node.input[1])
     length = nodes.constant(node.input[3]) if len(node.input) > 3 and node.input[3] else window
@@ -72,8 +74,8 @@ def _convolution(nodes: Nodes, node: Any, window: NDArray[np.float32], hop: int)
 
 
 def _errors(nodes: Nodes, node: Any, bins: int) -> NDArray[np.float64]:
-    """The parts that stand for 0 in the spectrum of silence, [2 bins]; nearly 0 if the source takes more than F0, which
-    is noise in another export: no bin is empty there."""
+    """Rounding errors in the empty bins of the spectrum of silence, [2 bins]; nearly 0 if the source takes more inputs
+    than F0: another export takes noise too, and then no bin is empty."""
     given, inside = _needed(nodes, node)
     if len(given) != 1:
         return np.full(2 * bins, _NOWHERE)
@@ -93,7 +95,7 @@ def _errors(nodes: Nodes, node: Any, bins: int) -> NDArray[np.float64]:
 
 
 def _needed(nodes: Nodes, node: Any) -> tuple[list[str], list[Any]]:
-    """What a node's output is made of: names that nothing makes, and nodes in order."""
+    """The inputs (names that no node makes) and the nodes, in order, from which a node's output is computed."""
     wanted, inside = set(node.output), []
     for each in reversed(list(nodes)):
         if wanted.intersection(each.output):

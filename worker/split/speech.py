@@ -1,4 +1,5 @@
-"""A split model speaks: prosody and front once per segment, then sound in windows, or in one run where it is short."""
+"""Speech from a split model: prosody and decoder run once per segment; the generator runs in windows, or once for a
+short segment."""
 
 from __future__ import annotations
 
@@ -26,10 +27,10 @@ from worker.split.statistics import Statistics, describe, predictor_for
 from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, windows
 
 EXACT_BELOW = 136
-"""Frames (1.7 s) of a segment, its silence included, under which it is made in one run."""
+"""Frames (1.7 s) of a segment, its silence included, under which it is vocoded in one run."""
 
 _Sound: TypeAlias = tuple[int, Pcm, bool]
-"""Offset, samples, and whether they are the last."""
+"""Offset, samples, and a flag that is true for the last samples."""
 
 
 class SplitSpeech:
@@ -39,10 +40,10 @@ class SplitSpeech:
         """Open what every segment needs.
 
         Args:
-            model: the file that `prepared` was made of; a predictor of its statistics may lie beside it.
+            model: the file from which `prepared` was made; a predictor of its statistics may lie alongside.
             prepared: its stages.
             settings: threads and windows.
-            assignment: what the stages run on.
+            assignment: the execution provider of each stage.
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stages.
@@ -51,7 +52,7 @@ class SplitSpeech:
         self.provider = assignment.provider
 
         def stage(name: str, record: StageRecord) -> Stage:
-            # What was compiled for one length leaves all others to the CPU.
+            # A provider compiled for one length leaves all other lengths to the CPU.
             return Stage(prepared.folder / name, settings, StageRecord() if record.window else record)
 
         manifest = prepared.manifest
@@ -74,19 +75,19 @@ class SplitSpeech:
 
     @property
     def first_block(self) -> float:
-        """Seconds of sound in a segment's first block; 0: it is one block."""
+        """Seconds of sound in a segment's first block; 0 means that the segment is one block."""
         return self._shape.first / FRAMES_PER_SECOND if self.windowed else 0.0
 
     @property
     def session(self) -> Any:
-        """The one that has the model's own inputs and metadata."""
+        """The session that has the model's own inputs and metadata."""
         return self._prosody.session(self._crew.most)
 
     def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
         """The utterance's blocks; `inputs` are the model's: tokens, style, speed.
 
-        A segment that is shorter than `EXACT_BELOW` is made in one run, with its own statistics: that costs little,
-        and the statistics of few phonemes can't be predicted.
+        A segment shorter than `EXACT_BELOW` is vocoded in one run, with its own statistics: that costs little, and the
+        statistics of few phonemes can't be predicted.
 
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
@@ -113,7 +114,7 @@ class SplitSpeech:
             prosody_seconds = 0.0
 
     def _predicted(self, prosody: Prosody, features: Array) -> Statistics | None:
-        """The statistics that the segment's windows take; None if it is made in one run."""
+        """Predicted statistics for the segment's windows; None if the segment is vocoded in one run."""
         if not self.windowed or self._predictor is None or prosody.frames < EXACT_BELOW:
             return None
         described = describe(features, prosody.f0, prosody.energy, prosody.durations, prosody.style)
@@ -133,7 +134,7 @@ class SplitSpeech:
                 yield (window.begin - start) * FRAME_SAMPLES, samples, window is plan[-1]
 
     def _in_one_run(self, prosody: Prosody, features: Array, utterance: Utterance) -> Generator[_Sound, None, None]:
-        # One session, with all cores, for whatever goes on beside it: a second one would have its weights again in
+        # One session with all cores, whatever runs alongside: a second session would hold its weights again in
         # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
         with self._crew.step():
             source, threads = self._source_of(prosody, utterance), self._crew.most
@@ -142,8 +143,8 @@ class SplitSpeech:
         yield 0, samples[prosody.lead * FRAME_SAMPLES :], True
 
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Prosody:
-        # A second session for one thread would cost 100 MB, for 5 % of the work: prosody and front have one, with all
-        # cores.
+        # A second session for one thread would cost 100 MB for 5 % of the work: prosody and decoder have one session
+        # each, with all cores.
         text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
 

@@ -1,4 +1,4 @@
-"""One stage's sessions: the same graph and weights, run by as many threads as fit the moment."""
+"""A stage's sessions: the same graph and weights, run by a number of threads that depends on the current load."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from worker.settings import WorkerSettings
 
 
 class Crew:
-    """How many threads a step may use: all that there are if it is the only one, one each if there are several.
+    """The number of threads that a step may use: all of them if it runs alone, one each if several run.
 
-    One thread per run and as many runs as cores gave the most audio; all cores for one run, the earliest.
+    One thread per run, with as many runs as cores, gave the most audio; all cores for one run gave the earliest.
     """
 
     def __init__(self, settings: WorkerSettings) -> None:
@@ -33,7 +33,7 @@ class Crew:
 
     @contextmanager
     def step(self) -> Iterator[int]:
-        """While the block runs, it counts; gives its number of threads."""
+        """Count a step as running while the block runs; the value is the step's number of threads."""
         with self._lock:
             self._steps += 1
             threads = self.most if self._steps == 1 else self.least
@@ -45,7 +45,8 @@ class Crew:
 
 
 class Stage:
-    """Takes arrays in the order of the graph's inputs, gives those of its outputs. Any thread may run it."""
+    """A stage: takes arrays in the order of the graph's inputs, returns its outputs in theirs. Any thread may run
+    it."""
 
     def __init__(self, file: Path, settings: WorkerSettings, record: StageRecord) -> None:
         self._file = file
@@ -55,7 +56,7 @@ class Stage:
         self._lock = threading.Lock()
 
     def session(self, threads: int) -> Any:
-        """Opened when it is first asked for. Threads are the CPU's: an accelerator's stage has one session.
+        """The session for a number of CPU threads, opened at its first use. An accelerator's stage has one session.
 
         Raises:
             EngineUnavailable: onnxruntime can't load the stage.
@@ -71,7 +72,7 @@ class Stage:
         try:
             return open_session(self._file, self._settings, self._record, threads=threads)
         except EngineUnavailable as error:
-            # The file was made here and has its checksum: to fetch the model again, as a model's own error advises,
+            # The file was made here and has its checksum: fetching the model again, as a model's own error advises,
             # would change nothing.
             said = " ".join(str(error.__cause__ or error).split())
             raise EngineUnavailable(f"{self._file.name} can't be loaded by onnxruntime: {said}") from error
@@ -89,6 +90,6 @@ class Stage:
         return run_session(session, feeds, cancellation)
 
     def close(self) -> None:
-        """Give its sessions' memory back; they are opened again when they are needed."""
+        """Free the memory of the sessions; they are opened again when needed."""
         with self._lock:
             self._sessions.clear()

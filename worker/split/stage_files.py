@@ -1,4 +1,4 @@
-"""A model written as the files of its stages, with one file of weights for all of them.
+"""Writes a model as one file per stage, with one file of weights for all stages.
 
 Weights outside the graphs are mapped into memory by onnxruntime, so stages, variants of a stage, sessions of different
 thread counts and even processes share them.
@@ -29,14 +29,14 @@ from worker.split.spectrum import rewrite_spectra
 
 PROSODY, SOURCE, FRONT = "prosody.onnx", "source.onnx", "front.onnx"
 GENERATOR = "generator.onnx"
-"""With statistics given."""
+"""The generator that takes its statistics as inputs."""
 EXACT_GENERATOR = "generator-exact.onnx"
-"""With the segment's own statistics, which it tells."""
+"""The generator that computes the segment's own statistics and reports them."""
 WEIGHTS = "weights.bin"
 STAGES = (PROSODY, SOURCE, FRONT, GENERATOR, EXACT_GENERATOR)
 
 _INLINE = 1024
-"""Bytes below which a weight stays in its stage's own file: shapes and indices, which the loader wants to see."""
+"""Bytes below which a weight stays in its stage's own file: onnxruntime's loader reads shapes and indices there."""
 _ALIGNMENT = 4096
 
 _REWRITES = {
@@ -50,7 +50,7 @@ _REWRITTEN = {PROSODY: {Rewrite.PACKED}, SOURCE: {Rewrite.SPECTRUM}}
 
 
 def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEFAULT) -> tuple[tuple[Noise, ...], int]:
-    """Write `STAGES` and `WEIGHTS`. Without `rewrites` the stages together are the model to the bit.
+    """Write `STAGES` and `WEIGHTS`. Without `rewrites` the stages together equal the model to the bit.
 
     Returns:
         The source's noise, and the channels of the generator's norms.
@@ -83,9 +83,10 @@ def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEF
 
 
 def fingerprint(graph: Graph) -> tuple[float, ...]:
-    """Numbers that tell models of one family, whatever quantisation made of them, from models with other weights.
+    """Numbers that separate model families: equal weights give nearly equal numbers, whatever their quantisation.
 
-    The sums of the first upsampling's weights for each channel that it makes; none if it is quantised.
+    The fingerprint holds the sums of the first upsampling's weights for each output channel; it is empty if that
+    upsampling is quantised.
     """
     weights = graph.constant(first_upsampling(graph).input[1])
     if weights is None or weights.dtype.kind != "f":
@@ -135,9 +136,10 @@ class _Writer:
         inline: bool = False,
         rewrites: Collection[Rewrite] = (),
     ) -> Any:
-        """The part that makes `outputs` from `inputs`, with other nodes at the places of `instead`.
+        """The part of the graph that makes `outputs` from `inputs`, with the nodes of `instead` replacing those at
+        their places.
 
-        What `more` has comes before all else, or after it if it makes outputs.
+        The nodes of `more` come first, or last if they make outputs.
         """
         graph, instead, more = self._graph, instead or {}, more or Additions("none")
         places, names = graph.needed(outputs, inputs)
@@ -168,7 +170,7 @@ class _Writer:
         return model
 
     def _outside(self, tensor: Any) -> Any:
-        """The tensor with its values in the file of weights."""
+        """The tensor with its values moved to the file of weights."""
         if tensor.name not in self._external:
             values = tensor.raw_data if tensor.HasField("raw_data") else None
             if values is None and tensor.data_type != onnx.TensorProto.STRING:
@@ -189,7 +191,7 @@ class _Writer:
 
 
 def _shaped(tensor: Any, shapes: Mapping[str, tuple[int, ...]]) -> Any:
-    """The tensor, in the dimensions that it is to have; its values are in the same order in both."""
+    """The tensor in its new shape; the order of its values stays."""
     if tensor.name not in shapes:
         return tensor
     shaped = onnx.TensorProto()

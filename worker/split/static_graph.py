@@ -1,7 +1,7 @@
 """A stage for windows of one length: every shape known, nothing computed that depends on shapes alone.
 
-What follows from shapes and weights alone is found by running the stage once: whatever it was in that run, it is in
-all. The nodes that made it are left out.
+Values that follow from shapes and weights alone are found by one run of the stage, since every run has the same ones.
+The nodes that made them are removed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Arrays = Mapping[str, NDArray[Any]]
 Shape = tuple[int, ...]
 
 _SMALL = 65_536
-"""Bytes up to which a weight is taken out of the file of weights: others are computed from it."""
+"""Bytes up to which a weight is read from the file of weights: other constants are computed from it."""
 
 _OF_SHAPES = ("Shape", "Size")
 _FROM_SHAPES = (*_OF_SHAPES, "Gather", "ConstantOfShape", "Range", "NonZero", "If", "Loop", "Scan")
 _UNWANTED = ("Pad", "Resize", "BatchNormalization", "InstanceNormalization")
 _DYNAMIC = frozenset([*_FROM_SHAPES, *_UNWANTED])
-"""What a window of fixed length has no need of, or an accelerator doesn't take."""
+"""Operators that a window of fixed length doesn't need, or that accelerators don't support."""
 
 
 def static_model(file: Path, inputs: Arrays, fixed: Arrays, probe: Path) -> Any:
@@ -42,10 +42,10 @@ def static_model(file: Path, inputs: Arrays, fixed: Arrays, probe: Path) -> Any:
         file: the stage for windows of any length.
         inputs: all but those of `fixed`, as they might be.
         fixed: inputs that become constants.
-        probe: a file beside it that may be written meanwhile.
+        probe: a file alongside `file` that may be written meanwhile.
 
     Raises:
-        CannotSplit: something in it isn't known before it runs.
+        CannotSplit: a shape isn't known before the stage runs.
     """
     model = onnx.load(file, load_external_data=False)
     graph = model.graph
@@ -70,12 +70,12 @@ def static_model(file: Path, inputs: Arrays, fixed: Arrays, probe: Path) -> Any:
 
 
 def _settle(model: Any, inputs: Arrays, probe: Path) -> None:
-    """Turn into constants what one run shows to be constant, and leave out the nodes that made it."""
+    """Replace by constants all values that one run shows to be constant, and remove the nodes that made them."""
     graph = Graph(model, onnx.shape_inference.infer_shapes(model).graph.value_info)
     known = set(graph.initializers)
     for place, node in enumerate(graph.nodes):
         given = node.op_type in _OF_SHAPES or all(name in known for name in graph.taken_by(place))
-        # What is quantised stays so: dequantised, it would be as large as all the weights.
+        # Quantised weights stay quantised: dequantised, they would be as large as all the weights.
         if given and node.op_type != "DequantizeLinear":
             known.update(node.output)
     moving = [node for node in graph.nodes if not known.issuperset(node.output)]
@@ -106,7 +106,7 @@ def _run(model: Any, graph: Graph, wanted: list[str], inputs: Arrays, probe: Pat
     probe.write_bytes(asking.SerializeToString())
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
-    options.log_severity_level = 3  # it warns of each weight that isn't needed for this
+    options.log_severity_level = 3  # onnxruntime warns of each weight that this run doesn't need
     try:
         session = ort.InferenceSession(str(probe), options, providers=["CPUExecutionProvider"])
     finally:
@@ -120,7 +120,7 @@ def _run(model: Any, graph: Graph, wanted: list[str], inputs: Arrays, probe: Pat
 
 
 def _shapes(model: Any) -> dict[str, Shape]:
-    """Of all tensors.
+    """The shape of each tensor.
 
     Raises:
         CannotSplit: one isn't known.
@@ -136,7 +136,7 @@ def _shapes(model: Any) -> dict[str, Shape]:
 
 
 def _finished(model: Any, nodes: Nodes) -> Any:
-    """With the rewritten nodes, and each tensor's shape written beside them."""
+    """The model with the rewritten nodes, and with each tensor's shape stated."""
     graph = model.graph
     taken = nodes.taken()
     kept = [tensor for tensor in (*graph.initializer, *nodes.constants) if tensor.name in taken]

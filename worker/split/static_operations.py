@@ -1,4 +1,4 @@
-"""Operations that accelerators don't take, written as others that they do. The numbers stay the same, to rounding."""
+"""Operations that accelerators don't support, rewritten as supported ones. The numbers stay the same, to rounding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIME = 2
 
 
 def replace_operations(nodes: Nodes, shapes: Shapes) -> None:
-    """Replace all of which the form is known; `shapes`: of all tensors."""
+    """Replace all operations of a known form; `shapes` has the shape of every tensor."""
     replaced: dict[int, list[Any]] = {}
     for node in nodes:
         chain = Chain(nodes)
@@ -28,7 +28,7 @@ def replace_operations(nodes: Nodes, shapes: Shapes) -> None:
 
 
 def _norm(_: Nodes, chain: Chain, node: Any, shapes: Shapes) -> bool:
-    """A normalisation with given statistics: one factor and one summand for each channel."""
+    """A normalisation with given statistics, as one factor and one summand per channel."""
     x, scale, shift, mean, variance = node.input
     column = chain.ints(1, shapes[x][1], 1)
     deviation = chain.node("Sqrt", [chain.node("Add", [variance, chain.floats([attribute(node, "epsilon", 1e-5)])])])
@@ -40,7 +40,7 @@ def _norm(_: Nodes, chain: Chain, node: Any, shapes: Shapes) -> bool:
 
 
 def _reflection(nodes: Nodes, chain: Chain, node: Any, shapes: Shapes) -> bool:
-    """Padding along time with what is there, backwards: slices of one."""
+    """Reflection padding along time, as slices of one sample each."""
     pads, rank = nodes.constant(node.input[1]), len(shapes[node.input[0]])
     if attribute(node, "mode", b"constant") != b"reflect" or rank != 3 or pads is None or len(pads) != 6:
         return False
@@ -55,7 +55,7 @@ def _reflection(nodes: Nodes, chain: Chain, node: Any, shapes: Shapes) -> bool:
 
 
 def _doubling(_: Nodes, chain: Chain, node: Any, shapes: Shapes) -> bool:
-    """Each sample twice."""
+    """Nearest-neighbour upsampling along time by 2: each sample twice."""
     x, output = shapes[node.input[0]], shapes[node.output[0]]
     repeats = attribute(node, "mode", b"nearest") == b"nearest" and (
         attribute(node, "coordinate_transformation_mode", b"half_pixel") in (b"asymmetric", b"half_pixel")
@@ -68,7 +68,7 @@ def _doubling(_: Nodes, chain: Chain, node: Any, shapes: Shapes) -> bool:
 
 
 def _upsampling(nodes: Nodes, chain: Chain, node: Any, shapes: Shapes) -> bool:
-    """The transposed convolution that doubles each channel's length by itself: what falls on even and odd places."""
+    """The transposed convolution that doubles each channel's length, as two sums for even and odd samples."""
     weights = nodes.constant(node.input[1]) if attribute(node, "output_padding", [0]) != [0] else None
     x, channels = node.input[0], shapes[node.input[0]][1]
     form = [attribute(node, name) for name in ("strides", "pads", "output_padding", "group")]

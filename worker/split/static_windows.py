@@ -1,6 +1,6 @@
-"""The generator for windows of one length: what accelerators want, which compile for known shapes.
+"""The generator for windows of one length, for accelerators, which compile graphs of known shapes.
 
-It is a file beside the stages, made when it is first asked for; its large weights are the stages' own.
+The static generator is a file alongside the stages, made at its first use; its large weights are the stages' own.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ log = logging.getLogger(__name__)
 
 
 def static_generator(prepared: Prepared, frames: int) -> Path:
-    """The generator for windows of so many frames at 80 Hz, with the statistics given.
+    """The generator for windows of this many frames at 80 Hz, with the statistics given.
 
-    It takes features [1, channels, frames], harmonics [1, 22, 60 frames + 1], style, means and variances; and gives
-    audio of 300 samples for each frame, in order, in whatever shape.
+    The generator takes features [1, channels, frames], harmonics [1, 22, 60 frames + 1], style, means and variances; it
+    returns audio of 300 samples for each frame, in order, in any shape.
 
     Raises:
         Unprepared: there can be none; the message says why.
@@ -43,7 +43,7 @@ def _checksum(file: Path) -> Path:
 
 
 def _sound(file: Path) -> bool:
-    """Whether the file is there, as it was written."""
+    """True if the file exists with its checksum."""
     try:
         expected = _checksum(file).read_text()
         if cached_sha256_of(file) == expected:
@@ -56,7 +56,7 @@ def _sound(file: Path) -> bool:
 
 
 def _make(prepared: Prepared, frames: int, file: Path) -> None:
-    # The onnx package is needed once, when they are made.
+    # The onnx package is needed once, when the file is made.
     from onnx.shape_inference import InferenceError
 
     from worker.split.graph import CannotSplit
@@ -71,7 +71,7 @@ def _make(prepared: Prepared, frames: int, file: Path) -> None:
         model = static_model(prepared.folder / "generator.onnx", inputs, fixed, file.with_suffix(".probe"))
         data = model.SerializeToString()
         part.write_bytes(data)
-        # The checksum first: a file without the right one is never used.
+        # The checksum is written first: a file without the right checksum is never used.
         _checksum(file).write_text(hashlib.sha256(data).hexdigest())
         part.replace(file)
     except (CannotSplit, InferenceError) as error:

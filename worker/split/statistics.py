@@ -1,10 +1,10 @@
 """AdaIN's statistics of a segment, predicted before any of its sound is made.
 
-The generator's norms take the mean and variance of each channel over the whole segment, which a window can't know.
-They follow from what is known before the generator runs: the style, and averages over time of what the front gives it
-and of the pitch and energy curves. A predictor is a kernel regression from those to the statistics, made once for a
-family of models with the same weights (`python -m benchmarks.statistics_training`). The prediction is a function of
-the segment alone, so that windows join without a seam and a segment that is resumed has the same samples.
+The generator's norms take the mean and variance of each channel over the whole segment, which a window doesn't have.
+Both can be predicted from values known before the generator runs: the style, and averages over time of the decoder's
+features and of the pitch and energy curves. A predictor is a kernel regression from those to the statistics, made once
+for a family of models with the same weights (`python -m benchmarks.statistics_training`). The prediction is a function
+of the segment alone, so windows join without a seam and a resumed segment has the same samples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 log = logging.getLogger(__name__)
 
 SUFFIX = ".statistics.npz"
-"""Of a predictor's file. It may lie beside the model that it was made for, under any name."""
+"""Suffix of a predictor's file. The file may lie alongside the model that it was made for, under any name."""
 
 SHIPPED = f"kokoro-v1.0{SUFFIX}"
 
@@ -32,22 +32,22 @@ _SAME_WEIGHTS = 0.02
 """Relative distance of two fingerprints up to which models are one family: half precision keeps it below 0.001."""
 
 _FARTHEST = 4.0
-"""Standard deviations at which an input that is out of the ordinary is cut off."""
+"""Standard deviations at which an unusual input is clipped."""
 
 _LEAKY = 0.1
-"""Slope of the activation that the generator begins with."""
+"""Slope of the generator's first activation."""
 
 _OCTAVES = np.linspace(0.25, 3.5, 14)
-"""Above 50 Hz: the centres of the classes of pitch."""
+"""Centres of the pitch classes, in octaves above 50 Hz."""
 
 _ENERGIES = np.linspace(0.0, 9.2, 12)
-"""The centres of the classes of energy. 99 % of the published voices' frames are below the last one."""
+"""Centres of the energy classes. 99 % of the published voices' frames are below the last one."""
 
 Vector = NDArray[np.float32]
 
 
 class Statistics(NamedTuple):
-    """Of the generator's norms: one value per channel, each vector of shape [channels]."""
+    """Statistics of the generator's norms: one value per channel, each vector of shape [channels]."""
 
     means: Vector
     variances: Vector
@@ -56,7 +56,7 @@ class Statistics(NamedTuple):
 def describe(
     features: NDArray[Any], f0: NDArray[Any], energy: NDArray[Any], durations: NDArray[Any], style: NDArray[Any]
 ) -> list[NDArray[np.float64]]:
-    """What the statistics are predicted from, in groups that have one weight each.
+    """The predictor's inputs for a segment, in groups that have one weight each.
 
     Args:
         features: of the whole segment, [1, channels, frames at 80 Hz].
@@ -86,7 +86,7 @@ def describe(
 
 
 def _shares(values: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much of each value belongs to each class: triangles that overlap by half, [values, classes]."""
+    """Share of each value that belongs to each class: triangles that overlap by half, [values, classes]."""
     clipped = np.clip(values, centres[0], centres[-1])
     shares: NDArray[np.float64] = np.maximum(0, 1 - np.abs(clipped[:, None] - centres) / (centres[1] - centres[0]))
     return shares
@@ -96,38 +96,38 @@ def _shares(values: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArra
 class Predictor:
     """A regression with the kernel u + curvature u², u = x·y / scale, of inputs that are centred, scaled and rotated.
 
-    Numbers are small on disk (16-bit floats, 8-bit target components) and reckoned with in 64 bits, so that another
-    process with other threads has the same statistics.
+    Numbers are stored compactly (16-bit floats, 8-bit target components) and computed in 64 bits, so that another
+    process with another number of threads gets the same statistics.
     """
 
     fingerprint: NDArray[Any]
-    """Of the models that it is for: see `worker.split.stage_files.fingerprint`."""
+    """Fingerprint of the models that the predictor is for (`worker.split.stage_files.fingerprint`)."""
     centre: NDArray[Any]
     """[inputs]"""
     factor: NDArray[Any]
-    """[inputs]: one over the standard deviation."""
+    """[inputs]: reciprocal of each input's standard deviation."""
     weight: NDArray[Any]
-    """[inputs]: of each input's group."""
+    """[inputs]: weight of each input's group."""
     rotation: NDArray[Any]
     """[inputs, dimensions]"""
     points: NDArray[Any]
-    """[points, dimensions]: the segments that it was made from."""
+    """[points, dimensions]: the segments that the predictor was trained on."""
     kernel: NDArray[Any]
-    """[2]: one over the scale, and the curvature."""
+    """[2]: reciprocal of the scale, and the curvature."""
     coefficients: NDArray[Any]
     """[points, components]"""
     components: NDArray[Any]
     """[components, 2 * channels], 8-bit integers"""
     steps: NDArray[Any]
-    """[components]: of the integers."""
+    """[components]: quantisation steps of the integers."""
     offset: NDArray[Any]
-    """[2 * channels]: what is added, in the unit of the targets."""
+    """[2 * channels]: offset of the targets, in their unit."""
     unit: NDArray[Any]
-    """[channels]: the standard deviation by which means are divided as targets. The others are half the logarithms
-    of variances."""
+    """[channels]: the standard deviation by which means are divided as targets. The other targets are half the
+    logarithms of variances."""
 
     def predict(self, described: Sequence[NDArray[np.float64]]) -> Statistics:
-        """The statistics of a segment of which `describe` says that."""
+        """Predict the statistics of a segment from its `describe` values."""
         inputs = (np.concatenate(described) - self.centre) * self.factor
         point = (np.clip(inputs, -_FARTHEST, _FARTHEST) * self.weight) @ self.rotation.astype(np.float64)
         product = self.points.astype(np.float64) @ point * self.kernel[0]
@@ -142,7 +142,8 @@ class Predictor:
         return len(self.unit)
 
     def fits(self, fingerprint: Sequence[float], channels: int) -> bool:
-        """Whether it was made for a model with this fingerprint and so many channels of generator norms."""
+        """True if the predictor was made for a model with this fingerprint and this number of generator norm
+        channels."""
         other = np.asarray(fingerprint, np.float64)
         if channels != self.channels or other.shape != self.fingerprint.shape or not other.size:
             return False
@@ -150,7 +151,7 @@ class Predictor:
         return bool(np.linalg.norm(other - mine) <= _SAME_WEIGHTS * np.linalg.norm(mine))
 
     def save(self, file: IO[bytes]) -> None:
-        """As `load` reads it."""
+        """Write the predictor to a file that `load` reads."""
         np.savez_compressed(file, allow_pickle=False, **{each.name: getattr(self, each.name) for each in fields(self)})
 
     @classmethod
@@ -171,9 +172,9 @@ class Predictor:
 
 
 def predictor_for(model: Path, fingerprint: Sequence[float], channels: int) -> Predictor | None:
-    """The predictor of a model's statistics: from a file beside it, or the one that comes with this package.
+    """The predictor of a model's statistics: from a file alongside the model, or the one that this package contains.
 
-    None: there is none for this family of models. A file that can't be used is one line in the log.
+    Returns None if no predictor fits this family of models. An unusable file is reported in one log line.
     """
     with as_file(files(__package__) / SHIPPED) as shipped:
         return next(_fitting([*sorted(model.parent.glob(f"*{SUFFIX}")), shipped], fingerprint, channels), None)

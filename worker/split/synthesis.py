@@ -1,7 +1,7 @@
-"""The generator's last step, from spectra to samples, with each hop's samples beside each other.
+"""The generator's last step, from spectra to samples, with one channel for each sample of a hop.
 
 A transposed convolution makes one channel as long as the audio, and CoreML takes no tensor with more than 16,384 in one
-dimension: 0.7 s. As a convolution it makes a channel for each sample of a hop: [1, hops, samples per hop], in which the
+dimension: 0.7 s. A convolution makes a channel for each sample of a hop: [1, hops, samples per hop], in which the
 samples are in the same order.
 """
 
@@ -21,8 +21,8 @@ _ORDER_STAYS = ("Squeeze", "Unsqueeze", "Reshape", "Identity")
 
 
 def fold_synthesis(nodes: Nodes, audio: str, shapes: Mapping[str, tuple[int, ...]]) -> bool:
-    """Rewrite what makes `audio`, if it has Kokoro's form: two transposed convolutions, their sum or difference, both
-    ends cut off. Else it is left as it is."""
+    """Rewrite the nodes that make `audio` if they have Kokoro's form: two transposed convolutions, their sum or
+    difference, both ends cut off. Any other form is left as it is."""
     found = _tail(nodes, audio)
     if found is None:
         return False
@@ -53,7 +53,8 @@ def fold_synthesis(nodes: Nodes, audio: str, shapes: Mapping[str, tuple[int, ...
 
 
 def _tail(nodes: Nodes, audio: str) -> tuple[list[Any], Any, Any | None, list[Any]] | None:
-    """The transposed convolutions, what joins them, what cuts the ends off, and what only changes the shape."""
+    """The transposed convolutions, the node that joins them, the nodes that cut the ends off, and those that only
+    reshape."""
     rest: list[Any] = []
     node = nodes.maker(audio)
     while node is not None and node.op_type in _ORDER_STAYS:
@@ -71,7 +72,8 @@ def _tail(nodes: Nodes, audio: str) -> tuple[list[Any], Any, Any | None, list[An
 
 
 def _folded(nodes: Nodes, maker: Any, hop: int) -> NDArray[Any] | None:
-    """Its weights as a convolution's, [hop, channels, hops per window]; None if it does more than overlap and add."""
+    """The weights as a convolution's, [hop, channels, hops per window]; None if the node does more than overlap and
+    add."""
     weights = nodes.constant(maker.input[1])
     form = [attribute(maker, name, default) for name, default in (("group", 1), ("dilations", [1]), ("pads", [0, 0]))]
     if weights is None or len(maker.input) > 2 or form != [1, [1], [0, 0]] or attribute(maker, "strides") != [hop]:

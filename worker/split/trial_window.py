@@ -1,4 +1,4 @@
-"""What a window of the generator is given when somebody speaks: to try one out, and to learn its inputs' shapes."""
+"""Realistic inputs of one generator window, to try a generator out and to learn the shapes of its inputs."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from worker.split.source import Source
 from worker.split.stage import Stage
 
 _STYLE_DEVIATION = 0.15
-"""Of the published voices' styles."""
+"""Standard deviation of the published voices' style values."""
 
 _LEAST_DURATION = 2
-"""Frames at 80 Hz of a phoneme."""
+"""Shortest duration of a phoneme, in frames at 80 Hz."""
 
 
 def window_inputs(prepared: Prepared, frames: int, seed: int = 0) -> dict[str, NDArray[Any]]:
-    """The inputs of the generator, with given statistics, for a window of so many frames at 80 Hz, by name and in
-    order: from random phonemes and a random style, made by the other stages on the CPU.
+    """The generator's inputs (statistics included) for a window of this many frames at 80 Hz, by name and in order:
+    computed from random phonemes and a random style by the other stages on the CPU.
 
     Raises:
         EngineError, EngineUnavailable: the stages don't work.
@@ -51,7 +51,7 @@ def _stage(prepared: Prepared, name: str) -> Stage:
 
 
 def _run(prepared: Prepared, name: str, arrays: list[NDArray[Any]]) -> tuple[list[str], list[NDArray[Any]]]:
-    """A stage's inputs' names, and its outputs."""
+    """Names of a stage's inputs, and its outputs."""
     stage = _stage(prepared, name)
     names = [given.name for given in stage.session(1).get_inputs()]
     return names, stage.run(arrays, 1, Cancellation())

@@ -1,7 +1,7 @@
-"""Which windows a segment is vocoded in.
+"""The windows in which a segment is vocoded.
 
-The windows follow from the segment's length alone, never from the time that anything took: a window's samples differ
-from another cut's by rounding, and the same job must give the same samples, also when it is taken up in its middle.
+The windows follow from the segment's length alone, never from measured times: samples of differently cut windows differ
+by rounding, and the same job must give the same samples, also when it is resumed in its middle.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ FRAMES_PER_SECOND = 80
 FRAME_SAMPLES = 300
 
 GRAIN = 4
-"""Frames (50 ms) that a window's length is a multiple of, if it is neither the longest nor the last."""
+"""Frames (50 ms) of which a window's length is a multiple, unless it is the longest or the last window."""
 
 SHORTEST = 12
-"""Frames: what would be left for a last window shorter than this goes into the one before."""
+"""Shortest last window in frames; a shorter remainder is added to the window before."""
 
 
 class Window(NamedTuple):
-    """Frames at 80 Hz, the first and the one after the last."""
+    """A window's first frame and the frame after its last one, at 80 Hz."""
 
     begin: int
     end: int
@@ -31,12 +31,12 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WindowShape:
-    """How long a segment's windows are, one after another. Frames at 80 Hz."""
+    """Lengths of a segment's consecutive windows, in frames at 80 Hz."""
 
     first: int
-    """Of the first window, which decides when the listener hears something, and of the second."""
+    """Length of the first window, which decides the time to first audio, and of the second one."""
     growth: float
-    """Of each one after that, against the one before it: each is made while those before it are heard."""
+    """Growth of each later window over the one before it: each is made while the earlier ones are heard."""
     longest: int
 
     @classmethod
@@ -45,7 +45,7 @@ class WindowShape:
         return cls(round(settings.first_window * FRAMES_PER_SECOND), settings.window_growth, longest)
 
     def sizes(self) -> Iterator[int]:
-        """Without end."""
+        """An endless iterator of window lengths."""
         size = float(self.first)
         yield self.first
         while True:

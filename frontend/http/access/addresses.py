@@ -1,4 +1,4 @@
-"""From where a request comes, and at which of this machine's addresses it arrived."""
+"""The origin of a request's connection, and the address of this machine at which it arrived."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import ipaddress
 from aiohttp import hdrs, web
 
 _FORWARDED = (hdrs.FORWARDED, hdrs.X_FORWARDED_FOR, "X-Real-IP")
-"""Headers that a reverse proxy adds. Its own address then says nothing about the client's."""
+"""Headers that a reverse proxy adds. The connection's own address then says nothing about the client's."""
 
 
 def is_loopback(address: str | None) -> bool:
@@ -17,19 +17,20 @@ def is_loopback(address: str | None) -> bool:
 
 
 def from_here(request: web.Request) -> bool:
-    """The client runs on this machine, as far as can be told: a proxy that hides it can't be."""
+    """True if the client runs on this machine, as far as can be told: a proxy that hides the client can't be
+    detected."""
     return is_loopback(request.remote) and not any(name in request.headers for name in _FORWARDED)
 
 
 def arrived_at_loopback(request: web.Request) -> bool:
-    """The connection was made to a loopback address, whatever else the server listens on."""
+    """True if the connection was made to a loopback address, whatever other addresses the server listens on."""
     transport = request.transport
     sockname = transport.get_extra_info("sockname") if transport is not None else None
     return is_loopback(sockname[0] if sockname else None)
 
 
 def network(address: str | None) -> str:
-    """The address that a client without a key is counted by: in IPv6 its /64, because one client has all of it."""
+    """The address by which a client without a key is counted: in IPv6 its /64, because one client has all of it."""
     found = _parsed(address)
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, 64), strict=False))

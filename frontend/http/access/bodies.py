@@ -1,4 +1,4 @@
-"""Reads request bodies: within a time, up to a length, and only as many together as memory was set aside for."""
+"""Reads request bodies within a time limit, up to a length, and only as many at once as the set-aside memory holds."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from frontend.contract.errors import ApiError, Unavailable
 from frontend.settings.front import FrontSettings
 
 _SOON = 1.0
-"""Seconds after which one that found no room should try again: most bodies are there at once."""
+"""Seconds after which a request that found no room should try again: most bodies arrive at once."""
 
 
 class Bodies:
-    """Reads them before the handlers, whose `request.read()` then finds them read."""
+    """Reads bodies before the handlers run, so that `request.read()` there returns at once."""
 
     def __init__(self, settings: FrontSettings) -> None:
         self._settings = settings
         self._being_read = 0
-        """Bytes that were announced; of a body that announces nothing, as many as it may have."""
+        """Bytes announced by the bodies being read; a body that announces no length counts with the largest one
+        allowed."""
 
     async def read(self, request: web.Request) -> None:
         """

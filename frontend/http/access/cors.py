@@ -1,4 +1,5 @@
-"""Cross-origin resource sharing (the Fetch standard): which browser pages may ask, and read the answer."""
+"""Cross-origin resource sharing (the Fetch standard): decides which browser pages may send requests and read
+answers."""
 
 from __future__ import annotations
 
@@ -10,27 +11,28 @@ from frontend.contract.errors import ApiError
 from frontend.settings.origins import Origins
 
 EXPOSED = "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Speakable, X-Primed-Silence, Retry-After, retry-after-ms"
-"""Our headers that a page may read; those that every page may are not among them."""
+"""The server's own headers that a page may read; headers that every page may read anyway are not listed."""
 
 USUAL = "Authorization, Content-Type, X-Session, X-Request-Id, Cache-Control"
 
 REMEMBERED = 600
-"""Seconds for which a browser needs not ask again."""
+"""Seconds for which a browser may cache a preflight's answer."""
 
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9-]+(?:\s*,\s*[A-Za-z0-9-]+)*")
 
 
 class Cors:
-    """Answers preflights, refuses pages that may not ask, and marks what the others may read."""
+    """Answers preflights, refuses pages that aren't trusted, and marks the answers that the others may read."""
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
 
     def refuse_strangers(self, request: web.Request, *, works: bool = False) -> None:
-        """Refuse a request that a web page of another site has its browser send.
+        """Refuse a request that a web page of another site makes its browser send.
 
-        A page may send a POST without asking first, as plain text say, and the JSON in it would be read. Its `GET` of a
-        list harms nobody: it can't read the answer. A WebSocket's begins with one, and can.
+        A page may send a POST without a preflight, as plain text say, and the server would read the JSON in it. A
+        page's `GET` of a list is harmless, because the page can't read the answer. A WebSocket begins with a `GET`, and
+        its answer can be read.
 
         Args:
             works: the route makes work on a GET. A page can send such a GET without an `Origin`, by the address of an
@@ -54,7 +56,7 @@ class Cors:
         )
 
     def preflight(self, request: web.Request) -> web.Response | None:
-        """The answer to a browser that asks what it may ask; None for every other request, or one for nothing here."""
+        """The answer to a preflight request; None for every other request, or for a path that has no route."""
         headers = request.headers
         if request.method != hdrs.METH_OPTIONS or not {hdrs.ORIGIN, hdrs.ACCESS_CONTROL_REQUEST_METHOD} <= {*headers}:
             return None
@@ -74,7 +76,7 @@ class Cors:
         return web.Response(status=204, headers=answer)
 
     async def mark(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Before a response's header leaves, whatever the response is."""
+        """Add the CORS headers before a response's header is sent, whatever the response is."""
         headers = response.headers
         headers[hdrs.VARY] = ", ".join(filter(None, (headers.get(hdrs.VARY), hdrs.ORIGIN)))
         origin = request.headers.get(hdrs.ORIGIN)

@@ -35,7 +35,8 @@ _BEARER = "bearer "
 
 
 class Gate:
-    """Give `admit` to the application as its innermost middleware, and `mark` as a signal of its responses."""
+    """The gate: give `admit` to the application as its innermost middleware, and `mark` as a signal of its
+    responses."""
 
     def __init__(
         self,
@@ -56,7 +57,8 @@ class Gate:
 
     @web.middleware
     async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """The handler finds the digest of the request's key, where it has one, as `request[API_KEY]`.
+        """Admit or refuse the request. Handlers find the digest of the request's key, if it has one, as
+        `request[API_KEY]`.
 
         Raises:
             ApiError, Unavailable: the request is refused.
@@ -82,7 +84,7 @@ class Gate:
             raise ApiError(403, message, code="host_not_allowed")
 
     def _check_key(self, request: web.Request, access: Access) -> bytes | None:
-        """The digest of the key that the request has; None where it has none and needs none."""
+        """The digest of the request's key; None if the request has no key and needs none."""
         if not self._keys.demanded:
             if access is Access.LOCAL and not from_here(request):
                 message = "From other machines this GET needs an API key: start the server with --api-key-file."
@@ -100,7 +102,8 @@ class Gate:
         raise _unauthorized("An API key is needed: send it as Authorization: Bearer KEY.", "missing_api_key", "")
 
     def _count(self, request: web.Request, key: bytes | None, access: Access) -> None:
-        """Requests that only look cost next to nothing, and probes must always be answered."""
+        """Count the request against its client's rate, unless it only reads: such requests cost next to nothing, and
+        probes must always be answered."""
         looks = request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS) and access is not Access.LOCAL
         if self._limit is None or looks:
             return

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 CLIENTS = 4096
-"""Remembered at most. One that is forgotten begins anew, with a full bucket."""
+"""Most clients that are remembered. A forgotten client starts with a full bucket."""
 
 
 @dataclass(slots=True)
@@ -25,10 +25,11 @@ class RateLimit:
         self._rate = per_minute / 60
         self._clock = clock
         self._buckets: OrderedDict[str | bytes, _Bucket] = OrderedDict()
-        """The one that asked longest ago comes first."""
+        """Buckets by client; the client whose last request is oldest comes first."""
 
     def take(self, client: str | bytes) -> float:
-        """Count a request. 0 if it may be made; else nothing is counted, and it may be made after so many seconds."""
+        """Count a request. Returns 0 if it is allowed; else it isn't counted, and is allowed after the returned
+        seconds."""
         now = self._clock()
         bucket = self._buckets.setdefault(client, _Bucket(self._capacity, now))
         self._buckets.move_to_end(client)

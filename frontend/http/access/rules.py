@@ -9,7 +9,7 @@ class Access(Enum):
     """The clients that a route answers."""
 
     OPEN = "open"
-    """Everybody: probes that have no key, and public pages."""
+    """Every client: probes that have no key, and public pages."""
     NEAR = "near"
     """Clients on this machine, and others with a key. Open WebUI asks for models and voices without its key."""
     KEY = "key"

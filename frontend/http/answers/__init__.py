@@ -1,1 +1,2 @@
-"""Response bodies: framed, encoded, sent, and ended truthfully. Only http enters."""
+"""Response bodies: framed, encoded, sent, and ended so that an incomplete one never looks whole. Only http imports
+it."""

@@ -1,4 +1,4 @@
-"""A stream's samples on their way to the client: cut into chunks, encoded, framed, each flushed at once."""
+"""Delivers a stream's samples to the client: cut into chunks, encoded, framed, each flushed at once."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from shm.killpoint import killpoint
 
 
 class AudioResponse(web.StreamResponse):
-    """A response whose header leaves in one write with the first chunk, as aiohttp's own `Response` does it."""
+    """A response whose header is sent in one write with the first chunk, as in aiohttp's own `Response`."""
 
     _send_headers_immediately = False
 
 
 class Listening:
-    """Counts what a client was given, and times its first speech."""
+    """Counts the samples that a client was given, and times its first speech."""
 
     def __init__(self, metrics: Metrics, started: float, stages: Stages) -> None:
         self.samples = 0
@@ -46,7 +46,7 @@ class Listening:
         self.samples += len(chunk)
 
     def given(self, seconds: float) -> None:
-        """So much of the audio, from its beginning, was handed to the socket."""
+        """Note that this much of the audio, from its beginning, was handed to the socket."""
         given = min(round(seconds * SAMPLE_RATE), self.samples)
         if given > self._given:
             self._metrics.audio_sent(given - self._given)
@@ -58,7 +58,7 @@ class Listening:
 
 
 class Delivery:
-    """Sends pieces while more are being made. The response begins with the first bytes that the encoder gives."""
+    """Sends pieces while more are being made. The response begins with the encoder's first bytes."""
 
     def __init__(
         self,
@@ -78,13 +78,13 @@ class Delivery:
         self._primed = 0.0
 
     async def prime(self, seconds: float) -> None:
-        """Send silence at once, ahead of what isn't there yet; words sound as much later."""
+        """Send silence at once, ahead of audio that isn't made yet; word times shift by its length."""
         silence = np.zeros(round(seconds * SAMPLE_RATE), np.int16)
         self._primed = len(silence) / SAMPLE_RATE
         await self.send(silence)
 
     async def send(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
-        """Encode and write a piece, and before it the times of words that sound in it or soon after.
+        """Encode and write a piece, preceded by the times of words that sound in it or soon after.
 
         Waits while the client reads too slowly.
         """
@@ -95,14 +95,15 @@ class Delivery:
             await self._give(await self._encoding.encode(chunk))
 
     async def finish(self, input_tokens: int, words: Sequence[WordTiming] = ()) -> None:
-        """Send what the encoder kept back, and say that the audio is whole."""
+        """Send the encoder's remaining bytes, and mark the audio as whole."""
         if words:
             await self._write(self._framing.words([_later(word, self._primed) for word in words]))
         await self._give(await self._encoding.finish())
         await self._write(self._framing.done(input_tokens, self._listening.samples))
 
     async def fail(self, error: object) -> None:
-        """Say that no more comes, where the framing can: the encoder's end would make a part look whole."""
+        """Report the failure, if the framing can; the encoder isn't ended, because its end would make a part look
+        whole."""
         await self._write(self._framing.error(error))
 
     async def _give(self, audio: bytes) -> None:

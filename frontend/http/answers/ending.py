@@ -9,10 +9,10 @@ from aiohttp import HttpVersion11, web
 
 
 def reset_on_close(request: web.Request, on: bool) -> None:
-    """Make the connection's end a reset, however it comes about: an error, a stop, or the process being killed.
+    """Make the connection end with a reset, whether by an error, a stop, or the death of the process.
 
-    For HTTP/1.0, which has no chunks: its clients take an orderly end for the end of the audio. Switched off again
-    once the audio is whole.
+    The reset is for HTTP/1.0, which has no chunks: its clients take an orderly end for the end of the audio. It is
+    switched off once the audio is whole.
     """
     if request.version < HttpVersion11 and request.transport is not None:
         linger_not_at_all = struct.pack("ii", on, 0)
@@ -21,11 +21,12 @@ def reset_on_close(request: web.Request, on: bool) -> None:
 
 
 def cut(request: web.Request) -> None:
-    """End the connection before the last chunk: what was sent arrives, and every client can tell that it isn't all."""
+    """End the connection before the last chunk: sent data still arrives, and every client can tell that the rest is
+    missing."""
     if request.transport is not None:
         request.transport.close()
 
 
 def left(request: web.Request) -> bool:
-    """True once the client is gone."""
+    """True once the client has left."""
     return request.transport is None or request.transport.is_closing()

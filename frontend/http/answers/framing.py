@@ -14,27 +14,27 @@ from frontend.http.answers import sse
 
 
 class Framing(Protocol):
-    """One way to write a response that is sent while it is made."""
+    """A way to write a response that is sent while it is made."""
 
     content_type: str
 
     def audio(self, audio: bytes) -> bytes: ...
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
-        """They come before the audio in which they sound."""
+        """Frame word times; they precede the audio in which the words sound."""
         ...
 
     def done(self, input_tokens: int, samples: int) -> bytes:
-        """The audio is whole. Arguments as of `sse.done`."""
+        """Frame the end of whole audio. The arguments are those of `sse.done`."""
         ...
 
     def error(self, body: object) -> bytes:
-        """No more comes; what did isn't whole."""
+        """Frame the end of incomplete audio."""
         ...
 
 
 class Plain:
-    """The file's bytes and nothing else: only the connection's end can say that they aren't all."""
+    """The file's bytes and nothing else: only the connection's end can show that they are incomplete."""
 
     def __init__(self, audio_format: AudioFormat) -> None:
         self.content_type = FORMATS[audio_format].content_type
@@ -53,7 +53,7 @@ class Plain:
 
 
 class Events:
-    """Server-sent events, as OpenAI's API has them; and one more, for words."""
+    """Server-sent events in the form of OpenAI's API, plus one event for words."""
 
     content_type = sse.CONTENT_TYPE
 
@@ -96,12 +96,12 @@ class CaptionLines:
 
 
 def timing(word: WordTiming) -> dict[str, object]:
-    """A word as our own forms have it; times in seconds of the audio."""
+    """A word in the server's own form; times in seconds of the audio."""
     return {"word": word.word, "said": word.said, "start": round(word.start, 3), "end": round(word.end, 3)}
 
 
 def caption(word: WordTiming) -> dict[str, object]:
-    """A word as Kokoro-FastAPI's users know it, and how it was said besides."""
+    """A word in Kokoro-FastAPI's form, with its pronunciation added."""
     return {
         "word": word.word,
         "start_time": round(word.start, 3),

@@ -1,7 +1,8 @@
 """A stream's pieces for a response; a text without sound gets a short silence in their place.
 
-Punctuation, a table's rule or an emoji alone is ordinary output of language models. An error for it ends or hangs the
-clients that send each sentence by itself (Home Assistant, LiveKit, Pipecat), so it is answered like any other text.
+Punctuation, a table's rule or an emoji alone is ordinary output of language models. An error for such a text ends or
+hangs clients that send each sentence by itself (Home Assistant, LiveKit, Pipecat), so it is answered like any other
+text.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from frontend.contract.speaker import SpeechStream
 from shm.audio import SAMPLE_RATE, Pcm
 
 HEADER = "X-Speakable"
-"""`none` where the text has nothing that can be spoken."""
+"""Header with the value `none` if the text has nothing that can be spoken."""
 
 SILENCE_SECONDS = 0.1
 
 
 class Pieces:
-    """Iterated once, as a `SpeechStream` is."""
+    """A stream's pieces; iterated once, like a `SpeechStream`."""
 
     def __init__(self, stream: SpeechStream) -> None:
         self.speakable = True
-        """False from the piece of silence on."""
+        """True until the piece of silence is given."""
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[Pcm]:

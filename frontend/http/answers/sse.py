@@ -9,16 +9,16 @@ import msgspec
 CONTENT_TYPE = "text/event-stream"
 
 FRAME_SAMPLES = 600
-"""Samples that are counted as one output token: a frame of Kokoro's, 25 ms."""
+"""Samples that count as one output token: one of Kokoro's frames, 25 ms."""
 
 
 def delta(audio: bytes) -> bytes:
-    """More of the audio; the deltas' bytes joined are the file that `stream_format: "audio"` gives."""
+    """The event with more audio; the deltas' bytes joined equal the file that `stream_format: "audio"` gives."""
     return _event({"type": "speech.audio.delta", "audio": base64.b64encode(audio).decode()})
 
 
 def words(words: list[dict[str, object]]) -> bytes:
-    """The event with the times of words in the deltas that follow; not OpenAI's, sent where it is asked for."""
+    """The event with the times of words in the following deltas; not part of OpenAI's API, sent only on request."""
     return _event({"type": "speech.audio.words", "words": words})
 
 
@@ -26,7 +26,7 @@ def done(input_tokens: int, samples: int) -> bytes:
     """The last event: the audio is whole.
 
     Args:
-        input_tokens: what was spoken, as the engine counts it (`Segment.tokens`).
+        input_tokens: tokens that were spoken, as the engine counts them (`Segment.tokens`).
         samples: the audio's length, at 24 kHz.
     """
     output_tokens = -(-samples // FRAME_SAMPLES)
@@ -39,9 +39,10 @@ def done(input_tokens: int, samples: int) -> bytes:
 
 
 def error(body: object) -> bytes:
-    """The audio ends here, incomplete. `body` is `{"message", "type", "param", "code"}`.
+    """The event that ends incomplete audio. `body` is `{"message", "type", "param", "code"}`.
 
-    It has a name for clients that go by names, and both fields that OpenAI's clients look at: `type` and `error`.
+    The event has a name for clients that dispatch on names, and both fields that OpenAI's clients read: `type` and
+    `error`.
     """
     return b"event: error\n" + _event({"type": "error", "error": body})
 

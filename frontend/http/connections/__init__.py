@@ -1,1 +1,1 @@
-"""TCP connections: accepted, bounded, timed. Only the front's start enters."""
+"""TCP connections: accepted, bounded, timed. Only the front's start imports it."""

@@ -1,8 +1,8 @@
 """Takes connections off the supervisor's listening socket.
 
-`loop.create_server` would do it, but calls `listen` again, and so shortens the backlog in which clients wait while a
-front is being restarted; and where `accept` finds no descriptor free, CPython 3.11 logs a traceback for each place in
-the backlog, every second.
+`loop.create_server` calls `listen` again, which shortens the backlog in which clients wait while a front is being
+restarted; and if `accept` finds no free descriptor, CPython 3.11 logs a traceback for each place in the backlog, every
+second. Hence this acceptor.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from frontend.http.connections.connection import Connection
 from frontend.http.connections.connections import Connections
 
 AT_ONCE = 8
-"""Connections accepted before the event loop turns to those that are there."""
+"""Connections accepted before the event loop serves the present ones."""
 
 RETRY = 1.0
-"""Seconds after which accepting is tried again, when the system had no room."""
+"""Seconds after which accepting is tried again if the system had no room."""
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Acceptor:
         self._loop.add_reader(self._listener.fileno(), self._accept)
 
     async def stop(self) -> None:
-        """Accept nothing more; whoever was accepted has its protocol then."""
+        """Stop accepting; accepted connections already have their protocol."""
         self._loop.remove_reader(self._listener.fileno())
         if self._retry is not None:
             self._retry.cancel()
@@ -69,13 +69,13 @@ class Acceptor:
     async def _join(self, client: socket.socket, connection: Connection) -> None:
         try:
             await self._loop.connect_accepted_socket(lambda: connection, client)
-        except OSError as error:  # it left before it had a transport
+        except OSError as error:  # the client left before the connection had a transport
             log.debug("a client left at once: %s", error)
             client.close()
             self._connections.lost(connection)
 
     def _pause(self, error: OSError) -> None:
-        """The descriptors are used up, say: the socket would be readable without end."""
+        """Pause accepting, because the descriptors are used up, say: the socket would stay readable."""
         if not self._failing:
             self._failing = True
             log.error("can't accept connections, trying again each %g s: %s", RETRY, error.strerror)

@@ -1,4 +1,4 @@
-"""One client's connection: aiohttp's protocol behind a guard that minds the time, which aiohttp's own doesn't."""
+"""One client's connection: aiohttp's protocol behind a guard with time limits, which aiohttp's own protocol lacks."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ class Register(Protocol):
     """The interface to which a connection reports its changes."""
 
     def idle(self, connection: Connection) -> None:
-        """From now on it waits for its client: for a request, or for the rest of one's head."""
+        """Note that the connection waits for its client: for a request, or for the rest of a request's head."""
         ...
 
     def busy(self, connection: Connection) -> None:
-        """A request is being answered, or a part of its answer hasn't left yet."""
+        """Note that a request is being answered, or that part of its answer isn't sent yet."""
         ...
 
     def overdue(self, connection: Connection, reason: str) -> None:
-        """It was closed for being too slow."""
+        """Note that the connection was closed for being too slow."""
         ...
 
     def lost(self, connection: Connection) -> None:
-        """It is closed."""
+        """Note that the connection is closed."""
         ...
 
 
 class Connection(asyncio.Protocol):
-    """Passes all that happens on to `protocol`, and closes the connection if
+    """Passes all events on to `protocol`, and closes the connection if
 
-    * no whole request head is there `header_timeout` after it was made, or after a later request's first byte;
-    * what was written is not taken by the client within `write_timeout`: its stream holds a ring meanwhile.
+    * no whole request head has arrived `header_timeout` after it was made, or after a later request's first byte;
+    * the client doesn't take written data within `write_timeout`: its stream holds a ring meanwhile.
 
     `began` and `ended` are called around each request's handler, which starts when a head is whole. A connection
     between two requests is closed by aiohttp's `keepalive_timeout`, a body that doesn't end by its reader.
@@ -49,7 +49,8 @@ class Connection(asyncio.Protocol):
         self, protocol: asyncio.Protocol, settings: FrontSettings, register: Register, surplus: bool = False
     ) -> None:
         self.surplus = surplus
-        """There were too many already: it is told so, or gets one answer, and is closed."""
+        """True if there were too many connections already: the client is told so, or gets one answer, and is
+        disconnected."""
         self._protocol = protocol
         self._settings = settings
         self._register = register
@@ -59,12 +60,12 @@ class Connection(asyncio.Protocol):
         self._head_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
 
-    # -- what asyncio calls
+    # -- called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        # With these limits writing is paused exactly while the kernel takes nothing more for this client.
+        # With these limits writing pauses exactly while the kernel takes no more bytes for this client.
         transport.set_write_buffer_limits(high=0)
         self._expect_head()
         self._protocol.connection_made(transport)
@@ -94,22 +95,22 @@ class Connection(asyncio.Protocol):
         self._register.lost(self)
         self._protocol.connection_lost(exc)
 
-    # -- what the application calls
+    # -- called by the application
 
     def began(self) -> None:
-        """A request's head is whole, and its handler begins."""
+        """Note that a request's head is whole and its handler begins."""
         self._handling = True
         self._stop_head_timer()
         self._register.busy(self)
 
     def ended(self) -> None:
-        """The handler has given or written its response."""
+        """Note that the handler has returned or written its response."""
         self._handling = False
         if self._stall_timer is None and self._transport is not None and not self._transport.is_closing():
             self._register.idle(self)
 
     def close(self) -> None:
-        """End it in order: what was written still leaves."""
+        """Close the connection in order: written data is still sent."""
         if self._transport is not None:
             self._transport.close()
 
@@ -143,14 +144,14 @@ class Connection(asyncio.Protocol):
 
 
 def connection_of(request: web.Request) -> Connection | None:
-    """The request's connection; None if it is gone, or the server was started without guards."""
+    """The request's connection; None if it is closed, or the server was started without guards."""
     protocol = request.transport.get_protocol() if request.transport is not None else None
     return protocol if isinstance(protocol, Connection) else None
 
 
 @web.middleware
 async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Tell the connection when it has a request. One too many may look, at `/health` say, and not have work done.
+    """Tell the connection that it has a request. A surplus connection may read, `/health` say, and not have work done.
 
     Raises:
         Unavailable: there are too many connections.
@@ -168,7 +169,8 @@ async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def announce_end(request: web.Request, response: web.StreamResponse) -> None:
-    """Say it in the header where the connection ends with this response: one too many, or a body that never ended."""
+    """Announce in the header that the connection ends with this response: a surplus one, or one with an unfinished
+    body."""
     connection = connection_of(request)
     if response.status == web.HTTPRequestTimeout.status_code or (connection is not None and connection.surplus):
         response.force_close()

@@ -1,9 +1,9 @@
-"""All connections of a front: how many there may be, and who goes when there are more.
+"""All connections of a front: their limit, and the choice of the one to close when it is reached.
 
-A connection that waits for its client costs its client nothing to lose, so when a newcomer finds no room, the one that
-has waited longest is closed for it: idle clients keep nobody out, however many there are. Only where all are being
-answered, or have come a moment ago, is the newcomer itself refused: with 503 by a few connections kept for that, and
-when those are taken too, by closing it at once.
+Closing a connection that waits for its client costs that client nothing, so when a newcomer finds no room, the
+longest-waiting connection is closed for it: idle clients keep nobody out, however many they are. The newcomer itself is
+refused only if all connections are being answered or have only just arrived: with 503 by a few connections kept for
+that, and once those are taken too, by closing it at once.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from frontend.monitoring.metrics import Event, Metrics
 from frontend.settings.front import FrontSettings
 
 SURPLUS = 8
-"""Connections beyond the limit that are told so."""
+"""Connections beyond the limit that are answered with 503 rather than closed at once."""
 
 SETTLED = 1.0
-"""Seconds for which a connection that waits for its client isn't closed for another: its request may be under way."""
+"""Seconds for which a waiting connection isn't closed for another one: its request may be under way."""
 
 
 class Connections:
-    """The register. `make_protocol` is aiohttp's `Server`."""
+    """The register of connections. `make_protocol` is aiohttp's `Server`."""
 
     def __init__(
         self,
@@ -39,13 +39,13 @@ class Connections:
         self._loop = asyncio.get_running_loop()
         self._open: set[Connection] = set()
         self._waiting: dict[Connection, float] = {}
-        """Those that wait for their client, and since when; the longest first."""
+        """Connections that wait for their client, with the time since when; the longest-waiting first."""
 
     def __len__(self) -> int:
         return len(self._open)
 
     def admit(self) -> Connection | None:
-        """A newcomer's protocol; None where it has to be closed at once."""
+        """A newcomer's protocol; None if the newcomer must be closed at once."""
         surplus = len(self._open) >= self.limit and not self.make_room()
         if surplus and len(self._open) >= self.limit + SURPLUS:
             self._metrics.connection_closed("refused")
@@ -55,7 +55,8 @@ class Connections:
         return connection
 
     def make_room(self) -> bool:
-        """Close the connection that has waited longest for its client; false if none has for `SETTLED`."""
+        """Close the connection that has waited longest for its client; returns False if none has waited for
+        `SETTLED`."""
         longest, since = next(iter(self._waiting.items()), (None, 0.0))
         if longest is None or self._loop.time() - since < SETTLED:
             return False

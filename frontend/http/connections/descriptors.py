@@ -1,4 +1,4 @@
-"""The number of connections that the limit on open files leaves room for (RLIMIT_NOFILE, `ulimit -n`)."""
+"""The number of connections for which the limit on open files leaves room (RLIMIT_NOFILE, `ulimit -n`)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 
 def room_for(wanted: int) -> int:
-    """So many connections, or as many as there is room for. Raises the soft limit where the hard one lets it.
+    """The wanted number of connections, or fewer if room lacks. Raises the soft limit as far as the hard one allows.
 
-    At least 1: how little that is good for is then for the client to see, and not for a server that doesn't start.
+    The result is at least 1: a server that starts and serves one client badly is better than one that doesn't start.
     """
     used: int = psutil.Process().num_fds()
     kept = used + KEPT

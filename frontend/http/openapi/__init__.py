@@ -1,1 +1,1 @@
-"""The OpenAPI document and the page that shows it. Only http enters."""
+"""The OpenAPI document and the page that shows it. Only http imports it."""

@@ -1,4 +1,4 @@
-"""The JSON answers as types, for the description only: a test decodes what the server really answers with them."""
+"""The JSON answers as types, for the description only: a test decodes the server's real answers with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API's description, OpenAPI 3.1, made of the table of routes and of the types that parse their bodies."""
+"""The API's description, OpenAPI 3.1, built from the table of routes and from the types that parse their bodies."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from aiohttp import hdrs, web
 from frontend.http.openapi.page import render
 
 _LOCKED = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""The page runs no script, and loads nothing."""
+"""Content security policy of a page that runs no script and loads no files."""
 
 
 class Description:
-    """The handlers. The document is built when somebody first asks for it."""
+    """The handlers. The document is built at its first request."""
 
     def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
         self._document = functools.cache(build)

@@ -1,4 +1,4 @@
-"""The API's description as one page of HTML: no script, and nothing that another host would have to be asked for."""
+"""The API's description as one page of HTML, without scripts and without files from other hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ td, th { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0; bo
 
 
 def render(document: dict[str, Any], base_url: str) -> str:
-    """`base_url` is that of the curl lines."""
+    """Render the page; `base_url` is the address in its curl lines."""
     return "".join(_page(document, base_url))
 
 
@@ -74,7 +74,7 @@ def _resolved(document: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """A schema in a few words."""
+    """A short description of a schema's type."""
     if "$ref" in schema:
         return str(schema["$ref"]).rsplit("/", 1)[-1]
     if "enum" in schema:
@@ -93,6 +93,6 @@ def _curl(method: str, url: str, body: dict[str, Any] | None) -> str:
 
 
 def _text(prose: str) -> str:
-    """Prose with `code` in it."""
+    """HTML of a text that has `code` in it."""
     parts = escape(prose).split("`")
     return "".join(f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts))

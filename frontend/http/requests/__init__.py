@@ -1,1 +1,1 @@
-"""Request bodies: decoded, checked, and made into speech requests. Only http enters."""
+"""Request bodies: decoded, checked, and turned into speech requests. Only http imports it."""

@@ -1,4 +1,4 @@
-"""Reads a JSON body into a struct, and says in one way what is wrong with it."""
+"""Reads a JSON body into a struct, and reports errors in one form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Fields = TypeVar("Fields")
 
 
 def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
-    """The body's fields, whatever its Content-Type said.
+    """The body's fields, whatever its Content-Type.
 
     Raises:
         ApiError: 400, naming the field that is wrong.
@@ -34,7 +34,7 @@ def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
 
 
 def of_validation(error: msgspec.ValidationError) -> ApiError:
-    """The 400 for a value that doesn't fit its field, naming the field."""
+    """The 400 error for a value that doesn't fit its field, naming the field."""
     match = _PATH.fullmatch(str(error))
     assert match is not None
     what, param = match["what"].replace(" | null", ""), match["param"] or None

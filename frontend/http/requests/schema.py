@@ -1,4 +1,4 @@
-"""The JSON body of a speech request, decoded and checked as far as that needs no engine."""
+"""The JSON body of a speech request, decoded and checked as far as possible without an engine."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from shm.audio import SAMPLE_RATE
 
 @dataclass(frozen=True, slots=True)
 class SpeechCall:
-    """A speech request whose fields are right in themselves; whether its voice and language exist is open."""
+    """A speech request whose fields are valid in themselves; its voice and language aren't checked yet."""
 
     text: str
     voice: str | None
     speed: float
     format: AudioFormat
     sample_rate: int
-    """Hz; a rate that the format has."""
+    """Sample rate in Hz; the format supports it."""
     events: bool
-    """The audio comes as server-sent events."""
+    """True if the audio is sent as server-sent events."""
     streamed: bool
-    """Sent while it is made; otherwise at once, with its length."""
+    """True if the audio is sent while it is made; otherwise it is sent whole, with its length."""
     lang: str | None
     markup: MarkupKind
     phonemes: bool
-    """`text` is phonemes of the model's vocabulary."""
+    """True if `text` is phonemes of the model's vocabulary."""
     timestamps: bool
     captioned: bool
-    """The answer has Kokoro-FastAPI's form."""
+    """True if the answer has Kokoro-FastAPI's form."""
     session: str | None
     on_busy: OnBusy | None
 
     @property
     def plain(self) -> bool:
-        """The response is the audio file and nothing else."""
+        """True if the response is the audio file and nothing else."""
         return not (self.events or self.timestamps)
 
 
@@ -85,7 +85,7 @@ _decode = msgspec.json.Decoder(SpeechBody).decode
 
 
 def read_body(body: bytes) -> SpeechBody:
-    """The fields of a JSON body, whatever its Content-Type said.
+    """The fields of a JSON body, whatever its Content-Type.
 
     Raises:
         ApiError: 400, naming the field that is wrong.

@@ -1,4 +1,4 @@
-"""From what a client wrote to what is asked of the speaker: its voice and language looked up, its limits seen."""
+"""Turns a decoded body into a speech request: looks up voice and language, and checks limits."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, pa
 from shm.engine_info import EngineInfo
 
 MAX_SESSION = 256
-"""Characters of an X-Session."""
+"""Most characters of an X-Session header."""
 
 
 def session_of(request: web.Request, call: SpeechCall) -> str | None:
-    """Whose request it is: the X-Session header, or the body's `user`; None if neither says.
+    """The request's session: the X-Session header, or the body's `user`; None if neither is given.
 
-    Nobody's session is another key's.
+    Sessions of different keys never meet, even under the same name.
 
     Raises:
         ApiError: 400, it is too long.
@@ -37,7 +37,7 @@ def session_of(request: web.Request, call: SpeechCall) -> str | None:
 
 
 def speech_request(request: web.Request, call: SpeechCall, session: str | None, engine: EngineInfo) -> SpeechRequest:
-    """The request, every field of it right for the engine that speaks now.
+    """The speech request, every field of it valid for the engine that speaks now.
 
     Raises:
         ApiError: 400, naming the field that isn't.
@@ -72,5 +72,5 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
 
 
 def _client(request: web.Request) -> str:
-    """The client, where no session is named: its key, or its address and program."""
+    """The client, if no session is named: its key, or its address and program."""
     return "/".join((request.get(API_KEY, ""), request.remote or "", request.headers.get(hdrs.USER_AGENT, "")))

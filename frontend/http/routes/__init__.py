@@ -1,1 +1,1 @@
-"""The table of all routes: path, handler, access and documentation stand together. Only http enters."""
+"""The table of all routes: path, handler, access and documentation stand together. Only http imports it."""

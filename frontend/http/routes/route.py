@@ -24,7 +24,7 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The objects whose methods answer requests. An application without one of the last two lacks its route."""
+    """The objects whose methods answer requests. If one of the last two is absent, its route is too."""
 
     speech: SpeechHandler
     catalog: Catalog
@@ -37,7 +37,8 @@ class Handlers:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One successful (or, for `/ready`, expected) answer: its content types, each with its type; None: bytes."""
+    """One successful (or, for `/ready`, expected) answer: its content types, each with its type; None stands for
+    bytes."""
 
     description: str
     content: Mapping[str, Any]
@@ -55,7 +56,7 @@ class Operation:
     errors: tuple[int, ...] = (403,)
     body: Any = None
     example: dict[str, Any] = field(default_factory=dict)
-    """A body that works."""
+    """An example of a valid body."""
     request_headers: tuple[str, ...] = ()
     query: Any = None
     """A type whose fields are the query's parameters."""
@@ -66,13 +67,13 @@ class Route:
     """One entry of the table. A path under `/v1` is also answered without the `/v1`."""
 
     method: str
-    """Lower case, as OpenAPI writes it."""
+    """The method in lower case, as OpenAPI writes it."""
     path: str
     access: Access
     handler: Callable[[Handlers], Handle | None]
-    """Picks the method that answers; None: this application has no such handler."""
+    """Picks the method that answers; returns None if this application lacks the handler."""
     operation: Operation | None = None
-    """None: not part of the API (the page's files)."""
+    """The documentation; None for a route that isn't part of the API (the page's files)."""
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Routes that make speech, and that show how a text would be pronounced."""
+"""Routes that make speech or show a text's pronunciation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answ
 FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 
 WITH_BODY = (400, 403, 408, 413, 415, 429, 503)
-"""The errors of whatever takes a body."""
+"""Status codes of the errors of all routes that take a body."""
 
 SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Primed-Silence")
 

@@ -1,4 +1,4 @@
-"""All routes of the server in one table: a new endpoint is one entry here, and is served, guarded and documented."""
+"""All routes of the server in one table: a new endpoint is one entry here, which serves, guards and documents it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mount(app: web.Application, handlers: Handlers) -> None:
     for route in ROUTES:
         if handle := route.handler(handlers):
             for path in route.paths:
-                # A model's name may contain slashes. HEAD of a GET that makes work would make it for nothing.
+                # A model's name may contain slashes. The HEAD of a GET that makes work would do that work in vain.
                 address = path.replace("{id}", "{id:.+}")
                 if route.method == "get":
                     app.router.add_get(address, handle, allow_head=route.access is not Access.LOCAL)

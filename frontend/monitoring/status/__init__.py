@@ -1,1 +1,1 @@
-"""The report that `/status` answers, and the advice in it. Only monitoring and the front's start enter."""
+"""The report that `/status` answers, and its advice. Only monitoring and the front's start import it."""

@@ -13,7 +13,7 @@ from shm.messages import Situation
 
 
 def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
-    """The engine, with the chain of providers as trials and refusals have left it."""
+    """The engine in use, with the provider chain as trials and refusals have left it."""
     return SpeakingEngine(
         name=engine.name,
         provider=engine.provider,
@@ -31,13 +31,14 @@ def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
 
 
 def _priority(engine: EngineInfo, situation: Situation) -> Priority | None:
-    """Stages of the first worker on its provider: a worker that has moved runs elsewhere than it was loaded for."""
+    """Priority of the first worker's stages on its provider: a worker that was moved runs elsewhere than it was loaded
+    for."""
     workers = (process for process in situation.processes if process.role == "worker" and process.state == "running")
     return next((w.priority for w in workers if w.priority and w.provider == engine.provider), engine.priority)
 
 
 def _chain(engine: EngineInfo, situation: Situation) -> list[Provider]:
-    """The reason why each provider was taken or not."""
+    """The providers of the chain, each with the reason why it was taken or not."""
     trials = {trial.provider: trial for trial in engine.trials}
     found: list[Provider] = []
     taken = False

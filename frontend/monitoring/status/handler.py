@@ -1,4 +1,4 @@
-"""`GET /status`: what this front knows of itself and of what speaks, for people and their scripts."""
+"""`GET /status`: this front's knowledge of itself and of the engine in use, for people and their scripts."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ SETTINGS = (
     "drain_timeout",
     "selfcheck_hours",
 )
-"""Those of the front that explain its figures, and are nobody's secret."""
+"""Settings of the front that explain its figures and contain no secrets."""
 
 
 class StatusHandler:
-    """Puts the report together. Counts begin with the process that counts, but for `totals`."""
+    """Builds the report. Counts begin with the process that counts, except `totals`."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class StatusHandler:
         return web.Response(body=msgspec.json.encode(self.report()), content_type="application/json")
 
     def report(self) -> Status:
-        """Everything, with what follows from it."""
+        """The whole report, with the advice that follows from it."""
         now = self._snapshot()
         memory = psutil.virtual_memory()
         found = Status(
@@ -128,12 +128,12 @@ class StatusHandler:
 
 
 def _costs(account: Account) -> dict[str, Any]:
-    """Measured costs, and the figures that plans are made from."""
+    """Measured costs, and the figures from which plans are made."""
     return account.costs.as_dict() | {"plans_are_made_for": account.profile.as_dict()}
 
 
 def _stream(stream: Stream) -> StreamStatus:
-    """Never its text."""
+    """One stream's entry; it never contains the text."""
     now = time.monotonic()
     shown = StreamStatus(
         request_id=stream.request.request_id,

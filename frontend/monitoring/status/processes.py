@@ -1,4 +1,4 @@
-"""The server's processes, as the supervisor reports them, with the memory that each has now."""
+"""The server's processes, as the supervisor reports them, with their present memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shm.messages import ProcessReport, Situation
 
 
 def processes(situation: Situation, supervisor: int) -> list[Process]:
-    """The supervisor (its pid is given), then all that it has reported; nothing while it has reported nothing."""
+    """The supervisor's process (by its pid), then all processes that it has reported; empty before its first report."""
     if not situation.processes:
         return []
     first = Process("supervisor", "running", pid=supervisor, resident_memory_bytes=_resident(supervisor) or UNSET)
@@ -49,7 +49,7 @@ def scheduling(priority: Priority | None) -> Scheduling | UnsetType:
 
 
 def memory_readings(situation: Situation, supervisor: int) -> Iterator[Reading]:
-    """For `/metrics`: by role, a standby being a worker."""
+    """Memory by role for `/metrics`; a standby counts as a worker."""
     by_role: dict[str, int] = defaultdict(int)
     for process in processes(situation, supervisor):
         if process.resident_memory_bytes is not UNSET:
@@ -58,13 +58,13 @@ def memory_readings(situation: Situation, supervisor: int) -> Iterator[Reading]:
 
 
 def g2p_memory_readings(pids: Sequence[int]) -> Iterator[Reading]:
-    """For `/metrics`: espeak-ng's helper processes, which the front starts itself."""
+    """Memory of espeak-ng's helper processes, which the front starts itself, for `/metrics`."""
     if size := sum(_resident(pid) or 0 for pid in pids):
         yield "process_resident_memory_bytes", ("g2p",), size
 
 
 def _resident(pid: int) -> int | None:
-    """Bytes; None if it has just gone."""
+    """Resident memory in bytes; None if the process has just ended."""
     try:
         size: int = psutil.Process(pid).memory_info().rss
     except psutil.Error:

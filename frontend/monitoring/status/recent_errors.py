@@ -1,4 +1,4 @@
-"""The last requests that went wrong on the server's side: when, which, and what kind; never their text."""
+"""The last requests that failed on the server's side: time, request and kind of error; never their text."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class RecentErrors:
         self._errors.append(RecentError(at, request_id, kind))
 
     def latest(self) -> list[RecentError]:
-        """The newest first."""
+        """The latest errors, the newest first."""
         return list(reversed(self._errors))

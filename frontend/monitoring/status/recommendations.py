@@ -9,19 +9,19 @@ from msgspec import UNSET
 from frontend.monitoring.status.report import Recommendation, Status
 
 DRIFTED = 1.2
-"""The slowdown that is worth an advice: 1.2 is 20 % slower than before."""
+"""The slowdown that is worth a recommendation: 1.2 is 20 % slower than before."""
 
 NOTICED = 0.2
-"""The real-time factor below which a slowdown is no advice: first audio is soon and playback is ahead, and a few
-milliseconds more are the scheduler's noise (0.06 against 0.049 is a ratio of 1.22)."""
+"""Real-time factor below which a slowdown is no reason for a recommendation: first audio is early and playback is
+ahead, and a few milliseconds more are the scheduler's noise (0.06 against 0.049 is a ratio of 1.22)."""
 
 _MEGABYTE = 1e6
 _FEW = 20
-"""Requests, words or lookups below which a rate says nothing."""
+"""Requests, words or lookups below which a rate is meaningless."""
 
 
 def recommendations(status: Status) -> list[Recommendation]:
-    """Those that apply, the gravest first."""
+    """The recommendations that apply, the gravest first."""
     return [Recommendation(code, message) for rule in RULES for code, message in rule(status)]
 
 

@@ -1,6 +1,6 @@
-"""`GET /status` as types: what is answered, and, by its annotations, what the API's description says of it.
+"""`GET /status` as types: the answer's fields, and in their annotations the API's description of them.
 
-What was not measured is absent.
+Unmeasured values are absent.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ class Snapshot:
 
     engine: EngineInfo | None
     reason: str
-    """The reason why nothing can speak; empty when an engine can."""
+    """The reason why no engine can speak; empty when one can."""
     situation: Situation
     streams: Sequence[Stream]
     queue_depth: int
     quarantined: int
-    """Segments."""
+    """Number of quarantined segments."""
     costs: Mapping[str, Account]
     """Cost accounts by engine."""
     cache: SegmentCache

@@ -1,1 +1,1 @@
-"""Segments that were spoken before, in memory and on disk. Streams and scheduling enter."""
+"""Cache of segments that were spoken before, in memory and on disk. Imported by streams and scheduling."""

@@ -16,11 +16,11 @@ log = logging.getLogger(__name__)
 
 
 _ROOM = 1 / 16
-"""The part of the bound by which the folder may be over it before segments are removed until it is kept."""
+"""Share of the bound by which the folder may exceed it before segments are removed."""
 
 
 class DiskCache:
-    """A folder, which several servers may share. Its methods block: call them in a thread."""
+    """A folder that several servers may share. Its methods block: call them in a thread."""
 
     def __init__(self, folder: Path, max_bytes: int, ttl: float) -> None:
         """Args:
@@ -39,9 +39,10 @@ class DiskCache:
                 str(folder),
                 size_limit=max_bytes,
                 eviction_policy="least-recently-used",
-                # With its own 10, ten long segments at a time are removed, and a small folder is empty again and again.
+                # diskcache's default of 10 would remove ten long segments at a time, which empties a small folder again
+                # and again.
                 cull_limit=2,
-                # Pages. The write-ahead log isn't counted in the volume, so it is kept short.
+                # Pages. The volume doesn't include the write-ahead log, so the log is kept short.
                 sqlite_wal_autocheckpoint=64,
                 disk=_RawDisk,
             )
@@ -61,7 +62,7 @@ class DiskCache:
             return None
 
     def put(self, key: bytes, segment: CachedSegment) -> None:
-        """Keep the segment, if the disk takes it."""
+        """Store the segment if the disk has room for it."""
         try:
             data = to_bytes(segment)
             if len(data) > self._max_bytes:
@@ -73,7 +74,8 @@ class DiskCache:
             log.warning("the disk cache took nothing: %s", error)
 
     def _too_old(self, stored_at: float | None) -> bool:
-        """An entry's own expiry is that of the server which stored it. Entries of older versions have no time."""
+        """True if the entry is older than this server's `ttl`: the entry's own expiry is that of the server which
+        stored it. Entries of older versions have no time, and count as new."""
         return stored_at is not None and time.time() - stored_at > self._ttl
 
     @property
@@ -87,7 +89,7 @@ class DiskCache:
 
 
 class _RawDisk(diskcache.Disk):  # type: ignore[misc]
-    """Storage that holds bytes only: nothing in the folder is ever unpickled, as anybody may have written it."""
+    """Storage of plain bytes: nothing in the folder is ever unpickled, because any program may have written it."""
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
         if mode == diskcache.core.MODE_PICKLE:

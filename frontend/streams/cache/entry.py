@@ -14,14 +14,14 @@ from shm.messages import Mark
 
 @dataclass(frozen=True, slots=True)
 class CachedSegment:
-    """A segment's samples (shape [n]) and, if they were asked for, the marks that say when its script sounds."""
+    """A segment's samples (shape [n]) and, if requested, the marks: the times at which parts of its script sound."""
 
     samples: Pcm
     marks: tuple[Mark, ...] = ()
 
     @property
     def size(self) -> int:
-        """Bytes that count against the cache's bound, with 256 for the Python objects."""
+        """Bytes that count against the cache's bound, including 256 for the Python objects."""
         return self.samples.nbytes + 16 * len(self.marks) + 256
 
 
@@ -44,7 +44,7 @@ def from_bytes(data: bytes) -> CachedSegment:
     """The inverse of `to_bytes`.
 
     Raises:
-        ValueError: the bytes aren't what was written.
+        ValueError: the bytes differ from the written ones.
     """
     try:
         stored = _decode(data)

@@ -8,7 +8,7 @@ from frontend.streams.cache.entry import CachedSegment
 
 
 class MemoryCache:
-    """Holds at most `max_bytes` of segments; one that is larger by itself isn't kept."""
+    """Holds at most `max_bytes` of segments; a segment larger than that isn't stored."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -16,14 +16,14 @@ class MemoryCache:
         self.bytes = 0
 
     def get(self, key: bytes) -> CachedSegment | None:
-        """The segment, which counts as used now; None if it isn't there."""
+        """The segment, marked as just used; None if the cache lacks it."""
         found = self._segments.get(key)
         if found is not None:
             self._segments.move_to_end(key)
         return found
 
     def put(self, key: bytes, segment: CachedSegment) -> None:
-        """Keep the segment, and drop others until the bound holds."""
+        """Store the segment, and drop others until the bound holds."""
         if old := self._segments.pop(key, None):
             self.bytes -= old.size
         if segment.size > self._max_bytes:

@@ -1,4 +1,4 @@
-"""Speaks phrases ahead, to nobody, so that they are in the cache when somebody asks for them."""
+"""Speaks phrases ahead of any request and discards the audio, so that later requests find them in the cache."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ log = logging.getLogger(__name__)
 
 
 class IdleSpeaker(Speaker, Protocol):
-    """A speaker that says when nothing is being spoken."""
+    """A speaker that reports when no stream is open."""
 
     async def idle(self) -> None:
-        """Wait until something can speak and nothing is being spoken."""
+        """Wait until an engine can speak and no stream is open."""
         ...
 
 
 async def prewarm(speaker: IdleSpeaker, phrases: Iterable[str]) -> None:
-    """Speak each phrase once, with the default voice at speed 1, whenever nothing else is being spoken."""
+    """Speak each phrase once, with the default voice at speed 1, whenever no other stream is open."""
     for phrase in phrases:
         while not await _speak(speaker, phrase):
             pass
 
 
 async def _speak(speaker: IdleSpeaker, phrase: str) -> bool:
-    """Whether the phrase is through: spoken, or rejected for good. A phrase that lost its engine is tried again."""
+    """True if the phrase is finished: spoken, or rejected for good. A phrase that lost its engine is tried again."""
     await speaker.idle()
     engine = speaker.engine
     if engine is None:

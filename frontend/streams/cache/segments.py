@@ -1,4 +1,4 @@
-"""The segment cache: finished segments are kept in memory, and on a disk if one is given, for the next request."""
+"""The segment cache: finished segments are stored in memory, and on disk if a folder is given, for later requests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.cache.memory import MemoryCache
 
 MAX_UNWRITTEN = 64
-"""Segments that may wait for a slow disk; further ones are kept in memory only."""
+"""Segments that may wait for a slow disk; further ones are stored in memory only."""
 
 
 class SegmentCache:
-    """Keys come from `frontend.scheduling.fingerprint`: a sentence that comes again in another text is found."""
+    """Segments by `frontend.scheduling.fingerprint`: a sentence that occurs again in another text is found."""
 
     def __init__(self, max_bytes: int, disk: DiskCache | None = None) -> None:
         """Args:
@@ -28,7 +28,7 @@ class SegmentCache:
         self.misses = 0
 
     async def find(self, key: bytes, *, marks: bool = False) -> CachedSegment | None:
-        """The segment if it was spoken before. Where `marks` are wanted, a segment without marks counts as absent."""
+        """The segment if it was spoken before. If `marks` are wanted, a segment without marks counts as absent."""
         found = self._memory.get(key)
         if found is None and self._disk and self._thread:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, self._disk.get, key)
@@ -41,7 +41,7 @@ class SegmentCache:
         return found
 
     def keep(self, key: bytes, segment: CachedSegment) -> None:
-        """Remember a segment that was made whole."""
+        """Store a segment that was made whole."""
         self._memory.put(key, segment)
         if self._disk and self._thread and self._unwritten < MAX_UNWRITTEN:
             self._unwritten += 1
@@ -61,7 +61,7 @@ class SegmentCache:
         return len(self._memory)
 
     def close(self) -> None:
-        """Wait until the disk has the segments that were given to it, and close it."""
+        """Wait until the disk has stored all segments given to it, and close it."""
         if self._disk and self._thread:
             self._thread.shutdown()
             self._disk.close()

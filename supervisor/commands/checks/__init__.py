@@ -1,1 +1,1 @@
-"""The checks of `kokoro-live doctor`. Only that command enters."""
+"""The checks of `kokoro-live doctor`. Only that command imports them."""

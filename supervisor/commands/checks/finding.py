@@ -12,13 +12,13 @@ from supervisor.tuning.application import Applied
 
 
 class Verdict(StrEnum):
-    """The gravity of a finding."""
+    """The severity of a finding."""
 
     OK = "ok"
     WARNING = "warning"
     """The server runs, but not as well as it could."""
     WRONG = "wrong"
-    """The server doesn't start like this, or fails later."""
+    """The server doesn't start with this, or fails later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Finding:
     verdict: Verdict
     found: str
     cure: str = ""
-    """The cure; empty if nothing has to be done."""
+    """The remedy; empty if none is needed."""
 
 
 def ok(found: str) -> Finding:
@@ -50,17 +50,17 @@ class Circumstances:
     settings: Settings
     config_file: Path
     config_error: str
-    """The reason why the file can't be used; empty if it can, or isn't there."""
+    """The reason why the config file can't be used; empty if it can, or doesn't exist."""
     applied: Applied | None = None
-    """The use of the tuning profile; None if the settings were not read."""
+    """The applied tuning profile; None if the settings were not read."""
 
 
 Check = Callable[[Circumstances], Finding]
 
 
 def outcome(check: Check, circumstances: Circumstances) -> Finding:
-    """The check's finding; a check that fails itself gives one too."""
+    """The check's finding; a check that itself fails also gives one."""
     try:
         return check(circumstances)
-    except (Exception, SystemExit) as error:  # libraries that can't load what they need have been seen to exit
+    except (Exception, SystemExit) as error:  # libraries with a missing dependency have been seen to exit
         return wrong(f"the check itself failed: {type(error).__name__}: {' '.join(str(error).split())}", "")

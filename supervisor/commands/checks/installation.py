@@ -26,7 +26,7 @@ def python(_: Circumstances) -> Finding:
 
 
 def packages(_: Circumstances) -> Finding:
-    """Each package that pyproject.toml demands is there, in a version that it allows."""
+    """Check that each package that pyproject.toml demands is installed in an allowed version."""
     there: list[str] = []
     bad: list[str] = []
     amiss: list[str] = []
@@ -45,7 +45,8 @@ def packages(_: Circumstances) -> Finding:
 
 
 def phonemizer(_: Circumstances) -> Finding:
-    """misaki's extras bring phonemizer-fork and kokoro-onnx brings phonemizer: both install the same folder."""
+    """Check for a conflict: misaki's extras bring phonemizer-fork and kokoro-onnx brings phonemizer, and both install
+    the same folder."""
     if fork := installed_version("phonemizer-fork"):
         if installed_version("phonemizer"):
             found = f"phonemizer-fork {fork} and phonemizer have overwritten each other's files"
@@ -57,7 +58,7 @@ def phonemizer(_: Circumstances) -> Finding:
 
 
 def espeak(_: Circumstances) -> Finding:
-    """The library loads and finds its data."""
+    """Check that espeak-ng's library loads and finds its data."""
     from worker.engine import EngineUnavailable
     from worker.espeak_library import EspeakLibrary
 
@@ -69,7 +70,7 @@ def espeak(_: Circumstances) -> Finding:
 
 
 def spacy(_: Circumstances) -> Finding:
-    """spaCy, an optional extra, can replace the light tagger and tokenizer."""
+    """Check for spaCy, an optional extra that can replace the light tagger and tokenizer."""
     if importlib.util.find_spec("spacy") is None:
         return ok("not installed; the light tagger is used (the extra `spacy` brings spaCy's)")
     if importlib.util.find_spec("en_core_web_sm") is None:

@@ -25,7 +25,7 @@ def config(circumstances: Circumstances) -> Finding:
 
 
 def shared_memory(circumstances: Circumstances) -> Finding:
-    """The arena of one worker generation can be reserved; it is given back at once."""
+    """Check that the arena of one worker generation can be reserved; it is released at once."""
     settings = circumstances.settings.supervisor
     size = settings.rings * settings.ring_samples * SAMPLE_BYTES
     try:
@@ -37,7 +37,7 @@ def shared_memory(circumstances: Circumstances) -> Finding:
 
 
 def port(circumstances: Circumstances) -> Finding:
-    """The port is free, or a kokoro-live has it."""
+    """Check that the port is free, or used by a kokoro-live."""
     settings = circumstances.settings.supervisor
     try:
         listener = listen(settings.host, settings.port)

@@ -1,4 +1,4 @@
-"""Checks of other programs: the one that has the port, and other servers of this user."""
+"""Checks of other programs: the one that uses the port, and other servers of this user."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TITLE = "kokoro-live: supervisor"
 
 
 def listening_on(port: int) -> str:
-    """The program that listens on a port, with its pid; empty if it can't be seen (another user's).
+    """The program that listens on a port, with its pid; empty if it isn't visible (another user's).
 
-    Process by process, as only root is shown all connections at once on macOS.
+    Connections are read process by process, because macOS shows all of them at once only to root.
     """
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
@@ -26,7 +26,7 @@ def listening_on(port: int) -> str:
 
 
 def supervisors() -> Iterator[psutil.Process]:
-    """The supervisors of this user's servers, also of those that this process started."""
+    """The supervisors of this user's servers, including those that this process started."""
     user = psutil.Process().username()
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
@@ -35,7 +35,7 @@ def supervisors() -> Iterator[psutil.Process]:
 
 
 def other_servers(_: Circumstances) -> Finding:
-    """Other servers run. They may be intended, each with a port, a name and a model of its own."""
+    """Check for other running servers. They may be intended, each with a port, a name and a model of its own."""
     running = [f"pid {process.pid} on {_address(process)}" for process in supervisors()]
     if len(running) < 2:
         return ok("one server runs" if running else "none runs")

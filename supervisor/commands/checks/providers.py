@@ -1,4 +1,4 @@
-"""The check of execution providers: those available, the one taken, and why not the others."""
+"""The check of execution providers: the available ones, the one taken, and the reasons against the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OPTIONS = "Mend --provider-options, or leave them out."
 
 
 def providers(circumstances: Circumstances) -> Finding:
-    """Providers that onnxruntime offers, and the chain's choice for the model that would speak."""
+    """The providers that onnxruntime offers, and the chain's choice for the model that would speak."""
     import onnxruntime
 
     from worker.acceleration.placing import place
@@ -25,7 +25,7 @@ def providers(circumstances: Circumstances) -> Finding:
     try:
         model, _ = kokoro_files(settings)
     except EngineUnavailable:
-        model = Path()  # that is another check's finding; without a model nothing is known of trials
+        model = Path()  # reported by another check; without a model no trials are known
     try:
         placing = place(model, settings)
     except BadOption as error:

@@ -8,7 +8,7 @@ from supervisor.startup.manager import Installed, manager
 
 
 def service(_: Circumstances) -> Finding:
-    """Files of `install-service` are whole, name a program that exists, and are enabled."""
+    """Check that the files of `install-service` are whole, name an existing program, and are enabled."""
     try:
         found = manager(None).installed()
     except ValueError as error:

@@ -11,7 +11,7 @@ _FETCH = "kokoro-live models fetch"
 
 
 def phonemes(_: Circumstances) -> Finding:
-    """A sentence with a word that no dictionary has becomes phonemes."""
+    """Check that a sentence with a word that no dictionary has becomes phonemes."""
     from frontend.text.g2p import G2P
 
     started = time.monotonic()
@@ -23,7 +23,7 @@ def phonemes(_: Circumstances) -> Finding:
 
 
 def model_files(circumstances: Circumstances) -> Finding:
-    """The published files in the model directory, or those of the manifest, each checked against its hash; and the
+    """Check the published files in the model directory, or those of the manifest, each against its hash; and the
     packages that carry one of them."""
     from worker.model_files import BadManifest, State, known_files, state_of
     from worker.model_packages import BadPackages, find_packaged
@@ -59,7 +59,7 @@ def model_files(circumstances: Circumstances) -> Finding:
 
 
 def voices(circumstances: Circumstances) -> Finding:
-    """Kokoro's voices can be read."""
+    """Check that Kokoro's voices can be read."""
     from worker.engine import EngineUnavailable
     from worker.model_choice import find_voices
     from worker.voices import VoiceBank
@@ -74,7 +74,7 @@ def voices(circumstances: Circumstances) -> Finding:
 
 
 def engine(circumstances: Circumstances) -> Finding:
-    """Load the engine that `serve` would load, and have it speak a word."""
+    """Load the engine that `serve` would load, and make it speak a word."""
     from worker.engine import EngineUnavailable
     from worker.select import choose
 

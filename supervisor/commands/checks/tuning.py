@@ -1,4 +1,4 @@
-"""The check of the tuning profile: whether `serve` applies it, and if not, why."""
+"""The check of the tuning profile: if `serve` applies it, and if not, the reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from supervisor.commands.checks.finding import Circumstances, Finding, ok, warni
 
 
 def tuning(circumstances: Circumstances) -> Finding:
-    """The profile that would be applied."""
+    """Report the profile that would be applied."""
     applied = circumstances.applied
     if applied is None:
         return ok("the settings can't be read, so no profile was looked for")
