@@ -14,7 +14,7 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from benchmarks.playback import FirstAudible
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits, plan
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.text.g2p import G2P
 from frontend.text.language import language_of
 from frontend.text.pipeline import TextPipeline
@@ -28,11 +28,11 @@ from worker.settings import WorkerSettings
 from worker.voices import VoiceBank
 
 
-def plans_profile(port: int) -> Profile | None:
+def plans_profile(port: int) -> CostProfile | None:
     """The cost profile that a running server plans with; None until the server has measured something."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/status") as response:
         costs: dict[str, dict[str, Any]] = json.load(response)["costs"]
-    return next((Profile(**found["plans_are_made_for"]) for found in costs.values()), None)
+    return next((CostProfile(**found["plans_are_made_for"]) for found in costs.values()), None)
 
 
 class Alone:
@@ -58,7 +58,7 @@ class Alone:
     def windowed(self) -> bool:
         return self.engine.info.first_block > 0
 
-    def plan(self, text: str, profile: Profile | None) -> list[Segment]:
+    def plan(self, text: str, profile: CostProfile | None) -> list[Segment]:
         """The segments that a server with that profile makes of a text."""
         chosen = profile or Account(self.engine.info).profile
         notation = Notation.of(self.engine.info)

@@ -43,7 +43,7 @@ class KnownFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return sha256 == self.sha256 or sha256 in self.also_sha256
 
 
-class Verdict(StrEnum):
+class FileState(StrEnum):
     """Result of a successful check."""
 
     PUBLISHED = "published"
@@ -158,7 +158,7 @@ def check(path: Path, file: KnownFile) -> None:
     raise CorruptModel(f"{problem}: damaged, or another file of that name.")
 
 
-def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> Verdict:
+def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> FileState:
     """Check a file against the published file of the same name.
 
     Raises:
@@ -166,9 +166,9 @@ def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> Verdict:
             sizes.
     """
     if path.name not in known:
-        return Verdict.UNKNOWN
+        return FileState.UNKNOWN
     check(path, known[path.name])
-    return Verdict.PUBLISHED
+    return FileState.PUBLISHED
 
 
 def state_of(directory: Path, file: KnownFile) -> State:

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.ways import Plan, Way
 from frontend.planning.planner import Limits, plan
-from frontend.planning.profile import Profile, guess
+from frontend.planning.profile import CostProfile, guess
 from frontend.streams.joins import Joiner
 from frontend.text.g2p import G2P
 from frontend.text.language import language_of
@@ -89,7 +89,7 @@ FIRST_BLOCK = 0.3
 """Seconds of sound in a windowed engine's first block: the default of `--first-window`."""
 
 
-def _planning(asked: Plan, most: int) -> tuple[Limits, Profile]:
+def _planning(asked: Plan, most: int) -> tuple[Limits, CostProfile]:
     match asked:
         case "one segment":
             # A minimum that no two parts of a text of 500 tokens can both have.

@@ -22,7 +22,7 @@ from frontend.text.segment import Notation
 from frontend.text.segmentation import pronounceable
 from frontend.text.speakable import is_phone, is_unpronounceable
 from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 from shm.engine_info import EngineInfo
 from shm.messages import Voice
 
@@ -93,7 +93,7 @@ class Phonemizer:
             words = list(self._pipeline.words(marked, language, notation))
         spoken = [(word, _known(word, notation)) for word in words]
         phonemes = " ".join(script for _, script in spoken if script)
-        silent = [word for word in words if word.source is not Source.USER and not pronounceable(word, notation)]
+        silent = [word for word in words if word.source is not PhonemeSource.USER and not pronounceable(word, notation)]
         return {
             "phonemes": phonemes,
             "tokens": len(phonemes),

@@ -20,7 +20,7 @@ from shm.engine_info import EngineInfo
 from shm.metric_files import MetricFiles
 
 FALLBACKS = ("espeak", "letters")
-"""The sources of phonemes for words that no lexicon has (`frontend.text.word.Source`)."""
+"""The sources of phonemes for words that no lexicon has (`frontend.text.word.PhonemeSource`)."""
 
 UNMATCHED = "unmatched"
 """Endpoint label of a request that no route matches."""
@@ -73,8 +73,10 @@ class Metrics:
         self._counters[event].inc()
 
     def pronounced(self, source: str) -> None:
-        """Count a word by the source of its phonemes (`frontend.text.word.Source`). Called by the thread that reads
-        texts."""
+        """Count a word by the source of its phonemes (`frontend.text.word.PhonemeSource`).
+
+        Called by the thread that reads texts.
+        """
         if source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source).inc()
 

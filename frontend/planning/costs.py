@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import log2
 
 from frontend.planning.fit import Line, Middle
-from frontend.planning.profile import Profile, guess
+from frontend.planning.profile import CostProfile, guess
 from shm.audio import SAMPLE_RATE
 
 _SETTLED = 8
@@ -43,7 +43,7 @@ class CostModel:
         self._first_block = first_block
         self.seed(guess(first_block))
 
-    def seed(self, profile: Profile) -> None:
+    def seed(self, profile: CostProfile) -> None:
         """Start from a stored profile's figures instead of the guess; earlier measurements are dropped."""
         self._start = profile
         self._work = Line(profile.fixed, profile.per_token)
@@ -104,20 +104,20 @@ class CostModel:
 
     def seconds(self, tokens: int, speed: float, load: float = 1.0) -> float:
         """Expected seconds to make the whole script with `load` concurrent runs."""
-        return self._predicted(Profile.seconds, tokens, speed) * self._factor(load)
+        return self._predicted(CostProfile.seconds, tokens, speed) * self._factor(load)
 
     def first_audio(self, tokens: int, speed: float, load: float = 1.0) -> float:
         """Expected seconds until the script's first block is made, with `load` concurrent runs."""
-        return self._predicted(Profile.first_audio, tokens, speed) * self._factor(load)
+        return self._predicted(CostProfile.first_audio, tokens, speed) * self._factor(load)
 
     def real_time_factor(self, load: float = 1.0) -> float:
         """Seconds of work per second of audio for a segment of 100 tokens."""
         return self.profile().real_time_factor() * self._factor(load)
 
-    def profile(self) -> Profile:
+    def profile(self) -> CostProfile:
         """Current figures; guessed ones stand where nothing has been measured."""
         (fixed, per_token), (audio_fixed, audio_per_token) = self._work.figures, self._audio.figures
-        return Profile(
+        return CostProfile(
             per_token=per_token,
             audio_per_token=audio_per_token,
             fixed=fixed,
@@ -126,8 +126,8 @@ class CostModel:
             first_block=self._first_block,
         )
 
-    def stored(self, profile: Profile) -> Profile:
-        """Profile for the next plans: the given one, until enough measurements contradict it."""
+    def stored(self, profile: CostProfile) -> CostProfile:
+        """CostProfile for the next plans: the given one, until enough measurements contradict it."""
         return profile.follow(self.profile()) if self._lone >= _SETTLED else profile
 
     def as_dict(self) -> dict[str, object]:
@@ -146,7 +146,7 @@ class CostModel:
             shown["load_factors"] = {str(runs): round(self._factor(runs), 3) for runs in sorted(self._crowding)}
         return shown
 
-    def _predicted(self, figure: Callable[[Profile, int, float], float], tokens: int, speed: float) -> float:
+    def _predicted(self, figure: Callable[[CostProfile, int, float], float], tokens: int, speed: float) -> float:
         return figure(self.profile(), tokens, speed)
 
     def _factor(self, load: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from frontend.planning.costs import CostModel
-from frontend.planning.profile import Profile, guess
+from frontend.planning.profile import CostProfile, guess
 from shm.engine_info import EngineInfo
 
 _FOLLOWED = 4
@@ -18,7 +18,7 @@ class Account:
     """Cost account of one engine."""
 
     def __init__(
-        self, engine: EngineInfo, adapts: bool = True, stored: Mapping[str, Profile] = MappingProxyType({})
+        self, engine: EngineInfo, adapts: bool = True, stored: Mapping[str, CostProfile] = MappingProxyType({})
     ) -> None:
         """
         Args:
@@ -48,7 +48,7 @@ class Account:
 class Ledger:
     """Cost accounts by engine, model and provider."""
 
-    def __init__(self, adapts: bool = True, stored: Mapping[str, Profile] = MappingProxyType({})) -> None:
+    def __init__(self, adapts: bool = True, stored: Mapping[str, CostProfile] = MappingProxyType({})) -> None:
         """
         Args:
             adapts: whether plans follow measurements.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from frontend.planning.minimum import MIN_FIRST_TOKENS
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.planning.row import Cost, Cuts, Row, parts
 from frontend.planning.search import best_cuts
 from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
@@ -33,7 +33,7 @@ class Limits:
 
 
 def plan(
-    sentences: Iterable[Sentence], profile: Profile, speed: float, notation: Notation, limits: Limits
+    sentences: Iterable[Sentence], profile: CostProfile, speed: float, notation: Notation, limits: Limits
 ) -> Iterator[Segment]:
     """The text's segments, in order; each unit belongs to one of them. Pure: equal arguments give equal segments.
 
@@ -49,7 +49,7 @@ def plan(
 
 
 def replan(
-    units: Sequence[Unit], slack: float, profile: Profile, speed: float, notation: Notation, limits: Limits
+    units: Sequence[Unit], slack: float, profile: CostProfile, speed: float, notation: Notation, limits: Limits
 ) -> list[Segment]:
     """Plan the rest of a stream again, in smaller segments where the listener would otherwise hear a gap. Pure, like
     `plan`.
@@ -84,7 +84,7 @@ class _Source:
 
 
 class _Planner:
-    def __init__(self, source: _Source, profile: Profile, speed: float, notation: Notation, limits: Limits) -> None:
+    def __init__(self, source: _Source, profile: CostProfile, speed: float, notation: Notation, limits: Limits) -> None:
         self._source = source
         self._most = most = min(limits.max_tokens, notation.max_tokens)
         self._speaks_text = notation.speaks == "text"

@@ -20,7 +20,7 @@ _NEGLIGIBLE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class CostProfile:
     """Costs of one engine, model and provider on one machine, for a lone run at speed 1; in seconds unless said
     otherwise."""
 
@@ -37,8 +37,8 @@ class Profile:
     """Audio in a segment's first block; 0 if a segment is one block (`EngineInfo.first_block`)."""
 
     @classmethod
-    def from_dict(cls, figures: Mapping[str, object]) -> Profile:
-        """Profile from a mapping that `as_dict` returned.
+    def from_dict(cls, figures: Mapping[str, object]) -> CostProfile:
+        """CostProfile from a mapping that `as_dict` returned.
 
         Raises:
             ValueError: the mapping isn't a profile; the message names the wrong figure.
@@ -77,8 +77,8 @@ class Profile:
         """Seconds of work per second of audio, for a segment of 100 tokens at speed 1."""
         return self.seconds(100, 1.0) / self.audio(100, 1.0)
 
-    def follow(self, measured: Profile) -> Profile:
-        """Profile for the next plans: this one, unless a prediction of `measured` differs from this one's by a quarter.
+    def follow(self, measured: CostProfile) -> CostProfile:
+        """The profile for the next plans: this one, unless `measured` predicts something that differs by a quarter.
 
         A new profile's figures are rounded onto a geometric grid. Without that, jitter in the measurements would change
         the cuts of a text, and caches, which find spoken segments by their cuts, would miss.
@@ -118,17 +118,17 @@ def _rounded(figure: float) -> float:
     return float(f"{_GRID ** round(math.log(figure, _GRID)):.4g}")
 
 
-GUESS = Profile(per_token=0.04, audio_per_token=0.065)
-"""Profile of an engine before any measurement: the published int8 file on one core of the machine in
+GUESS = CostProfile(per_token=0.04, audio_per_token=0.065)
+"""CostProfile of an engine before any measurement: the published int8 file on one core of the machine in
 docs/first-audio.md."""
 
-WINDOWED_GUESS = Profile(per_token=0.0045, audio_per_token=0.065, per_audio=0.6, first_block=0.3)
-"""Profile of the same file on the same core, vocoded in windows, before any measurement: prosody includes the work
+WINDOWED_GUESS = CostProfile(per_token=0.0045, audio_per_token=0.065, per_audio=0.6, first_block=0.3)
+"""CostProfile of the same file on the same core, vocoded in windows, before any measurement: prosody includes the work
 before the first window."""
 
 
-def guess(first_block: float = 0.0) -> Profile:
-    """Profile of an engine that hasn't been measured.
+def guess(first_block: float = 0.0) -> CostProfile:
+    """CostProfile of an engine that hasn't been measured.
 
     Args:
         first_block: seconds of audio in a segment's first block (`EngineInfo.first_block`).

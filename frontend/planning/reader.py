@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits, plan
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.text.markup.parse import parse_markup
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
@@ -27,7 +27,7 @@ class Reader:
         self._limits = limits
         self._max_pause_seconds = max_pause_seconds
 
-    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]:
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
         """The request's segments, in order. Work begins when the first segment is requested.
 
         Raises:

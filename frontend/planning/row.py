@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
 
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.text.cuts import CLAUSE_COST, INSIDE_COST, WORD_COST, balanced_ends
 from frontend.text.segment import Cut, Unit
 
@@ -64,7 +64,7 @@ class Cost:
     """Longest segment in tokens."""
 
     @classmethod
-    def of(cls, profile: Profile, speed: float, limit: int) -> Cost:
+    def of(cls, profile: CostProfile, speed: float, limit: int) -> Cost:
         """Cost figures at `speed`, from a profile for speed 1."""
         return cls(
             prosody_fixed=profile.fixed,

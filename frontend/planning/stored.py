@@ -7,12 +7,12 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 
 log = logging.getLogger(__name__)
 
 
-def read_profiles(file: Path) -> Mapping[str, Profile]:
+def read_profiles(file: Path) -> Mapping[str, CostProfile]:
     """Profiles by engine. The file has the engines' names from `costs` in `/status`, with the figures of
     `plans_are_made_for`.
 
@@ -23,14 +23,14 @@ def read_profiles(file: Path) -> Mapping[str, Profile]:
         data = json.loads(file.read_text())
         if not isinstance(data, dict) or not all(isinstance(figures, dict) for figures in data.values()):
             raise ValueError("it is no object of engines' figures")
-        return {engine: Profile.from_dict(figures) for engine, figures in data.items()}
+        return {engine: CostProfile.from_dict(figures) for engine, figures in data.items()}
     except OSError as error:
         raise ValueError(f"{file} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{file} has no cost profiles: {error}") from error
 
 
-def stored_profiles(file: Path | None) -> Mapping[str, Profile]:
+def stored_profiles(file: Path | None) -> Mapping[str, CostProfile]:
     """Profiles by engine, from `read_profiles`; empty, with a warning, if the file has become unreadable since the
     server started, so that a restarted front still speaks."""
     try:

@@ -14,7 +14,7 @@ from frontend.scheduling.orders import Orders
 from frontend.scheduling.placement import Placement
 from frontend.scheduling.replanning import plan_again
 from frontend.scheduling.shared import Shared
-from frontend.scheduling.standing import Standing
+from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.watch import Watch
 from frontend.streams.link import Link
 from frontend.streams.links import sound_alike
@@ -26,7 +26,7 @@ class Dispatcher:
     """Sends segments to workers. Every event that may make a segment dispatchable wakes it; between events it does
     nothing."""
 
-    def __init__(self, shared: Shared, standing: Standing, watch: Watch, number: Callable[[], int]) -> None:
+    def __init__(self, shared: Shared, standing: EngineStanding, watch: Watch, number: Callable[[], int]) -> None:
         """`number` returns a stream number that no worker has seen yet."""
         self._shared = shared
         self._standing = standing

@@ -15,7 +15,7 @@ import msgspec
 
 from frontend.contract.request import SpeechRequest
 from frontend.planning.ledger import Account
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 
 MOST_TEXTS = 10_000
 """Most texts that are remembered, at about 200 bytes each; the one requested longest ago is forgotten first."""
@@ -26,9 +26,9 @@ class PlanProfiles:
 
     def __init__(self, most: int = MOST_TEXTS) -> None:
         self._most = most
-        self._profiles: OrderedDict[bytes, Profile] = OrderedDict()
+        self._profiles: OrderedDict[bytes, CostProfile] = OrderedDict()
 
-    def of(self, account: Account, request: SpeechRequest) -> Profile:
+    def of(self, account: Account, request: SpeechRequest) -> CostProfile:
         """The profile for the request's plan: the profile of the same text's first plan, or the account's present
         one."""
         spoken = (account.label, request.text, request.language, request.speed, request.markup, request.phonemes)

@@ -14,7 +14,7 @@ from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.ledger import Ledger
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.planning.stored import stored_profiles
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher
@@ -22,7 +22,7 @@ from frontend.scheduling.generations import Generations
 from frontend.scheduling.plan_profiles import PlanProfiles
 from frontend.scheduling.quarantine import Quarantine
 from frontend.scheduling.shared import Shared
-from frontend.scheduling.standing import Standing
+from frontend.scheduling.standing import EngineStanding
 from frontend.scheduling.stream_host import StreamHost
 from frontend.scheduling.watch import Watch
 from frontend.settings.front import FrontSettings
@@ -37,7 +37,7 @@ from shm.messages import Connect, ControlMessage, Disconnect, Situation
 class Reader(Protocol):
     """Turns a request's text into segments; implemented by `frontend.planning.reader.Reader`."""
 
-    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]: ...
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]: ...
 
 
 class Scheduler:
@@ -57,7 +57,7 @@ class Scheduler:
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
         ledger = Ledger(settings.adapt_plans, stored_profiles(settings.cost_profiles))
         self._shared = Shared(settings, ledger, Quarantine(settings.quarantine_seconds), cache, metrics, tell)
-        self._standing = Standing(self._shared)
+        self._standing = EngineStanding(self._shared)
         watch = Watch(self._shared, self._standing.pid_of)
         self._dispatcher = Dispatcher(self._shared, self._standing, watch, partial(next, self._numbers))
         self._generations = Generations(self._shared, watch, self._dispatcher)

@@ -12,7 +12,7 @@ FATAL = "fatal"
 """`Situation.worker_state` of a worker that is not started again."""
 
 
-class Standing:
+class EngineStanding:
     """The supervisor's last report on the workers, combined with the connected links."""
 
     def __init__(self, shared: Shared) -> None:

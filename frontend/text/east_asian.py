@@ -13,7 +13,7 @@ from frontend.contract.errors import ApiError
 from frontend.text.english import English
 from frontend.text.espeak_g2p import EspeakG2P
 from frontend.text.punctuation import MARKS
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def missing(language: str) -> str:
 _LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
 """Runs of Latin letters; misaki's Mandarin reader returns them unchanged, as if they were phonemes."""
 
-_WEAKEST_FIRST = (Source.LETTERS, Source.ESPEAK, Source.LEXICON)
+_WEAKEST_FIRST = (PhonemeSource.LETTERS, PhonemeSource.ESPEAK, PhonemeSource.LEXICON)
 
 _MAX_PIECE = 400
 """Most characters in one call to misaki."""
@@ -88,8 +88,8 @@ class EastAsian:
                 part = self._part(run[start : start + _MAX_PIECE])
                 sources.add(part.source)
                 latin = _LATIN.match(run) is not None
-                phonemes += f" {part.phonemes} " if latin or part.source is Source.ESPEAK else part.phonemes
-        weakest = next((source for source in _WEAKEST_FIRST if source in sources), Source.NONE)
+                phonemes += f" {part.phonemes} " if latin or part.source is PhonemeSource.ESPEAK else part.phonemes
+        weakest = next((source for source in _WEAKEST_FIRST if source in sources), PhonemeSource.NONE)
         return Word(text, " ".join(phonemes.split()), weakest)
 
     def _part(self, text: str) -> Word:
@@ -100,7 +100,7 @@ class EastAsian:
         try:
             phonemes = self._misaki(text)
             if any(map(str.isalpha, phonemes)):
-                return Word(text, phonemes, Source.LEXICON)
+                return Word(text, phonemes, PhonemeSource.LEXICON)
         except Exception:
             _log.warning("misaki can't pronounce a part of a text, so espeak-ng does")
             _log.debug("it is %r", text[:80], exc_info=True)

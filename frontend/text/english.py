@@ -17,7 +17,7 @@ from frontend.text.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING
 from frontend.text.misaki_import import misaki_en
 from frontend.text.tagger import RuleTagger
 from frontend.text.tokenizer import MAX_LEXICAL, Token, tokens
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
 
@@ -26,8 +26,12 @@ _SPACY_MODELS = re.compile(r"en_core_web_(?:sm|md|lg)\w*")
 is left out because it needs torch.
 """
 
-_SOURCES = {ESPEAK_RATING: Source.ESPEAK, LETTERS_RATING: Source.LETTERS, NOTHING_RATING: Source.NONE}
-_WEAKEST_FIRST = (Source.LETTERS, Source.ESPEAK, Source.LEXICON)
+_SOURCES = {
+    ESPEAK_RATING: PhonemeSource.ESPEAK,
+    LETTERS_RATING: PhonemeSource.LETTERS,
+    NOTHING_RATING: PhonemeSource.NONE,
+}
+_WEAKEST_FIRST = (PhonemeSource.LETTERS, PhonemeSource.ESPEAK, PhonemeSource.LEXICON)
 
 
 class Tagger(Protocol):
@@ -131,11 +135,11 @@ class English:
 
     def _by_misaki(self, texts: list[str]) -> list[Word]:
         found = list(tokens(texts))
-        parts: list[list[tuple[str, Source]]] = [[] for _ in texts]
+        parts: list[list[tuple[str, PhonemeSource]]] = [[] for _ in texts]
         if found:
             for token in self._misaki.pronounced(found, self._tagger.tags(texts, found)):
                 rating = token._.rating if token._.rating is not None else vars(token).get("rating")
-                parts[int(token.start_ts)].append((token.phonemes or "", _SOURCES.get(rating, Source.LEXICON)))
+                parts[int(token.start_ts)].append((token.phonemes or "", _SOURCES.get(rating, PhonemeSource.LEXICON)))
         return [_word(text, of_word) for text, of_word in zip(texts, parts, strict=True)]
 
     def _monster(self, text: str) -> Word:
@@ -153,14 +157,14 @@ class _Plain:
         self.text = text
 
 
-def _word(text: str, parts: list[tuple[str, Source]]) -> Word:
+def _word(text: str, parts: list[tuple[str, PhonemeSource]]) -> Word:
     phonemes = ""
     for part, _ in parts:
         # A space separates two spoken words of one written word; a punctuation mark stays with the word before it.
         apart = phonemes and part and _ends_word(phonemes[-1]) and (part[0].isalnum() or part[0] in "ˈˌ")
         phonemes += " " + part if apart else part
     sources = {source for part, source in parts if any(map(str.isalpha, part))}
-    weakest = next((source for source in _WEAKEST_FIRST if source in sources), Source.NONE)
+    weakest = next((source for source in _WEAKEST_FIRST if source in sources), PhonemeSource.NONE)
     return Word(text, phonemes.strip(), weakest)
 
 

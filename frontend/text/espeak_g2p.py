@@ -17,7 +17,7 @@ from frontend.text import espeak
 from frontend.text.ipa import misakis_alphabet
 from frontend.text.punctuation import MARKS, kinds
 from frontend.text.speakable import is_phone
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 from frontend.text.word_alignment import groups
 
 _MAX_CLAUSE = 60
@@ -124,4 +124,4 @@ def _word(text: str, parts: Sequence[_Part]) -> Word:
         phonemes += " " + part.phonemes if apart and part.phonemes else part.phonemes
     sounds = any(part.sounds and any(map(str.isalpha, part.phonemes)) for part in parts)
     joins = bool(parts) and parts[0].joins
-    return Word(text, phonemes, Source.ESPEAK if sounds else Source.NONE, joins)
+    return Word(text, phonemes, PhonemeSource.ESPEAK if sounds else PhonemeSource.NONE, joins)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from frontend.text import espeak
 from frontend.text.phoneme_cache import PhonemeCache
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
 _RULES = 2
 """Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
@@ -35,9 +35,7 @@ class G2P:
         """
         self.cache = PhonemeCache(cache_bytes)
         self.fallbacks: Counter[str] = Counter()
-        """Words pronounced, by the `Source` value of their least reliable part; words from the cache aren't counted
-        again.
-        """
+        """Words pronounced, by the `PhonemeSource` of their least reliable part; cached words aren't counted again."""
         self._languages: dict[str, _Language] = {}
         self._lock = threading.RLock()
         self._version = ""
@@ -66,7 +64,7 @@ class G2P:
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
         """Pronounced words, one for each of `sentence.split()`, in order.
 
-        No text raises an error: a word that can't be pronounced has no phonemes and `Source.NONE`.
+        No text raises an error: a word that can't be pronounced has no phonemes and `PhonemeSource.NONE`.
 
         Args:
             language: one of `frontend.text.espeak.VOICES`.
@@ -81,7 +79,7 @@ class G2P:
         with self._lock:
             words = self._language(language).words(sentence)
             for word in words:
-                if word.source is not Source.NONE:
+                if word.source is not PhonemeSource.NONE:
                     self.fallbacks[word.source.value] += 1
                     self._pronounced(word.source.value)
         self.cache.put(key, words)

@@ -10,7 +10,7 @@ from itertools import chain
 from frontend.text.lexicon.lexicon import Found, Lexicon
 from frontend.text.markup.marked import Marked, Pronunciation
 from frontend.text.punctuation import MARKS
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
 Say = Callable[[str], Sequence[Word]]
 """Function that pronounces words separated by spaces, and returns one `Word` for each."""
@@ -75,15 +75,17 @@ class Given:
                     phonemes = ""
                 else:
                     holder = len(words)
-                words.append(Word(token, phonemes, Source.USER))
+                words.append(Word(token, phonemes, PhonemeSource.USER))
             elif each is None:
                 words += parts
             elif each.phonemes is None:
-                words.append(Word(token, " ".join(part.phonemes for part in parts if part.phonemes), Source.USER))
+                words.append(
+                    Word(token, " ".join(part.phonemes for part in parts if part.phonemes), PhonemeSource.USER)
+                )
             else:
                 before, after = token[: each.start], token[each.end :]
                 phonemes = _edge(before, say) + each.phonemes + _edge(after, say, closing=True)
-                words.append(Word(token, phonemes, Source.USER))
+                words.append(Word(token, phonemes, PhonemeSource.USER))
         return tuple(words)
 
     def respelled(self, tokens: Sequence[str]) -> tuple[Word, ...]:
@@ -92,9 +94,9 @@ class Given:
         """
         found = map(self._found, tokens)
         return tuple(
-            Word(token, _respelled(token, each), Source.USER)
+            Word(token, _respelled(token, each), PhonemeSource.USER)
             if each and each.respelling
-            else Word(token, token, Source.ESPEAK)
+            else Word(token, token, PhonemeSource.ESPEAK)
             for token, each in zip(tokens, found, strict=True)
         )
 

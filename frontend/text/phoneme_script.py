@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.segmentation import passages, pronounceable, units_of
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[”)\"]*(?=\s)|$)", re.DOTALL)
@@ -36,7 +36,7 @@ def phoneme_sentences(script: str, notation: Notation) -> Iterator[Sentence]:
     ready: Cut | None = None
     dropped: Counter[str] = Counter()
     for tokens, cut in _parts(script, notation.max_tokens):
-        more = [Word(token, token, Source.USER) for token in tokens]
+        more = [Word(token, token, PhonemeSource.USER) for token in tokens]
         sounds = any(pronounceable(word, notation) for word in more)
         if ready and sounds:
             yield units_of(words, notation, dropped, end=ready)

@@ -18,7 +18,7 @@ from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.segmentation import Passage, passages, pronounceable
 from frontend.text.speakable import is_unpronounceable
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
 _PASSAGE = 2
 """Most characters that are pronounced at once, as a multiple of the engine's limit.
@@ -176,7 +176,7 @@ class TextPipeline:
         else:
             words = self._g2p.words(passage, language)
         for word in words:
-            if word.source is not Source.USER and not pronounceable(word, notation):
+            if word.source is not PhonemeSource.USER and not pronounceable(word, notation):
                 self.unpronounceable.update(filter(is_unpronounceable, word.text))
         return words
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Source(StrEnum):
-    """Source of a word's phonemes, in the order in which sources are tried."""
+class PhonemeSource(StrEnum):
+    """PhonemeSource of a word's phonemes, in the order in which sources are tried."""
 
     USER = "user"
     """Pronunciation from the user's lexicon, or from markup in the text."""
@@ -25,6 +25,6 @@ class Word:
     text: str
     phonemes: str
     """Phonemes of the word; punctuation that the model knows keeps its place in them."""
-    source: Source
+    source: PhonemeSource
     joins: bool = False
     """True if the phonemes continue those of the word before without a space: both are one spoken word."""

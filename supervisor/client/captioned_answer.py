@@ -9,7 +9,7 @@ import msgspec
 
 from frontend.contract.word_timing import WordTiming
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
-from supervisor.client.spoken import Piece
+from supervisor.client.spoken import SpokenPiece
 
 
 class _Captioned(msgspec.Struct):
@@ -18,7 +18,7 @@ class _Captioned(msgspec.Struct):
     words: list[WordTiming]
 
 
-def read_captioned(answer: bytes) -> Piece:
+def read_captioned(answer: bytes) -> SpokenPiece:
     """The samples and words of such an answer.
 
     Raises:
@@ -35,4 +35,4 @@ def read_captioned(answer: bytes) -> Piece:
         raise ValueError(f"its audio is no WAV file: {error}") from error
     if form != (1, SAMPLE_BYTES, SAMPLE_RATE):
         raise ValueError("its audio has {} channels of {} bytes at {} Hz".format(*form))
-    return Piece(samples, words=tuple(captioned.words))
+    return SpokenPiece(samples, words=tuple(captioned.words))

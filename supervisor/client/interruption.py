@@ -11,7 +11,7 @@ from types import FrameType
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Interrupted(KeyboardInterrupt):
+class EndedByUser(KeyboardInterrupt):
     """A signal arrived. Raised in the main thread, wherever it is, so that every enclosing `finally` runs.
 
     The main thread must not be in an event loop then, which may take the exception for a failed connection: loops
@@ -25,7 +25,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def tidied_up_when_killed() -> Iterator[None]:
-    """Turn a signal that ends the process into `Interrupted` within the block, and end by the same signal, as a shell
+    """Turn a signal that ends the process into `EndedByUser` within the block, and end by the same signal, as a shell
     expects.
 
     The process doesn't wait for its threads then. Ignored signals (by nohup, say) stay ignored. A second signal ends
@@ -37,13 +37,13 @@ def tidied_up_when_killed() -> Iterator[None]:
     def interrupt(number: int, _frame: FrameType | None) -> None:
         for handled in before:
             signal.signal(handled, signal.SIG_DFL)
-        raise Interrupted(number)
+        raise EndedByUser(number)
 
     for number in before:
         signal.signal(number, interrupt)
     try:
         yield
-    except Interrupted as interrupted:
+    except EndedByUser as interrupted:
         die_of(interrupted.number)
     finally:
         for number, handler in before.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from frontend.text.language import UnknownLanguage, language_of
 from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
-from supervisor.client.spoken import CannotSpeak, Piece
+from supervisor.client.spoken import CannotSpeak, SpokenPiece
 
 if TYPE_CHECKING:
     from frontend.contract.word_timing import WordTiming
@@ -68,14 +68,14 @@ class LocalSpeech:
 
     def speak(
         self, text: str, voice: str | None, lang: str | None, speed: float, *, timestamps: bool = False
-    ) -> Generator[Piece, None, None]:
+    ) -> Generator[SpokenPiece, None, None]:
         """The text's audio, equal to a server's samples with this engine.
 
         Up to as many segments as the engine makes at once are made ahead of the consumer. After closing, no more are
         made, and those being made are cancelled.
 
         Args:
-            timestamps: say when each word sounds (`Piece.words`).
+            timestamps: say when each word sounds (`SpokenPiece.words`).
 
         Raises:
             CannotSpeak: there is no such voice or language, nothing can be spoken, the engine can't tell when words
@@ -148,7 +148,7 @@ def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: 
     return _Making(segment, Utterance(segment.script, language, blend, pace, seed, marks=marks))
 
 
-def _taken(taken: _Making, joiner: Joiner) -> Generator[Piece, None, None]:
+def _taken(taken: _Making, joiner: Joiner) -> Generator[SpokenPiece, None, None]:
     from worker.engine import EngineError
 
     marks: list[Mark] = []
@@ -162,7 +162,7 @@ def _taken(taken: _Making, joiner: Joiner) -> Generator[Piece, None, None]:
     segment, utterance = taken.segment, taken.utterance
     words = _words(segment, marks, joiner) if utterance.marks else ()
     joiner.end(segment.cut, utterance.speed, segment.pause)
-    yield Piece(b"", len(segment.text), words)
+    yield SpokenPiece(b"", len(segment.text), words)
 
 
 def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTiming, ...]:
@@ -175,6 +175,6 @@ def _words(segment: Segment, marks: list[Mark], joiner: Joiner) -> tuple[WordTim
     return tuple(align(segment.words, marks, lambda sample: stream + max(sample - own, 0)))
 
 
-def _pieces(samples: Iterable[Pcm]) -> Generator[Piece, None, None]:
+def _pieces(samples: Iterable[Pcm]) -> Generator[SpokenPiece, None, None]:
     for part in samples:
-        yield Piece(part.astype("<i2", copy=False).tobytes())
+        yield SpokenPiece(part.astype("<i2", copy=False).tobytes())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
-from supervisor.client.spoken import CannotSpeak, Piece
+from supervisor.client.spoken import CannotSpeak, SpokenPiece
 
 ANSWER_SECONDS = 2.0
 """Seconds to wait for a short answer. `/health` takes less than 0.1 s, and about a second while a front is
@@ -64,7 +64,7 @@ def error_in(answer: Any) -> str:
     return ""
 
 
-def speak(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
+def speak(url: str, body: dict[str, Any]) -> Generator[SpokenPiece, None, None]:
     """POST a speech request and yield its audio as it arrives.
 
     Raises:
@@ -79,12 +79,12 @@ def speak(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
 
         while pcm := run(following()):
             received += len(pcm)
-            yield Piece(pcm)
+            yield SpokenPiece(pcm)
     if received % SAMPLE_BYTES:
         raise CannotSpeak(f"the server's stream ends within a sample after {_seconds(received)}")
 
 
-def speak_with_words(url: str, body: dict[str, Any]) -> Generator[Piece, None, None]:
+def speak_with_words(url: str, body: dict[str, Any]) -> Generator[SpokenPiece, None, None]:
     """POST a speech request with word times, and return audio and words together.
 
     Raises:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
-from supervisor.client.spoken import Piece
+from supervisor.client.spoken import SpokenPiece
 
 LONG = 400
 """Characters: about half a minute of speech."""
 
 
 @contextmanager
-def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[Piece], None]]:
+def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[SpokenPiece], None]]:
     """Call the result with each piece. `measured`: pieces state how many of the text's characters they cover."""
     if len(text) < LONG or not sys.stderr.isatty():
         yield lambda piece: None
@@ -29,7 +29,7 @@ def speaking_progress(text: str, *, measured: bool) -> Iterator[Callable[[Piece]
         task = bar.add_task("", total=len(text) if measured else None, seconds=0.0)
         received = 0
 
-        def advance(piece: Piece) -> None:
+        def advance(piece: SpokenPiece) -> None:
             nonlocal received
             received += len(piece.pcm)
             bar.update(task, advance=piece.characters, seconds=received / SAMPLE_BYTES / SAMPLE_RATE)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SpokenPiece:
     """Consecutive audio, in order: `shm.audio`'s samples as bytes, which a server may cut within a sample."""
 
     pcm: bytes

@@ -50,7 +50,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
     """
-    from supervisor.commands.checks.finding import Circumstances, Verdict, outcome
+    from supervisor.commands.checks.finding import Circumstances, Severity, outcome
     from supervisor.tuning.application import tuned_settings
 
     try:
@@ -71,7 +71,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
             for title, finding in findings
         ]
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-    sys.exit(any(finding.verdict is Verdict.WRONG for _, finding in findings))
+    sys.exit(any(finding.verdict is Severity.WRONG for _, finding in findings))
 
 
 def checks() -> dict[str, Check]:

@@ -114,7 +114,7 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
 
     Fails if one is corrupt, or not there.
     """
-    from worker.model_files import CorruptModel, Verdict, verify
+    from worker.model_files import CorruptModel, FileState, verify
 
     settings = _settings(context)
     known, model_dir = _known(settings), settings.model_dir
@@ -132,8 +132,8 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
             click.echo(str(error), err=True)
         else:
             says = {
-                Verdict.PUBLISHED: "ok, it is the published file",
-                Verdict.UNKNOWN: "no published file has this name, so it can't be checked",
+                FileState.PUBLISHED: "ok, it is the published file",
+                FileState.UNKNOWN: "no published file has this name, so it can't be checked",
             }
             click.echo(f"{path}: {says[verdict]}")
     if bad:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from supervisor.client.interruption import tidied_up_when_killed
-from supervisor.client.spoken import CannotSpeak, Piece
+from supervisor.client.spoken import CannotSpeak, SpokenPiece
 from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _text(words: tuple[str, ...]) -> str:
 
 
 def _deliver(
-    pieces: Generator[Piece, None, None],
+    pieces: Generator[SpokenPiece, None, None],
     sink: AbstractContextManager[Write],
     text: str,
     write_subtitles: Callable[[list[WordTiming]], None] | None,

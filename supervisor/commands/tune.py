@@ -14,7 +14,7 @@ from supervisor.commands.client_command import ClientCommand
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
 from supervisor.tuning.application import ago
-from supervisor.tuning.profile import Case, Profile, Unusable, profile_file, read, write
+from supervisor.tuning.profile import Case, TuningProfile, Unusable, profile_file, read, write
 from worker.engine import EngineUnavailable
 from worker.machine import cores
 from worker.processors import processors
@@ -71,7 +71,7 @@ def open_engine(timeout: float) -> Open:
     return lambda settings: measured_engine(settings, timeout)
 
 
-def _measure(context: click.Context, settings: Settings) -> Profile:
+def _measure(context: click.Context, settings: Settings) -> TuningProfile:
     """
     Raises:
         click.ClickException: there is nothing to measure, or it can't be.
@@ -91,7 +91,9 @@ def _measure(context: click.Context, settings: Settings) -> Profile:
     except Unusable as error:
         raise click.UsageError(f"There is nothing to tune: {error}.") from error
     found = _compare(context, settings)
-    return Profile(case=case, created=time.time(), chosen=found.chosen, verdict=found.verdict, attempts=found.attempts)
+    return TuningProfile(
+        case=case, created=time.time(), chosen=found.chosen, verdict=found.verdict, attempts=found.attempts
+    )
 
 
 def _compare(context: click.Context, settings: Settings) -> Found:
@@ -111,7 +113,7 @@ def _compare(context: click.Context, settings: Settings) -> Found:
         raise click.ClickException(f"the engine can't be measured: {error}") from error
 
 
-def _show(profile: Profile, as_json: bool) -> None:
+def _show(profile: TuningProfile, as_json: bool) -> None:
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(profile), indent=2).decode())
         return

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from shm.messages import Tuning
 from supervisor.settings.composition import Settings
-from supervisor.tuning.profile import Case, Profile, Unusable, profile_file, read
+from supervisor.tuning.profile import Case, TuningProfile, Unusable, profile_file, read
 
 NOT_WANTED = "--no-tuned: no profile is applied"
 NOTHING_TUNED = "no profile; `kokoro-live tune` measures which threads suit this machine"
@@ -29,7 +29,7 @@ class Applied:
     note: str
     """One line, for people."""
     level: int = logging.DEBUG
-    profile: Profile | None = None
+    profile: TuningProfile | None = None
     """The profile in use."""
 
     def log(self) -> None:

@@ -105,7 +105,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """The reason why the way was rejected, or couldn't be measured."""
 
 
-class Profile(msgspec.Struct, frozen=True, kw_only=True):
+class TuningProfile(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one `kokoro-live tune`."""
 
     case: Case
@@ -123,7 +123,7 @@ def profile_file(settings: Settings) -> Path:
     return settings.worker.cache_dir / "tuning.json"
 
 
-def read(file: Path) -> Profile:
+def read(file: Path) -> TuningProfile:
     """
     Raises:
         FileNotFoundError: there is none.
@@ -137,7 +137,7 @@ def read(file: Path) -> Profile:
         raise Unusable(f"{file} can't be read: {error}") from error
 
 
-def write(file: Path, profile: Profile) -> None:
+def write(file: Path, profile: TuningProfile) -> None:
     """Replace the file atomically, so that no reader finds a partial one.
 
     Raises:
@@ -160,4 +160,4 @@ def _runtimes() -> str:
     return ", ".join(f"{name} {version}" for name, version in sorted(names))
 
 
-_decode = msgspec.json.Decoder(Profile).decode
+_decode = msgspec.json.Decoder(TuningProfile).decode

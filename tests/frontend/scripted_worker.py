@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from frontend.contract.request import SpeechRequest
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.streams.joins import Joiner
 from frontend.text.segment import Cut, Segment
 from shm.audio import SAMPLE_BYTES, Pcm
@@ -58,7 +58,7 @@ def samples_of(script: str) -> Pcm:
 class ScriptedReader:
     """In place of the real one: segments are separated by `|`, and cut as inside a word."""
 
-    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]:
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
         for part in filter(None, request.text.split("|")):
             yield Segment(part, part, len(part), Cut.INSIDE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frontend.planning.planner import Limits, plan
-from frontend.planning.profile import GUESS, Profile
+from frontend.planning.profile import GUESS, CostProfile
 from frontend.text.markup.marked import Marked
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
@@ -17,7 +17,7 @@ def segments_of(
     language: str,
     notation: Notation,
     speed: float = 1.0,
-    profile: Profile = GUESS,
+    profile: CostProfile = GUESS,
 ) -> Iterator[Segment]:
     """The text's plan, lazily: each of its words in one of its segments."""
     return plan(pipeline.sentences(text, language, notation), profile, speed, notation, Limits())

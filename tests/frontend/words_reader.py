@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import msgspec
 
 from frontend.contract.request import SpeechRequest
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.text.segment import Cut, Segment, Unit
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
@@ -34,7 +34,7 @@ def words(spec: str) -> Segment:
 
 
 class WordsReader(ScriptedReader):
-    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]:
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
         return map(words, request.text.split())
 
 

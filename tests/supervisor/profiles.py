@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from supervisor.settings.command_line import parse_settings
 from supervisor.settings.composition import Settings
-from supervisor.tuning.profile import Case, Profile, Way, profile_file, write
+from supervisor.tuning.profile import Case, TuningProfile, Way, profile_file, write
 
 
-def make_profile(arguments: Sequence[str], way: Way | None, age: float = 0.0) -> Profile:
+def make_profile(arguments: Sequence[str], way: Way | None, age: float = 0.0) -> TuningProfile:
     """Keep one for the command line of a `serve`; it is of that age, in seconds."""
     settings = Settings.of(parse_settings(arguments).params)
-    profile = Profile(
+    profile = TuningProfile(
         case=Case.of(settings), created=time.time() - age, chosen=way, verdict="it was better", attempts=()
     )
     write(profile_file(settings), profile)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from supervisor.cli import kokoro_live
-from supervisor.tuning.profile import Profile, Way
+from supervisor.tuning.profile import TuningProfile, Way
 from tests.split_model import make_split_model, make_split_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.profiles import make_profile
@@ -46,7 +46,7 @@ def test_a_real_engine_is_measured_and_the_server_goes_by_the_result(
     if "0-1" in result.stderr:
         pytest.skip("this process may not use processors 0 and 1")
     assert result.exit_code == 0, result.output
-    profile = msgspec.json.decode(result.stdout, type=Profile)
+    profile = msgspec.json.decode(result.stdout, type=TuningProfile)
     assert [each.first and each.together and each.alone for each in profile.attempts].count(None) == 0
 
     make_profile(arguments, Way(threads=1, concurrency=3), age=7200.0)  # such a small model's gain is chance

@@ -19,9 +19,9 @@ from worker.model_files import (
     KNOWN,
     BadManifest,
     CorruptModel,
+    FileState,
     KnownFile,
     State,
-    Verdict,
     load_manifest,
     part_of,
     state_of,
@@ -75,19 +75,19 @@ def test_a_published_file_is_known_by_its_contents(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(MODEL)
     assert sha256_of(path) == sha256(MODEL)
-    assert verify(path, known()) is Verdict.PUBLISHED
+    assert verify(path, known()) is FileState.PUBLISHED
 
 
 def test_another_edition_of_the_same_name_is_as_good(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(b"edition of next year")
-    assert verify(path, known(also_sha256=(sha256(b"edition of next year"),))) is Verdict.PUBLISHED
+    assert verify(path, known(also_sha256=(sha256(b"edition of next year"),))) is FileState.PUBLISHED
 
 
 def test_of_an_unknown_name_nothing_is_claimed(tmp_path: Path) -> None:
     path = tmp_path / "mine.onnx"
     path.write_bytes(b"whatever")
-    assert verify(path, known()) is Verdict.UNKNOWN
+    assert verify(path, known()) is FileState.UNKNOWN
 
 
 @pytest.mark.parametrize("data", [MODEL[:-1], MODEL[:-1] + b"x", b""], ids=["truncated", "one byte differs", "empty"])
@@ -112,7 +112,7 @@ def test_voices_are_compared_by_their_arrays_whatever_wrote_the_archive(
 ) -> None:
     np.savez_compressed(archive, **dict(reversed(VOICES.items())))
     assert sha256_of(archive) != voices[archive.name].sha256
-    assert verify(archive, voices) is Verdict.PUBLISHED
+    assert verify(archive, voices) is FileState.PUBLISHED
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_manifest_is_a_table_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "mine.onnx").write_bytes(b"abc")
     table = load_manifest(path)
     assert table == {"mine.onnx": KnownFile(**ROW)}  # type: ignore[arg-type]
-    assert verify(tmp_path / "mine.onnx", table) is Verdict.PUBLISHED
+    assert verify(tmp_path / "mine.onnx", table) is FileState.PUBLISHED
 
 
 @pytest.mark.parametrize(

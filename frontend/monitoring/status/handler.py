@@ -58,7 +58,7 @@ class StatusHandler:
         settings: FrontSettings,
         selfcheck: SelfCheck | None = None,
     ) -> None:
-        """`pronounced` counts words by how their phonemes were found (`frontend.text.word.Source`)."""
+        """`pronounced` counts words by how their phonemes were found (`frontend.text.word.PhonemeSource`)."""
         self._snapshot = snapshot
         self._pronounced = pronounced
         self._metrics = metrics

@@ -11,7 +11,7 @@ from supervisor.settings.composition import Settings
 from supervisor.tuning.application import Applied
 
 
-class Verdict(StrEnum):
+class Severity(StrEnum):
     """The severity of a finding."""
 
     OK = "ok"
@@ -25,22 +25,22 @@ class Verdict(StrEnum):
 class Finding:
     """The result of a check."""
 
-    verdict: Verdict
+    verdict: Severity
     found: str
     cure: str = ""
     """The remedy; empty if none is needed."""
 
 
 def ok(found: str) -> Finding:
-    return Finding(Verdict.OK, found)
+    return Finding(Severity.OK, found)
 
 
 def warning(found: str, cure: str) -> Finding:
-    return Finding(Verdict.WARNING, found, cure)
+    return Finding(Severity.WARNING, found, cure)
 
 
 def wrong(found: str, cure: str) -> Finding:
-    return Finding(Verdict.WRONG, found, cure)
+    return Finding(Severity.WRONG, found, cure)
 
 
 @dataclass(frozen=True, slots=True)

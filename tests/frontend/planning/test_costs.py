@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from frontend.planning.costs import CostModel
-from frontend.planning.profile import GUESS, Profile, guess
+from frontend.planning.profile import GUESS, CostProfile, guess
 from shm.audio import SAMPLE_RATE
 
 C = 0.0695
@@ -165,7 +165,9 @@ def test_a_speed_at_which_audio_is_longer_than_it_should_be_is_learnt() -> None:
 
 
 def test_a_stored_profile_takes_the_guess_its_place() -> None:
-    stored = Profile.from_dict(Profile(per_token=0.004, audio_per_token=0.08, per_audio=0.1, first_block=0.2).as_dict())
+    stored = CostProfile.from_dict(
+        CostProfile(per_token=0.004, audio_per_token=0.08, per_audio=0.1, first_block=0.2).as_dict()
+    )
     costs = CostModel(0.2)
     costs.seed(stored)
     assert costs.profile() == stored
@@ -184,14 +186,14 @@ def test_a_stored_profile_takes_the_guess_its_place() -> None:
 )
 def test_what_is_no_profile_is_refused(figures: dict[str, object], named: str) -> None:
     with pytest.raises(ValueError, match=named):
-        Profile.from_dict(figures)
+        CostProfile.from_dict(figures)
 
 
 def test_plans_keep_their_profile_while_measurements_jitter() -> None:
     costs = CostModel()
     jitter = random.Random(3)
     profile = costs.profile()
-    taken: list[Profile] = []
+    taken: list[CostProfile] = []
     for length in ordinary(300):
         made(costs, length, seconds=(0.02 + 0.027 * length) * jitter.choice([0.85, 0.95, 1.0, 1.1, 1.2]))
         profile = costs.stored(profile)
@@ -215,8 +217,8 @@ def test_few_segments_do_not_change_plans_and_a_new_pace_does() -> None:
 
 
 def test_measured_figures_that_are_nearly_alike_are_stored_alike() -> None:
-    one = GUESS.follow(Profile(per_token=0.0270, audio_per_token=0.0695))
-    other = GUESS.follow(Profile(per_token=0.0275, audio_per_token=0.0700))
+    one = GUESS.follow(CostProfile(per_token=0.0270, audio_per_token=0.0695))
+    other = GUESS.follow(CostProfile(per_token=0.0275, audio_per_token=0.0700))
     assert one == other != GUESS
 
 

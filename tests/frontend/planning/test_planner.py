@@ -13,29 +13,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan, replan
-from frontend.planning.profile import GUESS, Profile
+from frontend.planning.profile import GUESS, CostProfile
 from frontend.planning.row import CUT_PRICES, Cost, Row, parts
 from frontend.planning.search import best_cuts
 from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 from frontend.text.segmentation import units_of
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 from tests.growth import grows_with_the_length
 
 KOKORO = Notation("phonemes", frozenset("abcdefghijklmnopqrstuvwxyz ,.!?-"), 510)
 ESPEAK = Notation("text", frozenset(), 1000)
-FP32 = Profile(per_token=0.027, audio_per_token=0.0695)
+FP32 = CostProfile(per_token=0.027, audio_per_token=0.0695)
 """Two threads of the machine that the model's costs were measured on; alone in its windows, and with a GPU:"""
-WINDOWED = Profile(per_token=0.001, audio_per_token=0.0695, per_audio=0.34, first_block=0.3)
-FAST = Profile(per_token=0.0005, audio_per_token=0.0695)
+WINDOWED = CostProfile(per_token=0.001, audio_per_token=0.0695, per_audio=0.34, first_block=0.3)
+FAST = CostProfile(per_token=0.0005, audio_per_token=0.0695)
 LIMITS = Limits()
 
 
 def sentence(text: str, end: Cut = Cut.SENTENCE) -> Sentence:
-    words = [Word(token, token.lower(), Source.LEXICON) for token in text.split()]
+    words = [Word(token, token.lower(), PhonemeSource.LEXICON) for token in text.split()]
     return units_of(words, KOKORO, Counter(), end=end, language="en-us")
 
 
-def planned(*texts: str, profile: Profile = FP32, speed: float = 1.0, limits: Limits = LIMITS) -> list[Segment]:
+def planned(*texts: str, profile: CostProfile = FP32, speed: float = 1.0, limits: Limits = LIMITS) -> list[Segment]:
     return list(plan([sentence(text) for text in texts], profile, speed, KOKORO, limits))
 
 
@@ -90,7 +90,7 @@ def test_what_is_said_for_one_written_word_is_not_parted() -> None:
     number = ["one", "thousand", "two", "hundred", "fifty", "dollars", "and", "seventy-five", "cents"]
     said = ["exactly", "seventeen", *number, "were", *["somewhere"] * 9]
     written = ["exactly", "seventeen", "$1,250.75", *[""] * 8, "were", *["somewhere"] * 9]
-    units = units_of([Word(each, each, Source.LEXICON) for each in said], KOKORO, Counter(), written=written)
+    units = units_of([Word(each, each, PhonemeSource.LEXICON) for each in said], KOKORO, Counter(), written=written)
     segments = list(plan([units], FP32, 1.0, KOKORO, LIMITS))
     assert len(segments) > 1
     assert all(segment.words[0].written for segment in segments)
@@ -122,7 +122,7 @@ def test_what_is_left_of_a_first_sentence_takes_up_a_short_one_behind_it() -> No
 
 
 @pytest.mark.parametrize("profile", [FP32, WINDOWED])
-def test_a_sentence_that_is_planned_in_parts_leaves_no_crumbs(profile: Profile) -> None:
+def test_a_sentence_that_is_planned_in_parts_leaves_no_crumbs(profile: CostProfile) -> None:
     for length in range(290, 900, 7):
         assert min(segment.tokens for segment in planned(words_of(length), profile=profile)) >= MIN_FIRST_TOKENS
 
@@ -154,7 +154,7 @@ def test_one_word_is_spoken_and_nothing_is_not() -> None:
 
 def test_an_engine_that_speaks_text_gets_sentences_whole() -> None:
     texts = ["Yes.", words_of(300), "No."]
-    units = [units_of([Word(t, t, Source.ESPEAK) for t in each.split()], ESPEAK, Counter()) for each in texts]
+    units = [units_of([Word(t, t, PhonemeSource.ESPEAK) for t in each.split()], ESPEAK, Counter()) for each in texts]
     assert [segment.text for segment in plan(units, GUESS, 1.0, ESPEAK, Limits(max_tokens=50))] == texts
     small = replace(ESPEAK, max_tokens=160)
     parts_of_it = list(plan(units[1:2], GUESS, 1.0, small, LIMITS))
@@ -173,7 +173,7 @@ def test_a_segment_is_no_more_work_than_a_newcomer_may_have_to_wait_for() -> Non
 
 def test_later_segments_grow_as_far_as_playback_is_ahead() -> None:
     """One thread: 44 ms of work for 70 ms of audio."""
-    slow = Profile(per_token=0.044, audio_per_token=0.0695)
+    slow = CostProfile(per_token=0.044, audio_per_token=0.0695)
     segments = planned(*[words_of(300)] * 4, profile=slow, limits=Limits(max_segment_seconds=9.0))
     sizes = [segment.tokens for segment in segments]
     assert sizes[0] < sizes[2] < max(sizes[3:])
@@ -208,14 +208,14 @@ def test_a_segment_names_the_written_words_at_their_places() -> None:
 # -- properties
 
 _profiles = st.builds(
-    Profile,
+    CostProfile,
     per_token=st.sampled_from([0.0, 1e-9, 0.0005, 0.003, 0.013, 0.027, 0.05, 0.1]),
     audio_per_token=st.sampled_from([0.05, 0.07]),
     fixed=st.sampled_from([0.0, 0.02, 0.3]),
     audio_fixed=st.sampled_from([0.0, 0.14]),
     per_audio=st.just(0.0),
 ) | st.builds(
-    Profile,
+    CostProfile,
     per_token=st.sampled_from([0.0005, 0.003, 0.01]),
     audio_per_token=st.just(0.07),
     per_audio=st.sampled_from([0.01, 0.34, 0.64, 1.2]),
@@ -245,7 +245,7 @@ _texts = st.lists(_sentences, max_size=8)
 _limits = st.builds(Limits, st.sampled_from([60, 100, 400]), st.sampled_from([1.0, 2.7, 10.0]))
 
 
-def _limit(profile: Profile, speed: float, limits: Limits) -> int:
+def _limit(profile: CostProfile, speed: float, limits: Limits) -> int:
     if profile.first_block or not profile.per_token:
         return limits.max_tokens
     work = (limits.max_segment_seconds - profile.fixed) / profile.per_token * speed
@@ -255,7 +255,7 @@ def _limit(profile: Profile, speed: float, limits: Limits) -> int:
 @settings(max_examples=300, deadline=None)
 @given(_texts, _profiles, st.sampled_from([0.5, 1.0, 1.7]), _limits)
 def test_every_unit_once_in_order_within_limits_and_segments_end_where_they_must(
-    text: list[Sentence], profile: Profile, speed: float, limits: Limits
+    text: list[Sentence], profile: CostProfile, speed: float, limits: Limits
 ) -> None:
     segments = list(plan(text, profile, speed, KOKORO, limits))
     units = [unit for each in text for unit in each]
@@ -273,7 +273,7 @@ def test_every_unit_once_in_order_within_limits_and_segments_end_where_they_must
 
 @settings(max_examples=150, deadline=None)
 @given(_texts, _profiles, _limits)
-def test_a_plan_is_the_same_however_its_text_comes(text: list[Sentence], profile: Profile, limits: Limits) -> None:
+def test_a_plan_is_the_same_however_its_text_comes(text: list[Sentence], profile: CostProfile, limits: Limits) -> None:
     def lazily() -> Iterator[Sentence]:
         yield from text
 
@@ -284,7 +284,7 @@ def test_a_plan_is_the_same_however_its_text_comes(text: list[Sentence], profile
 @settings(max_examples=150, deadline=None)
 @given(_texts, _profiles, _limits)
 def test_no_more_is_read_before_the_first_segment_than_the_minimum_needs(
-    text: list[Sentence], profile: Profile, limits: Limits
+    text: list[Sentence], profile: CostProfile, limits: Limits
 ) -> None:
     read: list[Sentence] = []
 
@@ -302,7 +302,7 @@ def test_no_more_is_read_before_the_first_segment_than_the_minimum_needs(
 
 @settings(max_examples=200, deadline=None)
 @given(_texts, _profiles)
-def test_the_first_segment_is_short_only_where_it_must_be(text: list[Sentence], profile: Profile) -> None:
+def test_the_first_segment_is_short_only_where_it_must_be(text: list[Sentence], profile: CostProfile) -> None:
     segments = list(plan(text, profile, 1.0, KOKORO, LIMITS))
     if len(segments) > 1 and segments[0].tokens < MIN_FIRST_TOKENS:
         units, following = segments[0].units, segments[1].units[0]
@@ -310,13 +310,13 @@ def test_the_first_segment_is_short_only_where_it_must_be(text: list[Sentence], 
         assert parts(units[-1], following) or longer > _limit(profile, units[0].rate, LIMITS)
 
 
-def _row(units: Sequence[Unit], profile: Profile, limit: int = 100) -> Row:
+def _row(units: Sequence[Unit], profile: CostProfile, limit: int = 100) -> Row:
     return Row(units, lambda rate: Cost.of(profile, rate, limit), MIN_FIRST_TOKENS)
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_sentences, min_size=1, max_size=3), _profiles, st.none() | st.floats(0, 8))
-def test_no_other_cuts_are_cheaper(text: list[Sentence], profile: Profile, slack: float | None) -> None:
+def test_no_other_cuts_are_cheaper(text: list[Sentence], profile: CostProfile, slack: float | None) -> None:
     units = [unit for each in text for unit in each][:11]
     _assert_cheapest(_row(units, profile), slack)
 
@@ -326,7 +326,7 @@ def test_a_way_that_is_dearer_so_far_and_leaves_more_slack_is_followed_too() -> 
     w, c, p, s = Cut.WORD, Cut.CLAUSE, Cut.PHRASE, Cut.SENTENCE
     cuts = [c, p, w, p, s, p, s, w, s]
     units = [Unit("a", "x" * length, " ", cut) for length, cut in zip(lengths, cuts, strict=True)]
-    _assert_cheapest(_row(units, Profile(per_token=0.1, audio_per_token=0.07)), 3.0)
+    _assert_cheapest(_row(units, CostProfile(per_token=0.1, audio_per_token=0.07)), 3.0)
 
 
 def _assert_cheapest(row: Row, slack: float | None) -> None:
@@ -358,7 +358,7 @@ def test_among_many_tiny_units_there_is_always_a_place_within_reach(
 @settings(max_examples=150, deadline=None)
 @given(_texts.filter(bool), _profiles, st.none() | st.floats(0, 8), st.integers(20, 400))
 def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
-    text: list[Sentence], profile: Profile, slack: float | None, limit: int
+    text: list[Sentence], profile: CostProfile, slack: float | None, limit: int
 ) -> None:
     row = _row([unit for each in text for unit in each], profile, limit)
     ends = row.sentence_ends()
@@ -372,7 +372,7 @@ def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.integers(10, 200), min_size=1, max_size=8), st.sampled_from([FP32, GUESS, WINDOWED, FAST]))
-def test_a_text_is_not_cut_dearer_than_at_its_sentences_ends(lengths: list[int], profile: Profile) -> None:
+def test_a_text_is_not_cut_dearer_than_at_its_sentences_ends(lengths: list[int], profile: CostProfile) -> None:
     text = [sentence(words_of(length)) for length in lengths]
     segments = list(plan(text, profile, 1.0, KOKORO, LIMITS))
     row = _row([unit for each in text for unit in each], profile, _limit(profile, 1.0, LIMITS))
@@ -382,7 +382,7 @@ def test_a_text_is_not_cut_dearer_than_at_its_sentences_ends(lengths: list[int],
 
 @pytest.mark.parametrize("unit", ["a ", "word ", "word, ", "of ", "Yes. ", "x" * 29 + " "])
 @pytest.mark.parametrize("profile", [FP32, WINDOWED])
-def test_time_grows_with_the_length_and_not_with_its_square(unit: str, profile: Profile) -> None:
+def test_time_grows_with_the_length_and_not_with_its_square(unit: str, profile: CostProfile) -> None:
     def planned_units(length: int) -> int:
         text = [sentence(each) for each in (unit * (length // len(unit))).replace(". ", ".\n").splitlines()]
         return sum(len(segment.units) for segment in plan(text, profile, 1.0, KOKORO, LIMITS))

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from frontend.planning.ledger import Account, Ledger
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.planning.stored import read_profiles, stored_profiles
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import ENGINE
 
-MEASURED = Profile(per_token=0.003, audio_per_token=0.08)
+MEASURED = CostProfile(per_token=0.003, audio_per_token=0.08)
 
 
 def test_an_engine_begins_with_what_was_stored_of_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from frontend.contract.request import SpeechRequest
 from frontend.planning.ledger import Account
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.scheduling.plan_profiles import PlanProfiles
 from frontend.text.segment import Segment
 from shm.engine_info import EngineInfo
@@ -21,9 +21,9 @@ class ListeningReader(ScriptedReader):
     """Writes down the profile that each text is planned with."""
 
     def __init__(self) -> None:
-        self.profiles: list[Profile] = []
+        self.profiles: list[CostProfile] = []
 
-    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: Profile) -> Iterator[Segment]:
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
         self.profiles.append(profile)
         return super().segments(request, engine, profile)
 

@@ -8,7 +8,7 @@ import pytest
 
 from frontend.text.g2p import G2P
 from frontend.text.misaki_import import misaki_espeak
-from frontend.text.word import Source
+from frontend.text.word import PhonemeSource
 from frontend.text.word_alignment import groups
 
 SENTENCES = {
@@ -56,7 +56,7 @@ def test_words_are_those_of_misaki(language: str) -> None:
     for sentence in SENTENCES[language]:
         expected = " ".join(misaki(clause)[0] for clause in clauses(sentence)).split()
         words = g2p.words(sentence, language)
-        assert all(word.source is Source.ESPEAK for word in words)
+        assert all(word.source is PhonemeSource.ESPEAK for word in words)
         said = "".join(("" if word.joins else " ") + word.phonemes for word in words)
         found = [word.strip(",;:?¿!.।") for word in said.split()]
         total += len(expected)

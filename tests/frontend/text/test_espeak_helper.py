@@ -15,7 +15,7 @@ from frontend.text import espeak
 from frontend.text.east_asian import missing
 from frontend.text.espeak import VOICES
 from frontend.text.g2p import G2P
-from frontend.text.word import Source
+from frontend.text.word import PhonemeSource
 
 POISON = "\u033e\u093dn\u115cQ"
 """Ends espeak-ng 1.52 in its voice `hi`."""
@@ -117,6 +117,6 @@ def test_random_texts_of_today() -> None:
             raise AssertionError(f"seed {seed}: {language} {text!r}") from error
         assert [word.text for word in words] == text.split(), f"seed {seed}: {language} {text!r}"
         for word in words:
-            if word.source is Source.NONE and any(c.isascii() and c.isalnum() for c in word.text):
+            if word.source is PhonemeSource.NONE and any(c.isascii() and c.isalnum() for c in word.text):
                 silent[f"{language} {word.text!r}"] += 1
     assert not silent, f"seed {seed}: words without a sound: {silent}"

@@ -19,7 +19,7 @@ from frontend.text import espeak
 from frontend.text.east_asian import LanguageUnavailable, missing
 from frontend.text.espeak import VOICES
 from frontend.text.g2p import G2P
-from frontend.text.word import Source
+from frontend.text.word import PhonemeSource
 
 _g2p = G2P()
 
@@ -58,7 +58,7 @@ def test_no_word_is_lost_or_doubled_whatever_the_text(text: str, language: str) 
     words = _g2p.words(text, language)
     assert [word.text for word in words] == text.split()
     for word in words:
-        assert any(map(str.isalpha, word.phonemes)) or word.source is Source.NONE
+        assert any(map(str.isalpha, word.phonemes)) or word.source is PhonemeSource.NONE
         assert not re.search(r"\s\s|[\n\t^\u0361❓]|\([a-z]{2,3}(-[a-z]+)?\)", word.phonemes)
     assert _g2p.words(text, language) == words
 
@@ -90,7 +90,7 @@ def test_a_word_of_any_length_is_one_word(unit: str, language: str) -> None:
 def test_other_languages_are_pronounced_in_misakis_alphabet(language: str, text: str, phonemes: list[str]) -> None:
     words = _g2p.words(text, language)
     assert [word.phonemes for word in words] == phonemes
-    assert {word.source for word in words} == {Source.ESPEAK}
+    assert {word.source for word in words} == {PhonemeSource.ESPEAK}
 
 
 def test_words_that_run_together_or_come_apart_stay_with_their_neighbours() -> None:
@@ -147,7 +147,12 @@ def test_with_its_extra_mandarin_is_misakis_and_latin_letters_in_it_are_espeaks(
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / name))
     words = G2P().words("你好，你好 GPT你好 坏 😀", "cmn")
     assert [word.phonemes for word in words[:2]] == ["ni↓xau↓, ni↓xau↓", "ʤˌipˌitˈi ni↓xau↓"]
-    assert [word.source for word in words] == [Source.LEXICON, Source.LEXICON, Source.ESPEAK, Source.NONE]
+    assert [word.source for word in words] == [
+        PhonemeSource.LEXICON,
+        PhonemeSource.LEXICON,
+        PhonemeSource.ESPEAK,
+        PhonemeSource.NONE,
+    ]
     assert dictionary.tmp_dir == str(tmp_path / "kokoro-live")
     assert (tmp_path / "kokoro-live").is_dir()
 

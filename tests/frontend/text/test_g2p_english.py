@@ -15,7 +15,7 @@ import pytest
 from frontend.text import english, espeak
 from frontend.text.g2p import G2P
 from frontend.text.tagger import RuleTagger
-from frontend.text.word import Source
+from frontend.text.word import PhonemeSource
 from shm.expendable import Expendable
 
 _GOLDEN = Path(__file__).parent / "homographs.tsv"
@@ -78,7 +78,7 @@ def test_numbers_are_read_as_people_say_them(g2p: G2P, text: str, phonemes: str)
 )
 def test_words_in_unusual_spelling_are_in_the_lexicon(g2p: G2P, text: str, phonemes: str) -> None:
     (word,) = g2p.words(text, "en-us")
-    assert (word.phonemes, word.source) == (phonemes, Source.LEXICON)
+    assert (word.phonemes, word.source) == (phonemes, PhonemeSource.LEXICON)
 
 
 def test_shouted_words_are_words_and_initials_are_letters(g2p: G2P) -> None:
@@ -114,20 +114,20 @@ def test_names_that_the_lexicon_lacks_are_espeaks_in_misakis_alphabet(g2p: G2P, 
 
     alphabet = (GB_VOCAB if language == "en-gb" else US_VOCAB | {"T"}) | {" "}
     word = g2p.words(name, language)[0]
-    assert word.source is Source.ESPEAK
+    assert word.source is PhonemeSource.ESPEAK
     assert len(word.phonemes) > 3
     assert set(word.phonemes) <= alphabet
 
 
 def test_a_word_with_one_unknown_part_has_the_weakest_source(g2p: G2P) -> None:
     (word,) = g2p.words("$5-Kubernetes", "en-us")
-    assert word.source is Source.ESPEAK
+    assert word.source is PhonemeSource.ESPEAK
 
 
 @pytest.mark.parametrize("text", ["😀", "★", "***", "\ue000", "", "👩‍💻"])
 def test_what_has_no_sound_is_reported_not_lost(g2p: G2P, text: str) -> None:
     words = g2p.words(f"yes {text} no", "en-us")
-    assert [word.source for word in words if word.text == text] == [Source.NONE] * bool(text)
+    assert [word.source for word in words if word.text == text] == [PhonemeSource.NONE] * bool(text)
     assert len(words) == 2 + bool(text)
 
 
@@ -140,8 +140,8 @@ def test_letters_are_the_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "phonemes", lambda text, voice: "")
     g2p = G2P()
     word, known = g2p.words("Kbrntz hello", "en-us")
-    assert (word.phonemes, word.source) == ("kˈA bˈi ˈɑɹ ˈɛn tˈi zˈi", Source.LETTERS)
-    assert known.source is Source.LEXICON
+    assert (word.phonemes, word.source) == ("kˈA bˈi ˈɑɹ ˈɛn tˈi zˈi", PhonemeSource.LETTERS)
+    assert known.source is PhonemeSource.LEXICON
     assert g2p.fallbacks == Counter(letters=1, lexicon=1)
 
 
@@ -157,8 +157,8 @@ def test_without_espeaks_library_words_are_spelled_and_it_is_said_once(
     monkeypatch.setattr(espeak, "_unavailable", [])
     monkeypatch.setattr(espeak, "_memory", OrderedDict())
     g2p = G2P()
-    assert [word.source for word in g2p.words("Kbrntz Kbrnts", "en-us")] == [Source.LETTERS] * 2
-    assert [word.source for word in g2p.words("hola", "es")] == [Source.NONE]
+    assert [word.source for word in g2p.words("Kbrntz Kbrnts", "en-us")] == [PhonemeSource.LETTERS] * 2
+    assert [word.source for word in g2p.words("hola", "es")] == [PhonemeSource.NONE]
     helper.close()
     messages = [record.message for record in caplog.records if "Reinstall espeakng-loader" in record.message]
     assert len(messages) == len(set(messages)) == 1
@@ -176,15 +176,15 @@ def test_a_number_that_misaki_raises_on_costs_its_neighbours_nothing(
     with caplog.at_level(logging.INFO):
         first, number, last = g2p.words("about 987654 people", "en-us")
     assert (first.phonemes, last.phonemes) == ("əbˈWt", "pˈipᵊl")
-    assert number.source is Source.ESPEAK
+    assert number.source is PhonemeSource.ESPEAK
     assert "misaki can't pronounce" in caplog.text
     assert "987654" not in caplog.text, "texts are nobody's business above debug"
 
 
 def test_what_is_too_long_for_a_word_does_not_go_through_misakis_rules(g2p: G2P) -> None:
     assert [g2p.words("-".join(["hello"] * count), "en-us")[0].source for count in (10, 60)] == [
-        Source.LEXICON,
-        Source.ESPEAK,
+        PhonemeSource.LEXICON,
+        PhonemeSource.ESPEAK,
     ]
 
 

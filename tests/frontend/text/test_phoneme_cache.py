@@ -9,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontend.text.phoneme_cache import Key, PhonemeCache, size_of
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
-_words = st.lists(st.builds(Word, st.text(max_size=20), st.text(max_size=40), st.sampled_from(Source)), max_size=6)
+_words = st.lists(
+    st.builds(Word, st.text(max_size=20), st.text(max_size=40), st.sampled_from(PhonemeSource)), max_size=6
+)
 _keys = st.tuples(st.text(max_size=30), st.sampled_from(["en-us", "es"]), st.sampled_from(["1", "2"]))
 
 
 def _entry(name: str, length: int = 4) -> tuple[Key, tuple[Word, ...]]:
-    return (name, "en-us", "1"), (Word(name, "x" * length, Source.LEXICON),)
+    return (name, "en-us", "1"), (Word(name, "x" * length, PhonemeSource.LEXICON),)
 
 
 @given(
@@ -69,7 +71,7 @@ def test_the_bytes_are_about_what_the_entries_take() -> None:
     tracemalloc.start()
     try:
         for place in range(2_000):
-            words = tuple(Word(f"word{place}{n}", f"wˈɜɹd{place}{n}", Source.LEXICON) for n in range(12))
+            words = tuple(Word(f"word{place}{n}", f"wˈɜɹd{place}{n}", PhonemeSource.LEXICON) for n in range(12))
             cache.put((f"a sentence of some length {place} " * 2, "en-us", "1"), words)
         taken, _ = tracemalloc.get_traced_memory()
     finally:

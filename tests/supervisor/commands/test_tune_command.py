@@ -13,12 +13,12 @@ from click.testing import CliRunner, Result
 
 from supervisor.cli import kokoro_live
 from supervisor.commands import tune as tune_module
-from supervisor.commands.checks.finding import Circumstances, Verdict
+from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.checks.tuning import tuning
 from supervisor.settings.command_line import parse_settings
 from supervisor.tuning.application import tuned_settings
 from supervisor.tuning.measured_engine import CannotMeasure
-from supervisor.tuning.profile import Profile, Way
+from supervisor.tuning.profile import TuningProfile, Way
 from tests.supervisor.clean_environment import clean_environment
 from worker.settings import WorkerSettings
 from worker.tuning.records import Round
@@ -77,9 +77,9 @@ def tune(folders: list[str], *more: str) -> Result:
     return CliRunner().invoke(kokoro_live, ["tune", *folders, *more])
 
 
-def found(result: Result) -> Profile:
+def found(result: Result) -> TuningProfile:
     assert result.exit_code == 0, result.output
-    return msgspec.json.decode(result.stdout, type=Profile)
+    return msgspec.json.decode(result.stdout, type=TuningProfile)
 
 
 def test_a_result_is_shown_kept_and_applied(machine: Machine, folders: list[str]) -> None:
@@ -157,10 +157,10 @@ def test_doctor_tells_of_the_profile_and_of_a_stale_one(machine: Machine, folder
         finding = tuning(Circumstances(applied.settings, Path("config.toml"), "", applied))
         return finding.verdict, finding.found, finding.cure
 
-    assert seen()[0] == Verdict.OK and "no profile" in seen()[1]
+    assert seen()[0] == Severity.OK and "no profile" in seen()[1]
     tune(folders)
     verdict, said, _ = seen()
-    assert verdict == Verdict.OK and "3 days ago: threads 1" in said and "first audio 2.00" in said
+    assert verdict == Severity.OK and "3 days ago: threads 1" in said and "first audio 2.00" in said
     verdict, said, cure = seen("--window", "0.9")
-    assert verdict == Verdict.WARNING and "stale" in said and cure == "kokoro-live tune"
+    assert verdict == Severity.WARNING and "stale" in said and cure == "kokoro-live tune"
     assert "--no-tuned" in seen("--no-tuned")[1]

@@ -23,7 +23,7 @@ from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.prosody import Pauses
 from frontend.text.segment import Cut, Notation, Unit
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 
 VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
 KOKORO = Notation("phonemes", VOCABULARY, 510)
@@ -41,7 +41,7 @@ class LetterG2P:
     def _word(token: str) -> Word:
         spoken = re.sub("[^a-z.,;:!?…—()]", "", token.lower().translate(str.maketrans("0123456789", "abcdefghij")))
         spoken = spoken.replace("g", "\u0261")
-        return Word(token, spoken, Source.LEXICON if re.search("[a-zɡ]", spoken) else Source.NONE)
+        return Word(token, spoken, PhonemeSource.LEXICON if re.search("[a-zɡ]", spoken) else PhonemeSource.NONE)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,10 @@ def test_the_lexicon_is_what_is_said(english: TextPipeline) -> None:
 
 def test_the_lexicon_knows_words_as_they_are_written_and_as_they_are_said(english: TextPipeline) -> None:
     assert spoken(english, "5 km", ESPEAK) == "fie ve km"
-    assert [word.source for word in english.words("five nginx", "en-us", KOKORO)] == [Source.LEXICON, Source.USER]
+    assert [word.source for word in english.words("five nginx", "en-us", KOKORO)] == [
+        PhonemeSource.LEXICON,
+        PhonemeSource.USER,
+    ]
 
 
 def test_markup_wins_over_the_lexicon(english: TextPipeline) -> None:

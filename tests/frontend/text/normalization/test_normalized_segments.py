@@ -11,7 +11,7 @@ from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Notation
-from frontend.text.word import Source, Word
+from frontend.text.word import PhonemeSource, Word
 from tests.frontend.segments import segments_of
 
 TEXT = Notation("text", frozenset(), 60)
@@ -23,7 +23,7 @@ class LetterG2P:
     """Says letters as themselves."""
 
     def words(self, sentence: str, language: str) -> tuple[Word, ...]:
-        return tuple(Word(token, token.lower(), Source.LEXICON) for token in sentence.split())
+        return tuple(Word(token, token.lower(), PhonemeSource.LEXICON) for token in sentence.split())
 
 
 def texts(
@@ -47,8 +47,8 @@ def test_rules_are_on_by_default_and_can_be_off(notation: Notation) -> None:
     assert texts("Pay $5 at 10:30.", notation, without_money) == ["Pay $5 at ten thirty."]
 
 
-def test_other_languages_are_spoken_as_they_are_written() -> None:
-    assert texts("Son $5 a las 10:30.", TEXT, language="es") == ["Son $5 a las 10:30."]
+def test_spanish_has_rules_of_its_own() -> None:
+    assert texts("Son $5 a las 10:30.", TEXT, language="es") == ["Son cinco dólares a las diez y treinta."]
 
 
 def test_british_dates_are_british() -> None:
