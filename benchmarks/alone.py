@@ -21,11 +21,11 @@ from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
 from frontend.text.voice_spec import default_voice
 from worker.engine import Engine, Utterance
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.select import choose
 from worker.session import NUMPY_TYPES, open_session
 from worker.settings import WorkerSettings
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 
 def plans_profile(port: int) -> CostProfile | None:

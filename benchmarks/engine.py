@@ -26,7 +26,7 @@ from benchmarks.machine import machine
 from benchmarks.report import Cell, Report, Table, Verdict, write
 from benchmarks.texts import SENTENCE
 from frontend.text.g2p import G2P
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.tuning.records import Round
 
 PUBLISHED = "published, whole"

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from shm.engine_info import EngineInfo
 from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.stage import Crew
 from worker.tuning.measure import Speaking
 from worker.tuning.records import Round
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

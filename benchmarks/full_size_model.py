@@ -29,7 +29,7 @@ from shm.audio import SAMPLE_RATE
 from worker.settings import WorkerSettings
 from worker.split.prepared import prepare
 from worker.split.statistics import SUFFIX
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 TORCH = "torch==2.13.0"
 BESIDE_TORCH = ("numpy==2.4.6", "onnx==1.23.2", "transformers==5.23.0", "loguru==0.7.3", "attrs==26.1.0")

@@ -24,9 +24,9 @@ from benchmarks.figures import median
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Table
 from worker.kokoro import SAMPLE_SENTENCES
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.session import NUMPY_TYPES
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 PLAIN = "the file as it is"
 

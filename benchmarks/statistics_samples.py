@@ -23,7 +23,7 @@ from worker.split.source import Source
 from worker.split.stage import Stage
 from worker.split.stage_files import EXACT_GENERATOR, FRONT, PROSODY, SOURCE
 from worker.split.statistics import Statistics, describe
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 WORDS = (10, 3, 18, 1, 6, 26, 2, 14, 4, 40, 1, 8)
 """Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early."""

@@ -22,7 +22,6 @@ from shm.messages import Voice
 from worker.cancellation import Cancellation
 from worker.engine import EngineUnavailable
 from worker.fidelity import log_mel_distance
-from worker.low_rank import EMBEDDED
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
 from worker.settings import WorkerSettings
@@ -34,7 +33,8 @@ from worker.split.stage import Stage
 from worker.split.stage_files import GENERATOR
 from worker.split.statistics import Predictor, Statistics, predictor_for
 from worker.split.windows import FRAME_SAMPLES, WindowShape, windows
-from worker.voices import VoiceBank
+from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 LENGTHS = (4, 6, 10, 16, 25, 45, 90)
 """Words; 90 are about 510 tokens."""

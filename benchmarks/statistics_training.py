@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.statistics_samples import Sample, Speaker, kept, tasks
-from worker.low_rank import EMBEDDED
 from worker.split.prepared import prepare
 from worker.split.statistics import Predictor
-from worker.voices import VoiceBank
+from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 WEIGHTS = (1.0, 1.0, 1.0, 0.5, 0.5, 2.83)
 """Weights of the groups of `worker.split.statistics.describe`; the style, by which voices differ, counts most."""

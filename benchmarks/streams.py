@@ -17,7 +17,7 @@ from benchmarks.playback import play
 from benchmarks.report import Cell, Plot, Report, Table, Verdict
 from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
 from benchmarks.texts import article
-from worker.machine import cores
+from worker.machine.machine import cores
 
 LISTENERS = (1, 2, 4, 8, 16)
 QUICK_LISTENERS = (1, 3)

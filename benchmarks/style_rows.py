@@ -32,7 +32,7 @@ from worker.quantization.renderer import Renderer
 from worker.quantization.sentences import evaluation_texts
 from worker.settings import WorkerSettings
 from worker.split.segment import Prosody
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 _VOICED = 60.0
 """Hz of a phoneme's median F0 from which on it is voiced."""

@@ -28,7 +28,7 @@ from benchmarks.report import Cell, Report, Table, Verdict, write
 from benchmarks.streams import crowd
 from benchmarks.subjects import CannotStart, Subject, kokoro_live
 from benchmarks.texts import SENTENCE, article
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.settings import WorkerSettings
 
 PARTS = ("speed", "memory")

@@ -11,8 +11,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from worker.assembly import assembled
-from worker.model_files import KNOWN
+from worker.models.assembly import assembled
+from worker.models.model_files import KNOWN
 
 NAME = "kokoro-v1.0.int8.onnx"
 FOLDER = platformdirs.user_cache_path("kokoro-live-tests", appauthor=False) / "models"

@@ -23,7 +23,7 @@ from benchmarks.statistics_samples import Speaker, few_tasks
 from benchmarks.statistics_training import fit
 from worker.split.prepared import Unprepared, prepare
 from worker.split.statistics import SUFFIX
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 Norms: TypeAlias = Literal["node", "written", "merged", "axes", "none"]
 

@@ -16,16 +16,16 @@ from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
 from worker.acceleration.placing import Placing, place
 from worker.acceleration.verdict import Verdict
-from worker.checksum_cache import cached_sha256_of
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
-from worker.machine import cores
+from worker.machine.machine import cores
+from worker.models.checksum_cache import cached_sha256_of
 from worker.providers.chain import Choice
 from worker.providers.options import BadOption
 from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 from worker.whole import WholeSpeech
 
 log = logging.getLogger(__name__)

@@ -32,9 +32,9 @@ from shm.messages import (
 )
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
+from worker.machine.placement import Place
+from worker.machine.priority import place_process, place_thread, read_back
 from worker.metrics import MeteredEngine, WorkerMetrics
-from worker.placement import Place
-from worker.priority import place_process, place_thread, read_back
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
 

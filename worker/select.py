@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
-from worker.model_choice import kokoro_files
+from worker.models.model_choice import kokoro_files
 from worker.providers.options import BadOption
 from worker.settings import WorkerSettings
 
@@ -17,7 +17,7 @@ def import_engines(settings: WorkerSettings) -> None:
     """Import the modules that `choose` will probably need, so that a standby doesn't spend time on it later."""
     if settings.engine != "espeak":
         import worker.kokoro
-    import worker.espeak  # noqa: F401
+    import worker.espeak.espeak_engine  # noqa: F401
 
 
 def choose(
@@ -56,7 +56,7 @@ def choose(
 
 
 def _espeak(stands_in: bool = False) -> Engine:
-    from worker.espeak import EspeakEngine
+    from worker.espeak.espeak_engine import EspeakEngine
 
     return EspeakEngine(stands_in)
 

@@ -29,10 +29,10 @@ from benchmarks.quality.page import example, page
 from benchmarks.quality.pictures import draw
 from benchmarks.quality.renderings import Rendering, Renderings
 from benchmarks.quality.ways import WHOLE, Way
-from worker.checksum_cache import cached_sha256_of
 from worker.engine import EngineError, EngineUnavailable
 from worker.hearing.opinion import OpinionScorer
 from worker.hearing.recognizer import Recognizer
+from worker.models.checksum_cache import cached_sha256_of
 from worker.quantization.dequantize import is_dynamic_int8
 from worker.quantization.error import QuantizationError
 from worker.quantization.float_model import write_float

@@ -16,9 +16,9 @@ from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
 from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
-from worker.checksum_cache import cached_sha256_of
 from worker.hearing.ears import Ears, Heard
 from worker.hearing.opinion import Opinion
+from worker.models.checksum_cache import cached_sha256_of
 
 
 @dataclass(frozen=True, slots=True)

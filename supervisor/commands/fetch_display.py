@@ -17,7 +17,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from worker.fetch import Progress as FileProgress
+from worker.models.fetch import Progress as FileProgress
 
 STEP = 10
 """Percent between two plain lines."""

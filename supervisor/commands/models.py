@@ -13,7 +13,7 @@ from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options
 
 if TYPE_CHECKING:
-    from worker.model_files import KnownFile
+    from worker.models.model_files import KnownFile
     from worker.settings import WorkerSettings
 
 _SOURCES = ("model_dir", "manifest", "packaged_model")
@@ -28,7 +28,7 @@ def _settings(context: click.Context) -> WorkerSettings:
 
 
 def _known(settings: WorkerSettings) -> dict[str, KnownFile]:
-    from worker.model_files import BadManifest, known_files
+    from worker.models.model_files import BadManifest, known_files
 
     try:
         return known_files(settings.manifest, settings.packaged_model)
@@ -50,8 +50,8 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
 
     Files that the settings name, and the voices of this package, are in the list too.
     """
-    from worker.model_files import State
-    from worker.model_inventory import inventory
+    from worker.models.model_files import State
+    from worker.models.model_inventory import inventory
 
     settings = _settings(context)
     rows = inventory(settings, _known(settings))
@@ -90,8 +90,8 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     interrupted download goes on where it stopped; a file that doesn't have the published hash is not kept.
     """
     from supervisor.commands.fetch_display import display
-    from worker.fetch import FetchError, fetch_blocking
-    from worker.model_files import DEFAULT
+    from worker.models.fetch import FetchError, fetch_blocking
+    from worker.models.model_files import DEFAULT
 
     settings = _settings(context)
     known = _known(settings)
@@ -114,7 +114,7 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
 
     Fails if one is corrupt, or not there.
     """
-    from worker.model_files import CorruptModel, FileState, verify
+    from worker.models.model_files import CorruptModel, FileState, verify
 
     settings = _settings(context)
     known, model_dir = _known(settings), settings.model_dir

@@ -16,8 +16,8 @@ from supervisor.settings.options import settings_options
 from supervisor.tuning.application import ago
 from supervisor.tuning.profile import Case, TuningProfile, Unusable, profile_file, read, write
 from worker.engine import EngineUnavailable
-from worker.machine import cores
-from worker.processors import processors
+from worker.machine.machine import cores
+from worker.machine.processors import processors
 
 if TYPE_CHECKING:
     from supervisor.tuning.comparison import Found, Open
@@ -81,7 +81,7 @@ def _measure(context: click.Context, settings: Settings) -> TuningProfile:
     if settings.worker.threads or settings.worker.concurrency:
         raise click.UsageError("--threads and --concurrency are measured: leave them out.")
     if settings.worker.engine != "espeak":
-        from worker.model_choice import chosen_model
+        from worker.models.model_choice import chosen_model
 
         # Before the first start the model may still be in its packages; Case.of says if it is missing.
         with contextlib.suppress(EngineUnavailable):

@@ -46,7 +46,7 @@ def worker(
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
     """Run the process that fetches the model while another engine speaks."""
     configure_logging(settings.supervisor.logs, "fetcher")
-    from worker.fetcher import run
+    from worker.models.fetcher import run
 
     run(os.dup(lifeline.fileno()), settings.worker)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 
 from supervisor.settings.composition import Settings
-from worker.checksum_cache import cached_sha256_of
 from worker.engine import EngineUnavailable
-from worker.machine import machine_name
-from worker.model_search import find_model
+from worker.machine.machine import machine_name
+from worker.models.checksum_cache import cached_sha256_of
+from worker.models.model_search import find_model
 
 FORMAT = 2
 """Incremented whenever a field's meaning changes."""
@@ -44,7 +44,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """All facts on which a profile depends. A profile of another case is stale."""
 
     machine: str
-    """The result of `worker.machine.machine_name`."""
+    """The result of `worker.machine.machine.machine_name`."""
     onnxruntime: str
     """Packages that contain onnxruntime, with versions."""
     model_sha256: str

@@ -10,7 +10,7 @@ from benchmarks.full_size_model import ROWS, VOICES, make_statistics, make_voice
 from tests.split_model import make_split_model, make_split_voices
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 
 def test_random_voices_are_voices(tmp_path: Path) -> None:

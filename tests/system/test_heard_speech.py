@@ -12,7 +12,7 @@ from tests.system.server import Server, server
 from worker.hearing.level import speech_level
 from worker.hearing.recognizer import Recognizer
 from worker.hearing.words import spoken_words, word_errors
-from worker.low_rank import EMBEDDED
+from worker.voices.low_rank import EMBEDDED
 
 SENTENCES = (
     "Hello from a fresh machine.",

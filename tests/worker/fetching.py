@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 from tests.file_server import FileServer
-from worker.fetch import Progress, fetch
-from worker.model_files import KnownFile
+from worker.models.fetch import Progress, fetch
+from worker.models.model_files import KnownFile
 
 MODEL = random.Random(1).randbytes(1_000_000)
 OTHER = random.Random(2).randbytes(1_000_000)

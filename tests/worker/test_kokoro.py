@@ -19,9 +19,9 @@ from tests.miniature import (
     tokens_of,
     vocabulary,
 )
-from worker import checksum_cache
 from worker.engine import EngineError, EngineUnavailable, Utterance
 from worker.kokoro import KokoroEngine
+from worker.models import checksum_cache
 from worker.settings import WorkerSettings
 
 HELLO = "həlˈO wˈɜɹld"

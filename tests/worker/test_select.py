@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tests.miniature import expected, make_miniature, make_voice_folder, make_voices, tokens_of
-from worker import checksum_cache
 from worker.engine import EngineUnavailable, Utterance
-from worker.kokoro_voices import KOKORO_VOICES
-from worker.model_files import KNOWN
+from worker.models import checksum_cache
+from worker.models.model_files import KNOWN
 from worker.providers.records import CPU
 from worker.select import choose
 from worker.settings import WorkerSettings as AllSettings
+from worker.voices.kokoro_voices import KOKORO_VOICES
 
 WorkerSettings = partial(AllSettings, packaged_model=False)
 """The real model is only where a test asks for it."""

@@ -26,8 +26,8 @@ from worker.acceleration.judge import Measurements, judge
 from worker.acceleration.placing import candidate_of
 from worker.acceleration.verdict import Verdict, store
 from worker.engine import EngineUnavailable
-from worker.model_choice import kokoro_files
-from worker.priority import place_process
+from worker.machine.priority import place_process
+from worker.models.model_choice import kokoro_files
 from worker.providers.records import NAMES
 from worker.settings import WorkerSettings
 

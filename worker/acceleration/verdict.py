@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import onnxruntime
 
-from worker.machine import machine_name
+from worker.machine.machine import machine_name
 from worker.providers.records import Assignment, StageRecord
 from worker.settings import WorkerSettings
 from worker.split.prepared import FORMAT as STAGES_FORMAT

@@ -16,7 +16,7 @@ from typing import Protocol
 import onnxruntime
 
 from worker.engine import ProviderUnavailable
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.providers.options import OpenVINOOptions, options_of
 from worker.providers.records import CPU, NAMES, Assignment, StageRecord
 from worker.settings import WorkerSettings

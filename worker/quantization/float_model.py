@@ -8,8 +8,8 @@ from pathlib import Path
 
 import onnx
 
-from worker.checksum_cache import cached_sha256_of
-from worker.model_search import MODEL_NAMES
+from worker.models.checksum_cache import cached_sha256_of
+from worker.models.model_search import MODEL_NAMES
 from worker.quantization.dequantize import dequantize, is_dynamic_int8
 from worker.quantization.error import QuantizationError
 from worker.quantization.workplace import workplace

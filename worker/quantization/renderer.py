@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shm.audio import Pcm
 from worker.cancellation import Cancellation
 from worker.engine import EngineError
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
@@ -21,7 +21,7 @@ from worker.split.noise import draw_all
 from worker.split.prepared import prepare
 from worker.split.segment import Prosody
 from worker.split.stage_files import EXACT_GENERATOR, FRONT, PROSODY, SOURCE
-from worker.voices import VoiceBank
+from worker.voices.voice_bank import VoiceBank
 
 _NOBODY = Cancellation()
 

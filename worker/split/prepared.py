@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 import onnxruntime
 
-from worker.checksum import sha256_of
-from worker.checksum_cache import cached_sha256_of
+from worker.models.checksum import sha256_of
+from worker.models.checksum_cache import cached_sha256_of
 from worker.split.noise import Noise
 from worker.split.rewrites import DEFAULT, Rewrite
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from worker.signed_products import products_saturate_here
+from worker.machine.signed_products import products_saturate_here
 
 
 class Rewrite(StrEnum):

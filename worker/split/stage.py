@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from worker.cancellation import Cancellation
 from worker.engine import EngineUnavailable
-from worker.machine import cores
+from worker.machine.machine import cores
 from worker.providers.records import CPU, StageRecord
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings

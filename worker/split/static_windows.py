@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from worker.checksum_cache import cached_sha256_of
 from worker.engine import EngineError, EngineUnavailable
+from worker.models.checksum_cache import cached_sha256_of
 from worker.split.prepared import Prepared, Unprepared, alone
 
 log = logging.getLogger(__name__)

@@ -18,8 +18,8 @@ from worker.acceleration.placing import place
 from worker.acceleration.trial import trial
 from worker.engine import EngineError, EngineUnavailable
 from worker.kokoro import SAMPLE_SENTENCES
-from worker.model_choice import kokoro_files
-from worker.priority import place_process, place_thread
+from worker.machine.priority import place_process, place_thread
+from worker.models.model_choice import kokoro_files
 from worker.select import choose
 from worker.settings import WorkerSettings
 from worker.tuning.measure import Speaking

@@ -60,7 +60,7 @@ def phonemizer(_: Circumstances) -> Finding:
 def espeak(_: Circumstances) -> Finding:
     """Check that espeak-ng's library loads and finds its data."""
     from worker.engine import EngineUnavailable
-    from worker.espeak_library import EspeakLibrary
+    from worker.espeak.espeak_library import EspeakLibrary
 
     try:
         with EspeakLibrary() as library:

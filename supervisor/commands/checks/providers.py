@@ -15,7 +15,7 @@ def providers(circumstances: Circumstances) -> Finding:
 
     from worker.acceleration.placing import place
     from worker.engine import EngineUnavailable, ProviderUnavailable
-    from worker.model_choice import kokoro_files
+    from worker.models.model_choice import kokoro_files
     from worker.providers.options import BadOption
 
     settings = circumstances.settings.worker

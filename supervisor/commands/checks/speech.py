@@ -25,9 +25,9 @@ def phonemes(_: Circumstances) -> Finding:
 def model_files(circumstances: Circumstances) -> Finding:
     """Check the published files in the model directory, or those of the manifest, each against its hash; and the
     packages that carry one of them."""
-    from worker.model_files import BadManifest, State, known_files, state_of
-    from worker.model_packages import BadPackages, find_packaged
-    from worker.model_search import models_in
+    from worker.models.model_files import BadManifest, State, known_files, state_of
+    from worker.models.model_packages import BadPackages, find_packaged
+    from worker.models.model_search import models_in
 
     settings = circumstances.settings.worker
     try:
@@ -61,8 +61,8 @@ def model_files(circumstances: Circumstances) -> Finding:
 def voices(circumstances: Circumstances) -> Finding:
     """Check that Kokoro's voices can be read."""
     from worker.engine import EngineUnavailable
-    from worker.model_choice import find_voices
-    from worker.voices import VoiceBank
+    from worker.models.model_choice import find_voices
+    from worker.voices.voice_bank import VoiceBank
 
     settings = circumstances.settings.worker
     path = find_voices(settings)

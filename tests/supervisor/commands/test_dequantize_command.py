@@ -7,7 +7,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from supervisor.cli import kokoro_live
 from tests.split_model import make_split_model
-from worker import checksum_cache
+from worker.models import checksum_cache
 from worker.quantization.workplace import workplace
 
 

@@ -21,9 +21,9 @@ from tests.file_server import FileServer, file_server, status
 from tests.worker.fetching import contents
 from tests.worker.packages import CONTENTS, install, packaged_file
 from tests.worker.packages import NAME as PACKAGED
-from worker.assembly import assembled
-from worker.low_rank import EMBEDDED
-from worker.model_files import KNOWN
+from worker.models.assembly import assembled
+from worker.models.model_files import KNOWN
+from worker.voices.low_rank import EMBEDDED
 
 FILES = {"kokoro-v1.0.onnx": b"a model" * 9999, "voices-v1.0.bin": b"some voices" * 999}
 

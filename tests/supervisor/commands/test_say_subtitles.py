@@ -19,7 +19,7 @@ from tests.frontend.http_fakes import speech
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.commands.saying import TEXT, outcome, player, run
 from worker import select
-from worker.espeak import EspeakEngine
+from worker.espeak.espeak_engine import EspeakEngine
 
 
 @pytest.fixture(autouse=True)

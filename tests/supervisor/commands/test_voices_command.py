@@ -16,7 +16,7 @@ from tests.file_server import file_server, page
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
-from worker.kokoro_voices import KOKORO_VOICES
+from worker.voices.kokoro_voices import KOKORO_VOICES
 
 VOICES = [sys.executable, "-m", "supervisor", "voices"]
 

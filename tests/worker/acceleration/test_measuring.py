@@ -12,12 +12,12 @@ import onnxruntime
 import pytest
 
 from tests.split_model import make_split_model, make_split_voices
-from worker import checksum_cache
 from worker.acceleration import measuring
 from worker.acceleration.judge import Measurements, judge
 from worker.acceleration.measuring import ROUNDS, SENTENCES, measure
 from worker.engine import Block, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import KokoroEngine
+from worker.models import checksum_cache
 from worker.providers.records import CPU, Assignment, StageRecord
 from worker.settings import WorkerSettings
 

@@ -12,12 +12,12 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.split_model import make_split_model
 from worker.fidelity import log_mel_distance
-from worker.low_rank import EMBEDDED
 from worker.pcm import to_pcm
 from worker.quantization.dequantize import dequantize, is_dynamic_int8
 from worker.split.dynamic_int8 import UnknownPattern
 from worker.split.graph import Graph, load_graph
-from worker.voices import VoiceBank
+from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
 
 OPERATIONS = ("Conv", "MatMul", "LSTM", "Gather")
 

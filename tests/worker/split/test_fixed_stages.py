@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
-from worker import checksum_cache
 from worker.engine import ProviderUnavailable
+from worker.models import checksum_cache
 from worker.providers.records import Assignment, StageRecord
 from worker.split import static_windows
 from worker.split.prepared import Unprepared

@@ -11,7 +11,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import decibels
-from worker import checksum_cache
+from worker.models import checksum_cache
 from worker.providers.records import StageRecord
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph

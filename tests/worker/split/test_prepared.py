@@ -9,7 +9,7 @@ import pytest
 from tests.miniature import make_miniature
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import blocks_of, joined, make_engine
-from worker import checksum_cache
+from worker.models import checksum_cache
 from worker.split import prepared as module
 from worker.split import stage_files
 from worker.split.prepared import Unprepared, prepare

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from worker import checksum_cache
 from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
 from worker.kokoro import KokoroEngine
-from worker.low_rank import EMBEDDED
+from worker.models import checksum_cache
 from worker.settings import WorkerSettings
+from worker.voices.low_rank import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
 STOP = "stˈɑp."

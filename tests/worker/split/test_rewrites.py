@@ -8,7 +8,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, decibels
-from worker import checksum_cache
+from worker.models import checksum_cache
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.planar import make_planar

@@ -6,7 +6,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from worker import checksum_cache
+from worker.models import checksum_cache
 from worker.providers.records import StageRecord
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph

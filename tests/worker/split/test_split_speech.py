@@ -9,9 +9,9 @@ import pytest
 from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, utterance
-from worker import checksum_cache
 from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
+from worker.models import checksum_cache
 from worker.settings import WorkerSettings
 
 ADAM = (("am_adam", 1.0),)

@@ -5,7 +5,7 @@ import pytest
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, run_model
-from worker import checksum_cache
+from worker.models import checksum_cache
 from worker.pcm import to_pcm
 from worker.split.noise import draw_all
 from worker.split.windows import Window, WindowShape, windows

@@ -8,7 +8,7 @@ import pytest
 
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
-from worker import checksum_cache
+from worker.models import checksum_cache
 from worker.providers.records import StageRecord
 from worker.settings import WorkerSettings
 from worker.split import static_windows

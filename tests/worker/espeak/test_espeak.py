@@ -1,0 +1,170 @@
+"""The real espeak-ng library: every language and voice, speeds, plain text, and what can't be."""
+
+import subprocess
+import sys
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tests.worker.espeak_speech import FOX, TEXTS, digest, longest_silence, loudness, spoken
+from worker.engine import EngineError, EngineUnavailable, Utterance
+from worker.espeak import espeak_library
+from worker.espeak.espeak_engine import EspeakEngine
+from worker.voices.kokoro_voices import KOKORO_VOICES
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return EspeakEngine()
+
+
+def test_what_it_says_of_itself(engine):
+    assert engine.info.name == "espeak-ng"
+    assert engine.info.model.startswith("espeak-ng 1.")
+    assert (engine.info.speaks, engine.info.provider, engine.info.model_sha256) == ("text", "native", "")
+    assert (engine.info.max_tokens, engine.info.concurrency, engine.info.marks) == (1000, 1, True)
+    assert len(engine.info.voices) == len(set(engine.info.voices)) == 54
+    assert list(engine.info.voices) == sorted(engine.info.voices)
+
+
+@pytest.mark.parametrize("language", TEXTS)
+@pytest.mark.parametrize("voice", ["af_heart", "am_adam"])
+def test_every_language_is_speech(engine, language, voice):
+    samples = spoken(engine, TEXTS[language], voice, language)
+    assert samples.dtype == np.int16
+    assert 2 < len(samples) / 24_000 < 9
+    assert 1_000 < loudness(samples) < 10_000
+    assert longest_silence(samples) < 0.6
+    assert np.abs(samples.astype(int)).max() < 30_000
+
+
+def test_languages_are_not_one_and_the_same(engine):
+    spellings = {language: digest(spoken(engine, "animal total nation", language=language)) for language in TEXTS}
+    assert len(set(spellings.values())) == len(TEXTS)
+
+
+def test_every_voice_speaks(engine):
+    made = {voice: spoken(engine, "Good morning.", voice) for voice in KOKORO_VOICES}
+    assert all(loudness(samples) > 500 for samples in made.values())
+    for kind in ("af", "am", "bf", "bm", "zf", "zm"):
+        same_kind = [samples for voice, samples in made.items() if voice[:2] == kind]
+        assert all(not np.array_equal(a, b) for a, b in combinations(same_kind, 2))
+
+
+def test_women_are_higher_than_men(engine):
+    def pitch(samples):
+        """Hz: the median over frames of 50 ms of the autocorrelation's peak, below 300 Hz."""
+        low = np.convolve(samples.astype(float), np.ones(80) / 80, "valid")
+        frames = [low[i : i + 1200] for i in range(0, len(low) - 1200, 600)]
+        voiced = [frame for frame in frames if loudness(frame) > 0.5 * loudness(low)]
+        lags = [80 + np.argmax(np.correlate(frame, frame, "full")[1199 + 80 : 1199 + 400]) for frame in voiced]
+        return 24_000 / np.median(lags)
+
+    assert pitch(spoken(engine, FOX, "af_heart")) > 1.3 * pitch(spoken(engine, FOX, "am_adam")) > 1.3 * 75
+
+
+@pytest.mark.parametrize("speed", [0.25, 0.3, 0.45, 0.5, 0.75, 1.25, 1.5, 2.0, 2.5, 2.6, 3.0, 4.0])
+@pytest.mark.parametrize("voice", ["af_heart", "am_adam"])
+def test_speed_is_kept_over_its_whole_range(engine, voice, speed):
+    normal = spoken(engine, FOX, voice)
+    samples = spoken(engine, FOX, voice, speed=speed)
+    assert len(samples) / len(normal) * speed == pytest.approx(1, abs=0.12)
+    assert loudness(samples) == pytest.approx(loudness(normal), rel=0.35)
+
+
+def test_slow_speech_keeps_its_pitch(engine):
+    """Stretched, not played slower: most of the energy stays where it was."""
+
+    def centre(samples):
+        power = np.abs(np.fft.rfft(samples.astype(float))) ** 2
+        frequencies = np.fft.rfftfreq(len(samples), 1 / 24_000)
+        return (power * frequencies).sum() / power.sum()
+
+    assert centre(spoken(engine, FOX, speed=0.25)) == pytest.approx(centre(spoken(engine, FOX)), rel=0.2)
+
+
+def test_markup_is_text(engine):
+    assert longest_silence(spoken(engine, "one <break time='9s'/> two")) < 1
+    read_out = spoken(engine, "<b>bold</b>")
+    assert len(read_out) > 1.5 * len(spoken(engine, "bold"))
+
+
+def test_phonemes_in_brackets_are_text(engine):
+    assert len(spoken(engine, "[[h@l'oU]]")) > 1.5 * len(spoken(engine, "hello"))
+
+
+def test_control_characters_are_spaces(engine):
+    """NUL would end the text, and \\x01 begins a command: here, to speak at 400 words per minute."""
+    assert np.array_equal(spoken(engine, "one\x00two"), spoken(engine, "one two"))
+    assert np.array_equal(spoken(engine, "one \x01400S two"), spoken(engine, "one  400S two"))
+
+
+def test_a_lone_surrogate_does_no_harm(engine):
+    assert np.array_equal(spoken(engine, "one\ud800two"), spoken(engine, "one two"))
+
+
+@pytest.mark.parametrize("text", ["", " ", "...", "—", "(", "\u200b", "\x00", "★ ✓"])
+def test_what_has_no_sound_is_a_short_silence(engine, text):
+    """An error would end the stream of the text around it."""
+    samples = spoken(engine, text, speed=0.25)
+    assert len(samples) == 2_400
+    assert not samples.any()
+    assert len(spoken(engine, text, from_sample=2_000)) == 400
+
+
+@pytest.mark.parametrize("text", ["a", "1", "$", "😀", "日本", "ﬁ", "§"])
+def test_what_can_be_spoken_is(engine, text):
+    assert loudness(spoken(engine, text)) > 300
+
+
+def test_the_longest_text_is_spoken_whole(engine):
+    """1,000 characters without a mark, which is longer than espeak-ng's clause buffer."""
+    text = ("wonderful " * 100).strip()
+    assert len(text) <= engine.info.max_tokens
+    assert len(spoken(engine, text)) == pytest.approx(10 * len(spoken(engine, ("wonderful " * 10).strip())), rel=0.1)
+
+
+def test_a_pause_follows_a_mark_and_not_a_word(engine):
+    def pause(text):
+        samples = spoken(engine, text)
+        return (len(samples) - np.flatnonzero(np.abs(samples.astype(int)) > 50)[-1]) / 24_000
+
+    assert pause("Hello there") < 0.02
+    assert 0.1 < pause("Hello there.") < 0.5
+
+
+def test_a_blend_is_its_heaviest_voice(engine):
+    [block] = engine.begin(Utterance(FOX, "en-us", (("af_sky", 0.3), ("am_adam", 0.7)), 1.0))
+    assert np.array_equal(block.samples, spoken(engine, FOX, "am_adam"))
+
+
+@pytest.mark.parametrize(
+    ("voice", "language", "named"), [("af_nobody", "en-us", "af_nobody"), ("af_sky", "tlh", "tlh")]
+)
+def test_unknown_voices_and_languages_are_named(engine, voice, language, named):
+    with pytest.raises(EngineError, match=named):
+        spoken(engine, "hello", voice, language)
+
+
+def test_a_library_that_cant_be_loaded(tmp_path, monkeypatch):
+    (tmp_path / "libespeak-ng.so").write_bytes(b"\x7fELF nonsense")
+    for path in (tmp_path / "absent.so", tmp_path / "libespeak-ng.so"):
+        monkeypatch.setattr(espeak_library.espeakng_loader, "get_library_path", lambda path=path: str(path))
+        with pytest.raises(EngineUnavailable, match=path.name):
+            EspeakEngine()
+
+
+def test_data_that_is_missing(tmp_path):
+    """In a process of its own, so that no library that knows better data is around."""
+    program = (
+        "import espeakng_loader\n"
+        f"espeakng_loader.get_data_path = lambda: {str(tmp_path)!r}\n"
+        "from worker.engine import EngineUnavailable\n"
+        "from worker.espeak.espeak_engine import EspeakEngine\n"
+        "try: EspeakEngine()\n"
+        "except EngineUnavailable as error: print(error)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert str(tmp_path) in run.stdout
+    assert "reinstall espeakng-loader" in run.stdout

@@ -1,0 +1,51 @@
+"""Utterances of espeak-ng that end early."""
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from tests.worker.espeak_speech import FOX, one, spoken
+from worker.cancellation import Cancellation
+from worker.engine import Cancelled, Utterance
+from worker.espeak.espeak_engine import EspeakEngine
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return EspeakEngine()
+
+
+def test_an_utterance_that_was_cancelled_before_it_began(engine):
+    utterance = Utterance(FOX, "en-us", one("af_heart"), 1.0)
+    utterance.cancellation.set()
+    with pytest.raises(Cancelled):
+        next(engine.begin(utterance))
+    assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
+
+
+def test_an_utterance_is_cancelled_while_it_is_spoken(engine):
+    """As from another thread, as soon as the library is at it."""
+
+    class SetWhenStoppable(Cancellation):
+        @contextmanager
+        def stopping(self, stop):
+            with super().stopping(stop):
+                listener_leaves = threading.Thread(target=self.set)
+                listener_leaves.start()
+                yield
+                listener_leaves.join()
+
+    cancellation = SetWhenStoppable()
+    with pytest.raises(Cancelled):
+        next(engine.begin(Utterance("wonderful " * 100, "en-us", one("af_heart"), 1.0, cancellation=cancellation)))
+    assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
+
+
+def test_closing_early(engine):
+    never_begun = engine.begin(Utterance(FOX, "en-us", one("af_heart"), 1.0))
+    never_begun.close()
+    after_one = engine.begin(Utterance(FOX, "en-us", one("af_heart"), 1.0))
+    next(after_one)
+    after_one.close()
+    assert list(never_begun) == list(after_one) == []

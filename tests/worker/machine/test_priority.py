@@ -1,0 +1,126 @@
+"""How a worker is scheduled: asked of the real system where it is one of ours, of a fake library for macOS."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from worker.engine import EngineUnavailable
+from worker.machine.priority import QOS_CLASSES, place_process, place_thread, read_back
+from worker.machine.processors import processors
+from worker.settings import WorkerSettings
+
+linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("0", {0}), ("0-2", {0, 1, 2}), ("0-1,3", {0, 1, 3}), (" 2 , 4-4 ", {2, 4})]
+)
+def test_processors_are_written_as_in_taskset(text: str, numbers: set[int]) -> None:
+    assert processors(text) == numbers
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-1", "1-", "-1", "1,,2", "0x1"])
+def test_what_is_no_set_of_processors_is_refused_with_the_settings(text: str) -> None:
+    with pytest.raises(ValueError, match="0-3,6"):
+        processors(text)
+    if text:
+        with pytest.raises(ValueError, match="0-3,6"):
+            WorkerSettings(worker_cpus=text)
+
+
+def in_a_process_of_its_own(code: str) -> str:
+    """What a fresh process prints; how the test's own is scheduled stays as it was."""
+    prelude = "from worker.machine.priority import *; from worker.settings import WorkerSettings as S; "
+    asked = subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, check=True)
+    return asked.stdout.strip()
+
+
+@linux
+def test_processors_and_niceness_are_set_and_read_back_and_hold_for_threads() -> None:
+    last = max(os.sched_getaffinity(0))
+    nice = min(19, os.getpriority(os.PRIO_PROCESS, 0) + 3)
+    said = in_a_process_of_its_own(
+        f"place_process(S(worker_cpus='{last}', worker_nice={nice})); import threading; r = []; "
+        "t = threading.Thread(target=lambda: r.append(read_back())); t.start(); t.join(); "
+        "print(r[0].processors, r[0].nice, r[0] == read_back())"
+    )
+    assert said == f"({last},) {nice} True"
+
+
+@linux
+def test_the_engine_counts_the_cores_that_are_left_to_it() -> None:
+    last = max(os.sched_getaffinity(0))
+    said = in_a_process_of_its_own(
+        f"from worker.machine.machine import cores; place_process(S(worker_cpus='{last}')); print(cores())"
+    )
+    assert said == "1"
+
+
+@linux
+def test_a_thread_that_has_just_ended_is_no_error() -> None:
+    said = in_a_process_of_its_own(
+        "import worker.machine.priority as p; real = p._threads; p._threads = lambda: [2**22 - 1, *real()]; "
+        "place_process(S(worker_cpus=str(min(os.sched_getaffinity(0))), worker_nice=19)); print(read_back().nice)"
+    )
+    assert said == "19"
+
+
+@linux
+def test_a_processor_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
+    with pytest.raises(EngineUnavailable, match=rf"\(4095\); it may use .*{max(os.sched_getaffinity(0))}"):
+        place_process(WorkerSettings(worker_cpus="4095"))
+
+
+def test_what_the_system_forbids_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbid(*_: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "setpriority", forbid)
+    with pytest.raises(EngineUnavailable, match="privileged"):
+        place_process(WorkerSettings(worker_nice=-5))
+
+
+class FakeMac:
+    """The two calls of macOS's thread library."""
+
+    def __init__(self, refusal: int = 0) -> None:
+        self._refusal = refusal
+        self._class = QOS_CLASSES["default"]
+
+    def pthread_set_qos_class_self_np(self, number: int, relative_priority: int) -> int:
+        assert relative_priority == 0
+        if not self._refusal:
+            self._class = number
+        return self._refusal
+
+    def qos_class_self(self) -> int:
+        return self._class
+
+
+@pytest.mark.parametrize("name", QOS_CLASSES)
+def test_a_threads_quality_of_service_is_set_and_read_back(name: str) -> None:
+    library = FakeMac()
+    place_thread(WorkerSettings(worker_qos=name), library)
+    assert read_back(library).qos == name
+
+
+def test_without_the_setting_a_thread_stays_as_it_is() -> None:
+    library = FakeMac()
+    place_thread(WorkerSettings(), library)
+    assert read_back(library).qos == "default"
+
+
+def test_a_class_that_macos_refuses_is_an_error() -> None:
+    with pytest.raises(EngineUnavailable, match="Operation not permitted"):
+        place_thread(WorkerSettings(worker_qos="utility"), FakeMac(refusal=1))
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS has them")
+def test_elsewhere_there_is_no_quality_of_service() -> None:
+    with pytest.raises(EngineUnavailable, match="only macOS"):
+        place_thread(WorkerSettings(worker_qos="utility"))
+    assert read_back().qos == ""

@@ -1,0 +1,203 @@
+"""espeak-ng as an engine: speech without a model, under Kokoro's voice names, so that clients needn't change."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+
+import msgspec
+import numpy as np
+import soxr
+
+from shm.audio import SAMPLE_RATE
+from shm.engine_info import EngineInfo
+from shm.expendable import Expendable, HelperDied, HelperError
+from shm.messages import Mark, Voice
+from worker.cancellation import Cancellation
+from worker.engine import Block, Cancelled, EngineError, Utterance
+from worker.espeak.espeak_library import LIBRARY_RATE, SEEDS, EspeakLibrary
+from worker.espeak.espeak_marks import marks_of
+from worker.espeak.espeak_synthesis import Speech, Spoken, decode_spoken, encode
+from worker.espeak.espeak_text import TextPiece, pieces
+from worker.pcm import to_pcm
+from worker.voices.kokoro_voices import KOKORO_VOICES
+
+_log = logging.getLogger(__name__)
+
+_LANGUAGE_FILES = {
+    "en-us": "en-us",
+    "en-gb": "en",
+    "es": "es",
+    "fr-fr": "fr",
+    "hi": "hi",
+    "it": "it",
+    "ja": "ja",
+    "pt-br": "pt-br",
+    "cmn": "cmn",
+}
+"""espeak-ng's name of each language, for use with voice variants: espeak-ng finds `en-gb` alone, but not `en-gb+f2`."""
+
+_VARIANTS = {"f": "f2", "m": "m3"}
+
+_NORMAL_RATE = 175
+"""espeak-ng's words per minute at speed 1."""
+
+_SLOWEST_OWN_SPEED = 0.5
+"""Slowest speed that espeak-ng makes itself: it takes no rate below 80 words per minute (0.46). Slower speech is
+stretched."""
+
+_PITCHES = range(35, 66)
+
+_GAIN = 0.85
+"""Gain that avoids clipping: espeak-ng's peaks reach full scale, and resampling raises some beyond it."""
+
+_PAUSING = tuple(".,;:!?…。，；：！？、।")
+"""Punctuation marks after which a segment ends with a pause. A segment that ends with a word has no pause, because the
+sentence continues in the next segment."""
+
+
+_LONGEST_SPEAKING = 30.0
+"""Limit in seconds for speaking one segment; the longest segment at the slowest speed takes less than one."""
+
+_SILENCE = SAMPLE_RATE // 10
+"""Samples of silence for an utterance that espeak-ng has no sound for ("★ ✓"), so that the text around it is still
+heard."""
+
+
+class EspeakEngine:
+    """espeak-ng engine: makes whole segments in a few milliseconds each. Bit-exact: the same utterance gives the same
+    samples in any process.
+
+    A blend is spoken by its heaviest voice, because espeak-ng can't mix voices. The library runs in a helper process: a
+    text that crashes it loses the words that cause the crash; this process and other segments are unaffected.
+    """
+
+    concurrency = 1
+
+    def __init__(self, stands_in: bool = False) -> None:
+        """Load the library once, to prove that it can be loaded.
+
+        Args:
+            stands_in: True if Kokoro was requested and can't speak.
+
+        Raises:
+            EngineUnavailable: the library can't be loaded.
+        """
+        with EspeakLibrary() as library:
+            version = library.version
+        self._helper = Expendable(
+            "worker.espeak.espeak_synthesis:answering", "kokoro-live: espeak-ng", _LONGEST_SPEAKING
+        )
+        self._helper.start()
+        self.info = EngineInfo(
+            name="espeak-ng",
+            provider="native",
+            stands_in=stands_in,
+            model=f"espeak-ng {version}",
+            speaks="text",
+            max_tokens=1000,
+            voices=KOKORO_VOICES,
+            concurrency=self.concurrency,
+            marks=True,
+        )
+
+    def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+        """Yield one block: the whole segment from `from_sample` on; a short silence if espeak-ng has no sound for it.
+
+        A request without anything to speak has been rejected before; within other requests, a line of symbols must not
+        end the stream.
+        """
+        voice, pitch = _voice(utterance.voice, utterance.language)
+        texts = pieces(utterance.script)
+        own_speed = max(utterance.speed, _SLOWEST_OWN_SPEED)
+        speech = Speech(
+            [piece.text for piece in texts],
+            voice,
+            round(_NORMAL_RATE * own_speed),
+            pitch,
+            end_pause=texts[-1].text.rstrip().endswith(_PAUSING),
+            seed=utterance.seed % SEEDS,
+            stretched_speed=utterance.speed / own_speed,
+        )
+        said = self._spoken(speech, utterance.cancellation)
+        if said is None:
+            texts = [part for piece in texts for part in self._harmless(piece, speech, utterance.cancellation)]
+            speech.texts = [piece.text for piece in texts]
+            said = self._spoken(speech, utterance.cancellation)
+            if said is None:
+                raise EngineError("espeak-ng crashes on this text")
+        spoken = np.frombuffer(said.samples, np.int16)
+        if spoken.any():
+            samples = to_pcm(soxr.resample(spoken.astype(np.float32) * (_GAIN / 32_768), LIBRARY_RATE, SAMPLE_RATE))
+        else:
+            _log.warning("espeak-ng has no sound for a segment of %d characters", len(utterance.script))
+            samples = np.zeros(_SILENCE, np.int16)
+        marks: tuple[Mark, ...] = ()
+        if utterance.marks:
+            scale = len(samples) / max(said.own_length, 1)
+            begun = [
+                (texts[text].places[place], round(sample * scale))
+                for text, place, sample in said.words
+                if 0 <= place < len(texts[text].places)
+            ]
+            marks = marks_of(utterance.script, begun, samples)
+        samples = samples[utterance.from_sample :]
+        if len(samples):
+            yield Block(utterance.from_sample, samples, last=True, marks=marks)
+
+    def _spoken(self, speech: Speech, cancellation: Cancellation) -> Spoken | None:
+        """Speech from the helper process; None if the library crashes on the texts.
+
+        Raises:
+            Cancelled: `cancellation` was set.
+            EngineError: the library failed without crashing.
+        """
+        if cancellation.is_set:
+            raise Cancelled
+        try:
+            with cancellation.stopping(self._helper.interrupt):
+                answer = self._helper.ask(encode(speech))
+        except HelperError as error:
+            raise EngineError(str(error)) from error
+        except HelperDied as death:
+            if not cancellation.is_set:
+                _log.warning("espeak-ng: %s, on %d characters", death, sum(map(len, speech.texts)))
+                return None
+        if cancellation.is_set:
+            raise Cancelled
+        return decode_spoken(answer)
+
+    def _harmless(self, piece: TextPiece, speech: Speech, cancellation: Cancellation) -> list[TextPiece]:
+        """The piece's longest parts on which the library doesn't crash, without the words on which it does."""
+        if not piece.text.strip():
+            return []
+        if self._spoken(msgspec.structs.replace(speech, texts=[piece.text]), cancellation):
+            return [piece]
+        text = piece.text
+        spaces = [place for place in range(1, len(text)) if text[place] == " " and text[:place].strip()]
+        if not spaces:
+            return []
+        cut = min(spaces, key=lambda place: abs(place - len(text) // 2))
+        halves = TextPiece(text[:cut], piece.places[:cut]), TextPiece(text[cut:], piece.places[cut:])
+        return [part for half in halves for part in self._harmless(half, speech, cancellation)]
+
+    def warm_up(self) -> None:
+        """Speak a word, which brings the library's files into the page cache."""
+        for _ in self.begin(Utterance("ready", "en-us", ((KOKORO_VOICES[0], 1.0),), 1.0)):
+            pass
+
+
+def _voice(blend: Voice, language: str) -> tuple[str, int]:
+    """espeak-ng's voice and pitch for a blend: the pitches of one group of names (af_*, for example) are spread over
+    about a fifth."""
+    name, _ = max(blend, key=lambda part: part[1])
+    if name not in KOKORO_VOICES:
+        raise EngineError(f"there is no voice named {name}")
+    if language not in _LANGUAGE_FILES:
+        raise EngineError(
+            f"espeak-ng isn't set up for the language {language}; use one of {', '.join(_LANGUAGE_FILES)}"
+        )
+    kind = [other for other in KOKORO_VOICES if other[:2] == name[:2]]
+    place = (kind.index(name) + 1) / (len(kind) + 1)
+    pitch = _PITCHES[round(place * (len(_PITCHES) - 1))]
+    return f"{_LANGUAGE_FILES[language]}+{_VARIANTS[name[1]]}", pitch

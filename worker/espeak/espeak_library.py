@@ -1,0 +1,218 @@
+"""espeak-ng's C library, loaded as one private copy per utterance.
+
+The library keeps its state in static variables, and `espeak_Terminate` doesn't reset all of it: the phase of the pitch
+flutter continues from utterance to utterance (measured on 1.52: the same text gave other samples each time). A segment
+that a second worker continues at `from_sample` needs exactly the samples that the first one made. Each utterance
+therefore gets a library that has never spoken, copied, loaded, used and unloaded in about 3 ms, and a seed for its
+breath noise, which would otherwise come from the clock. The copy also doesn't interfere with other users of the
+original in this process (phonemizer, kokoro-onnx).
+
+The C interface is in espeak-ng's `speak_lib.h` and in sonic's `sonic.h`, which the library exports too.
+"""
+
+from __future__ import annotations
+
+import _ctypes
+import ctypes
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import espeakng_loader
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.engine import EngineError, EngineUnavailable
+
+LIBRARY_RATE = 22_050
+"""Sampling rate of espeak-ng 1.52, in samples per second."""
+
+_SYNCHRONOUS = 2
+_DONT_EXIT = 0x8000
+_RATE, _PITCH = 1, 3
+_FROM_CHARACTER = 1
+_UTF8 = 1
+_END_PAUSE = 0x1000
+SEEDS = 2**31 - 2
+"""Number of distinct noise seeds; larger seeds wrap round."""
+
+_GO_ON = 0
+
+
+class _Event(ctypes.Structure):
+    """The C struct `espeak_EVENT`."""
+
+    _fields_ = (
+        ("type", ctypes.c_int),
+        ("unique_identifier", ctypes.c_uint),
+        ("text_position", ctypes.c_int),
+        ("length", ctypes.c_int),
+        ("audio_position", ctypes.c_int),
+        ("sample", ctypes.c_int),
+        ("user_data", ctypes.c_void_p),
+        ("id", ctypes.c_char * 8),
+    )
+
+
+_LIST_TERMINATED, _WORD = 0, 1
+
+_Samples = ctypes.POINTER(ctypes.c_short)
+_Events = ctypes.POINTER(_Event)
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int, _Samples, ctypes.c_int, _Events)
+
+
+@dataclass(frozen=True, slots=True)
+class WordEvent:
+    """Event at which the library begins a word."""
+
+    text: int
+    """Index of the text, from 0."""
+    place: int
+    """Index of the word's first character in that text, from 0. Words that are read from one written word ("2026")
+    share a place, and some words that the library runs together ("of the") only have the first one's."""
+    sample: int
+    """Start of the word's sound, in samples at `LIBRARY_RATE` from the first text's beginning."""
+
+
+class EspeakLibrary:
+    """A loaded copy of the library. Use it in a `with`, for one utterance, from one thread."""
+
+    def __init__(self) -> None:
+        """Load and initialise a copy of the library.
+
+        Raises:
+            EngineUnavailable: the library can't be loaded, or finds no data.
+        """
+        original = Path(espeakng_loader.get_library_path())
+        try:
+            with _copy(original) as path:  # the mapping outlives the file
+                self._library = ctypes.CDLL(path)
+        except OSError as error:
+            raise EngineUnavailable(
+                f"espeak-ng's library can't be loaded from a copy of {original}: {error}. Reinstall espeakng-loader"
+            ) from error
+        self.words: list[WordEvent] = []
+        """Word events of the spoken texts, in the order in which they sound."""
+        self._chunks: list[bytes] = []
+        self._taken = 0
+        """Number of samples received from the library so far."""
+        self._text = 0
+        self._text_start = 0
+        """Number of samples before the present text."""
+        self._callback = _Callback(self._take)
+        rate = self._library.espeak_Initialize(
+            _SYNCHRONOUS, 0, os.fsencode(espeakng_loader.get_data_path()), _DONT_EXIT
+        )
+        if rate != LIBRARY_RATE:
+            self.close()
+            raise EngineUnavailable(
+                f"espeak-ng doesn't start (it says {rate}) with its data in {espeakng_loader.get_data_path()}: "
+                "reinstall espeakng-loader (in a shorter path, if that has over 150 characters)"
+            )
+        self._library.espeak_SetSynthCallback(self._callback)
+
+    def __enter__(self) -> EspeakLibrary:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Unload the copy. No method may be called afterwards."""
+        self._library.espeak_Terminate()
+        _ctypes.dlclose(self._library._handle)
+
+    @property
+    def version(self) -> str:
+        """Version of espeak-ng, from the library."""
+        self._library.espeak_Info.restype = ctypes.c_char_p
+        version: bytes = self._library.espeak_Info(None)
+        return version.decode()
+
+    def speak(
+        self,
+        texts: Sequence[str],
+        *,
+        voice: str,
+        words_per_minute: int,
+        pitch: int,
+        end_pause: bool,
+        seed: int,
+    ) -> NDArray[np.int16]:
+        """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning.
+
+        Args:
+            texts: spoken one after another without a pause in between. They must not contain control characters, some
+                of which are commands to espeak-ng, nor anything that crashes it: `worker.espeak.espeak_text`.
+            voice: a language's file name and a variant, such as `en-us+f2`.
+            words_per_minute: 80 to 449 is the synthesiser's own range; from 450 on it shortens its audio with sonic.
+            pitch: 0 to 99; 50 is the voice's own.
+            end_pause: True to end the last text with the pause that its last punctuation mark demands.
+            seed: seed of the breath noise.
+
+        Returns:
+            Samples at `LIBRARY_RATE`, shape [n]; `words` has the sample at which each word begins.
+
+        Raises:
+            EngineError: the voice doesn't exist, or the library failed.
+        """
+        library = self._library
+        if library.espeak_SetVoiceByName(voice.encode()):
+            raise EngineError(f"espeak-ng has no voice {voice}")
+        library.espeak_SetParameter(_RATE, words_per_minute, 0)
+        library.espeak_SetParameter(_PITCH, pitch, 0)
+        library.espeak_ng_SetRandSeed(ctypes.c_long(1 + seed % SEEDS))  # 0 would mean the clock
+        for self._text, text in enumerate(texts):
+            data = text.encode()
+            flags = _UTF8 | (_END_PAUSE if end_pause and self._text == len(texts) - 1 else 0)
+            size = ctypes.c_size_t(len(data) + 1)
+            self._text_start = self._taken
+            status = library.espeak_Synth(data, size, 0, _FROM_CHARACTER, 0, flags, None, None)
+            if status:
+                raise EngineError(f"espeak-ng failed with status {status}")
+        return np.frombuffer(b"".join(self._chunks), dtype=np.int16)
+
+    def stretch(self, samples: NDArray[np.int16], speed: float) -> NDArray[np.int16]:
+        """Samples played at another speed and the same pitch, by sonic (pitch periods are repeated or left out)."""
+        change = self._library.sonicChangeShortSpeed
+        change.argtypes = [ctypes.c_void_p, ctypes.c_int, *[ctypes.c_float] * 4, *[ctypes.c_int] * 3]
+        # sonic overwrites its input, and returns slightly more or less than the exact length.
+        buffer = np.zeros(round(len(samples) / speed) + LIBRARY_RATE, dtype=np.int16)
+        buffer[: len(samples)] = samples
+        length = change(buffer.ctypes.data, len(samples), speed, 1, 1, 1, 0, LIBRARY_RATE, 1)
+        return buffer[:length]
+
+    def _take(self, samples: ctypes._Pointer[ctypes.c_short], count: int, events: ctypes._Pointer[_Event]) -> int:
+        number = 0
+        while events and (event := events[number]).type != _LIST_TERMINATED:
+            if event.type == _WORD:
+                # Where sonic has shortened the buffer, the event still has its place in the unshortened one.
+                within = event.sample - (self._taken - self._text_start)
+                place = event.text_position - 1
+                self.words.append(WordEvent(self._text, place, self._taken + min(max(within, 0), max(count, 0))))
+            number += 1
+        if samples and count > 0:
+            self._chunks.append(ctypes.string_at(samples, count * 2))
+            self._taken += count
+        return _GO_ON
+
+
+@contextmanager
+def _copy(original: Path) -> Iterator[str]:
+    """Path of a copy: unnamed memory on Linux, so that a killed worker leaves no file; elsewhere a temporary file."""
+    if hasattr(os, "memfd_create"):
+        with os.fdopen(os.memfd_create(original.name, os.MFD_CLOEXEC), "wb") as file:
+            file.write(original.read_bytes())
+            file.flush()
+            # The loader treats equal paths as equal libraries, and descriptor numbers are reused: each thread has its
+            # own path.
+            yield f"/proc/self/task/{threading.get_native_id()}/fd/{file.fileno()}"
+    else:
+        with tempfile.TemporaryDirectory(prefix="kokoro-live-") as folder:
+            yield shutil.copy(original, folder)

@@ -1,0 +1,94 @@
+"""Scheduling of the worker's threads: processors, niceness, and on macOS the quality of service class.
+
+Effective values are read back from the operating system, never repeated from the settings. The macOS calls are those of
+`pthread/qos.h` and `sys/qos.h` (Apple's libpthread); this project has never run them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+from collections.abc import Collection
+from typing import Any
+
+import psutil
+
+from shm.engine_info import Priority
+from worker.engine import EngineUnavailable
+from worker.machine.processors import processors
+from worker.settings import WorkerSettings
+
+QOS_CLASSES = {
+    "user-interactive": 0x21,
+    "user-initiated": 0x19,
+    "default": 0x15,
+    "utility": 0x11,
+    "background": 0x09,
+}
+"""Values of `qos_class_t` (`sys/qos.h`), by their names in the settings."""
+
+
+def place_process(settings: WorkerSettings) -> None:
+    """Set the processors and the niceness of this process, for all threads that libraries have started already: on
+    Linux each thread has its own values, and new threads inherit those of their parent.
+
+    Raises:
+        EngineUnavailable: the system can't do that, or refuses. The message names the setting.
+    """
+    if settings.worker_cpus:
+        if not hasattr(os, "sched_setaffinity"):
+            raise EngineUnavailable("worker_cpus can't be had: this system doesn't tie processes to processors")
+        wanted, usable = processors(settings.worker_cpus), os.sched_getaffinity(0)
+        if not wanted <= usable:
+            missing = ", ".join(map(str, sorted(wanted - usable)))
+            raise EngineUnavailable(
+                f"worker_cpus names processors that this process may not use ({missing}); it may use "
+                f"{', '.join(map(str, sorted(usable)))}"
+            )
+        for thread in _threads():
+            with contextlib.suppress(ProcessLookupError):  # the thread has just ended
+                os.sched_setaffinity(thread, wanted)
+    if settings.worker_nice:
+        try:
+            for thread in _threads():
+                with contextlib.suppress(ProcessLookupError):
+                    os.setpriority(os.PRIO_PROCESS, thread, settings.worker_nice)
+        except PermissionError as error:
+            raise EngineUnavailable(
+                f"worker_nice can't be {settings.worker_nice}: only a privileged process (on Linux CAP_SYS_NICE, or a "
+                "limit for nice) may become less nice than it was started"
+            ) from error
+
+
+def _threads() -> list[int]:
+    """Ids for the scheduling calls to reach the whole process: its threads' on Linux, 0 (this process) elsewhere."""
+    return [thread.id for thread in psutil.Process().threads()] if sys.platform == "linux" else [0]
+
+
+def place_thread(settings: WorkerSettings, library: Any = None) -> None:
+    """Set the calling thread's quality of service. Each inference thread calls this, because a new thread begins with
+    `default`, whatever its parent has. Threads that onnxruntime starts for a run on several cores keep `default`.
+
+    Raises:
+        EngineUnavailable: this isn't macOS, or the system refuses.
+    """
+    if not settings.worker_qos:
+        return
+    if sys.platform != "darwin" and library is None:
+        raise EngineUnavailable("worker_qos can't be had: only macOS has quality of service classes; see worker_nice")
+    library = library or ctypes.CDLL(None)
+    # int pthread_set_qos_class_self_np(qos_class_t, int relative_priority): 0, or an errno.
+    if error := library.pthread_set_qos_class_self_np(QOS_CLASSES[settings.worker_qos], 0):
+        raise EngineUnavailable(f"worker_qos can't be {settings.worker_qos}: {os.strerror(error)}")
+
+
+def read_back(library: Any = None) -> Priority:
+    """Scheduling of the calling thread, as the operating system reports it."""
+    cpus: Collection[int] = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    qos = ""
+    if sys.platform == "darwin" or library is not None:
+        value = (library or ctypes.CDLL(None)).qos_class_self()
+        qos = next((name for name, number in QOS_CLASSES.items() if number == value), hex(value))
+    return Priority(os.getpriority(os.PRIO_PROCESS, 0), tuple(sorted(cpus)), qos)

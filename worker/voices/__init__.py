@@ -1,0 +1,1 @@
+"""Kokoro's voices: style vectors from files or from the embedded tables, and blends of them. Engines enter."""
