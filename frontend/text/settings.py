@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frontend.text.prosody import Pauses
+if TYPE_CHECKING:
+    from frontend.text.prosody import Pauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +51,6 @@ class TextSettings:
     @property
     def pauses(self) -> Pauses:
         """Pauses after headings, items and paragraphs."""
+        from frontend.text.prosody import Pauses  # not above: the command line reads settings and stays light
+
         return Pauses(self.heading_pause_seconds, self.item_pause_seconds, self.paragraph_pause_seconds)

@@ -16,7 +16,7 @@ from benchmarks.quality.corpus import ENGLISH, Item
 from benchmarks.quality.findings import cut_findings, finding, pause_around
 from benchmarks.quality.pitch import pitch_before, pitches
 from benchmarks.quality.renderings import Rendering, Renderings, write_wav
-from benchmarks.quality.ways import Way, of_passages, of_texts, statistics
+from benchmarks.quality.ways import Way, of_passages, of_texts
 from frontend.text.segment import Cut
 from tests.split_model import make_split_model, make_split_voices
 from worker.hearing.ears import Ears, Heard
@@ -67,7 +67,7 @@ def test_every_way_has_a_row_sound_and_a_place_in_the_picture(
 ) -> None:
     run(folder, monkeypatch)
     shown = capsys.readouterr().out
-    names = ["model, whole", *(f"model, windows, {kind}" for kind in statistics())]
+    names = ["model, whole", "model, windows"]
     plans = [way.name for way in of_passages("model", folder)]
     for name in (*names, *plans):
         assert f"| {name} |" in shown
@@ -109,7 +109,7 @@ def test_a_way_that_fails_is_the_exit_status(
     assert run(folder, monkeypatch, "--quick") == 0
     monkeypatch.setattr("worker.hearing.gate.LOG_MEL", -1.0)
     assert run(folder, monkeypatch, "--quick") == 1
-    assert "windows, segment: its log-mel distance is" in capsys.readouterr().out
+    assert "windows: its log-mel distance is" in capsys.readouterr().out
 
 
 def rendering(folder: Path, name: str, samples: np.ndarray, *cuts: tuple[Cut, int, int], errors: int = 0) -> Rendering:
@@ -161,7 +161,7 @@ def test_the_first_way_is_the_reference_and_quick_means_two(tmp_path: Path) -> N
     models = [("float", tmp_path / "f"), ("model", tmp_path / "m")]
     ways = of_texts(models)
     assert [way.name for way in ways[:2]] == ["float, whole", "model, whole"]
-    assert len(ways) == 2 + 2 * len(statistics())
+    assert len(ways) == 4
     assert [way.vocoder for way in of_texts(models[1:], quick=True)] == ["whole", "windowed"]
     assert len({way.slug for way in (*ways, *of_passages("model", tmp_path))}) == len(ways) + 3
 

@@ -75,7 +75,7 @@ def test_a_port_that_is_taken_ends_honcho_with_the_servers_own_status(tmp_path: 
 
 
 def test_kokoro_without_its_model_does_too(tmp_path: Path) -> None:
-    with honcho(tmp_path, KOKORO_LIVE_ENGINE="kokoro") as manager:
+    with honcho(tmp_path, KOKORO_LIVE_ENGINE="kokoro", KOKORO_LIVE_PACKAGED_MODEL="0") as manager:
         said, _ = manager.communicate(timeout=DEADLINE)
         assert manager.returncode == ExitCode.ENGINE
     assert "models fetch" in said

@@ -160,7 +160,7 @@ def test_a_front_that_has_no_address_space_for_an_arena_says_so_and_gives_way(tm
 
 @pytest.fixture
 def small_group() -> Iterator[Path]:
-    """A control group with 150 MB of memory, where this process may make one; emptied and removed afterwards."""
+    """A control group with 260 MB of memory, where this process may make one; emptied and removed afterwards."""
     root = Path("/sys/fs/cgroup/memory")
     group = (root if root.is_dir() else root.parent) / f"kokoro-live-test-{os.getpid()}"
     limit = group / ("memory.limit_in_bytes" if root.is_dir() else "memory.max")
@@ -169,7 +169,7 @@ def small_group() -> Iterator[Path]:
     except OSError as error:
         pytest.skip(f"no control group can be made here: {error}")
     try:
-        limit.write_text("150000000")
+        limit.write_text("260000000")
         yield group
     except OSError as error:
         pytest.skip(f"no control group can be limited here: {error}")
@@ -181,10 +181,10 @@ def small_group() -> Iterator[Path]:
 
 @linux_only
 def test_an_arena_beyond_the_control_groups_memory_is_one_clear_line_and_kills_nobody(small_group: Path) -> None:
-    with server("--engine", "espeak", "--ring-seconds", "120", wait=False) as refused:
+    with server("--engine", "espeak", "--ring-seconds", "240", wait=False) as refused:
         (small_group / "cgroup.procs").write_text(str(refused.process.pid))
         assert refused.process.wait(DEADLINE) == ExitCode.MEMORY
-        refused.logs("can't reserve 184 MB of shared memory for the PCM arena: [0-9]+ MB are available")
+        refused.logs("can't reserve 369 MB of shared memory for the PCM arena: [0-9]+ MB are available")
         assert not [line for line in refused.log if "Traceback" in line or "died" in line]
 
 

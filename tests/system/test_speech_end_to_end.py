@@ -77,7 +77,7 @@ def test_readiness_lists_and_counters_over_the_real_socket(miniature: Server) ->
 
 def test_a_fresh_machine_speaks_intelligible_wav(espeak: Server) -> None:
     data = bytearray(espeak.hear(input="Hello from a fresh machine.", response_format="wav"))
-    assert "espeak-ng" in espeak.announcement and "models fetch" in espeak.announcement
+    assert "espeak-ng" in espeak.announcement
     data[4:8] = (len(data) - 8).to_bytes(4, "little")  # streamed WAV doesn't know its size
     data[40:44] = (len(data) - 44).to_bytes(4, "little")
     with wave.open(io.BytesIO(bytes(data))) as clip:

@@ -10,6 +10,7 @@ import pytest
 
 from frontend.contract.errors import Overloaded
 from frontend.contract.urgency import Urgency
+from frontend.planning.profile import GUESS
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
@@ -17,8 +18,8 @@ from shm.messages import Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import DEADLINE, PER_TOKEN, ScriptedWorker, samples_of
 
-AUDIO = PER_TOKEN / SAMPLE_RATE
-"""Seconds that a character of a script sounds."""
+AUDIO = GUESS.audio_per_token
+"""Seconds that a character of a script is expected to sound before anything was measured."""
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_as_the_supervisor_starts_it(settings: WorkerSettings, tmp_path: Path) -
     process.start()
     assert actors.status_of(process) == NOTHING_NEW
     assert not kept(asked(settings)).right
-    nothing = replace(settings, model=None, voices=None, model_dir=tmp_path / "nothing")
+    nothing = replace(settings, model=None, voices=None, model_dir=tmp_path / "nothing", packaged_model=False)
     process = context.Process(target=actors.run_trial, args=(end, nothing))
     process.start()
     assert actors.status_of(process) == FAILED
