@@ -21,7 +21,7 @@ SHOWN_MB = 1.0
 
 
 def downloads(lines: Iterable[str]) -> Iterable[tuple[str, float, bool]]:
-    """What pip says that it gets: "name version", megabytes, and whether they come from its cache."""
+    """Downloads in pip's output: "name version", megabytes, and true for one from its cache."""
     for line in lines:
         if (found := _DOWNLOAD.match(line)) and ".metadata" not in line:
             megabytes = float(found[4]) / (1 if found[5] == "MB" else 1000)

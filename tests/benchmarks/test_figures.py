@@ -28,7 +28,7 @@ def test_a_summary_counts_what_it_sums_up() -> None:
 
 
 def test_a_percentile_that_few_values_cannot_have_is_absent() -> None:
-    """Of 3 values none lies between the 95th percentile and the greatest."""
+    """A 95th percentile needs 20 values, a 99th 100."""
     few, some, many = (Summary.of([float(value) for value in range(count)]) for count in (19, 20, 100))
     assert (few.p95, few.p99) == (None, None)
     assert some.p95 is not None and some.p99 is None

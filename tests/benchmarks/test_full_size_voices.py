@@ -31,7 +31,7 @@ def test_the_same_seed_makes_the_same_voices(tmp_path: Path) -> None:
 
 
 def test_a_model_of_another_family_gets_statistics_beside_it(tmp_path: Path) -> None:
-    """Which the engine takes: it speaks in windows."""
+    """The engine takes the voices and speaks in windows."""
     model = make_split_model(tmp_path / "small.onnx")
     voices = make_split_voices(tmp_path / "voices.bin")
     (tmp_path / "small.statistics.npz").unlink()

@@ -1,4 +1,4 @@
-"""What `make run` says while pip installs, and what it does where the model's packages can't be had."""
+"""Lines of `make run` while pip installs, and its fallback where the model's packages can't be had."""
 
 from __future__ import annotations
 

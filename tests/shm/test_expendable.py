@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -36,7 +35,7 @@ def parrot() -> Callable[[bytes], bytes]:
             case b"raise":
                 raise LookupError("no such thing")
             case b"hang":
-                time.sleep(3600)
+                signal.pause()
             case b"large":
                 return b"x" * int(rest)
         return request
@@ -178,7 +177,7 @@ def test_no_process_is_left_when_the_caller_is_killed(state: str) -> None:
         f"helper = Expendable('{__name__}:parrot', 'kokoro-live: parrot')\n"
         "helper.ask(b'hello')\n"
         "print(*helper.pids, flush=True)\n"
-        "import time; time.sleep(3600)\n"
+        "import signal; signal.pause()\n"
     )
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path])}

@@ -43,7 +43,7 @@ SENTENCES = {
 
 
 def clauses(sentence: str) -> list[str]:
-    """As phonemizer cuts a text: at its marks."""
+    """Phonemizer cuts a text at its marks; so does this."""
     for mark in ",;:?¿!.।":
         sentence = sentence.replace(mark, "\n")
     return [clause.strip() for clause in sentence.split("\n") if clause.strip()]
