@@ -10,7 +10,7 @@ from frontend.audio.encoder import Encoder
 from frontend.audio.pcm import PcmEncoder
 from frontend.audio.resample import ResamplingEncoder
 from frontend.audio.wav import WavEncoder, WholeWavEncoder
-from shm.audio import SAMPLE_RATE
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
 MIN_SAMPLE_RATE = 8_000
 MAX_SAMPLE_RATE = 48_000
@@ -103,6 +103,15 @@ def make_encoder(audio_format: AudioFormat, sample_rate: int, *, whole: bool) ->
     else:
         encoder = WholeWavEncoder(sample_rate) if whole else WavEncoder(sample_rate)
     return encoder if sample_rate == SAMPLE_RATE else ResamplingEncoder(encoder, sample_rate)
+
+
+def bytes_per_second(audio_format: AudioFormat, sample_rate: int) -> float:
+    """Bytes that a second of audio takes; for FLAC the most, those of its samples."""
+    codec = FORMATS[audio_format].codec
+    if codec is None or not codec.bit_rate:
+        return float(SAMPLE_BYTES * sample_rate)
+    above = codec.bit_rate_above_24k if sample_rate > SAMPLE_RATE else 0
+    return (above or codec.bit_rate) / 8
 
 
 def needs_thread(audio_format: AudioFormat, sample_rate: int) -> bool:
