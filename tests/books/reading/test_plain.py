@@ -155,12 +155,10 @@ def test_what_is_no_book_is_one_clear_error(data: bytes, message: str) -> None:
         read_book(data, "a.txt")
 
 
-def test_a_pdf_is_read_by_its_outline(tmp_path: Path) -> None:
-    made = tmp_path / "made.pdf"
-    made.write_bytes(
-        made_pdf([["Chapter text one, long enough.", "It ends."], ["Chapter text two.", "It ends."]], ["A", "B"])
-    )
-    book = read_book(made.read_bytes(), "made.pdf")
+def test_a_pdf_is_read_by_its_outline() -> None:
+    pages = [["Chapter text one, long enough.", "It ends."], ["Chapter text two.", "It ends."]]
+    made = made_pdf(pages, ["A", "B"])
+    book = read_book(made, "made.pdf")
     assert (book.title, book.author, titles(book)) == ("Made", "Ada", ["A", "B"])
     assert [block.text for block in book.body[1].blocks] == ["Chapter text two. It ends."]
     with pytest.raises(BookError, match="no text layer"):
