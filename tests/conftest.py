@@ -14,6 +14,8 @@ __all__ = ["package_site", "real_model"]
 
 # The real model takes a second to load: commands under test have it only where a test asks for it.
 os.environ.setdefault("KOKORO_LIVE_PACKAGED_MODEL", "0")
+# Processes that tests start would each compile the whole project again: three of four seconds of a server's start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))

@@ -64,7 +64,7 @@ def kill_supervisor(to: Server, crowd: Crowd, rng: random.Random) -> Kill:
 
 
 def stop_worker(to: Server, rng: random.Random) -> Kill:
-    """SIGSTOP it, and wait until the server has noticed, killed and reaped it; half of the time it wakes just before."""
+    """SIGSTOP it; wait until the server has noticed, killed and reaped it. Half of the time it wakes just before."""
     start = len(to.log)
     stopped = to.child("worker[")
     stopped.suspend()
