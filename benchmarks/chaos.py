@@ -1,6 +1,6 @@
 """Kills processes of a real server under load, over and over: what listeners heard, and how long they waited.
 
-    python -m benchmarks.chaos [--kills 1000] [--kinds worker-cold,front,...] [--listeners 8] [--seed 1] [--json FILE]
+    python -m benchmarks.chaos [--kills 1000] [--kinds worker-cold,front,...] [--listeners 8] [--no-verdict] [--json FILE]
 
 The model is the miniature, whose every sample says where it belongs. `--kills 1000` is the long form: 1,000 kills of a
 worker for each kind of standby, 300 of the front, 100 of both at once, 100 of the supervisor, 100 at each kill point
@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.chaos_forms import FORMS, Found, Setup
 from tests.system.oracle import miniature_arguments
 
-COLUMNS = ("kills", "streams", "wrong", "silently_short", "failed", "cut")
+COLUMNS = ("kills", "streams", "wrong", "silently_short", "failed", "cut", "declined")
 TIMES = ("recovery_p50_s", "recovery_p99_s", "stall_p50_s", "stall_p99_s", "load_s")
 
 
@@ -39,12 +39,15 @@ def main() -> int:
     parser.add_argument("--kinds", default=",".join(FORMS), help=f"of {', '.join(FORMS)}")
     parser.add_argument("--listeners", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--no-verdict", action="store_true", help="times have no limits: the machine has other work")
     parser.add_argument("--json", type=Path, help="also write the figures there")
     arguments = parser.parse_args()
     results: dict[str, Found] = {}
     print(f"{'kind':16}" + "".join(f"{name:>15}" for name in COLUMNS + TIMES) + "  residue", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        setup = Setup(miniature_arguments(Path(folder), cost=1), arguments.listeners, arguments.seed)
+        setup = Setup(
+            miniature_arguments(Path(folder), cost=1), arguments.listeners, arguments.seed, not arguments.no_verdict
+        )
         for name in arguments.kinds.split(","):
             began = time.monotonic()
             found = FORMS[name].run(max(int(arguments.kills * FORMS[name].share), 1), setup)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from pathlib import Path
 
 from tests.chaos.evidence import SEED, Kill
@@ -55,7 +56,7 @@ class Victim:
     def hear_two(self) -> list[Heard]:
         """Two streams at once, the order to kill being given before."""
         self.order.write_text(str(self.rng.randint(1, self.passages)))
-        heard = [Heard(number, some_text(self.rng, least=5), 0.0) for number in range(2)]
+        heard = [Heard(number, some_text(self.rng, least=5), time.monotonic()) for number in range(2)]
         threads = [threading.Thread(target=listen, args=(self.to, one)) for one in heard]
         for thread in threads:
             thread.start()
@@ -68,6 +69,6 @@ class Victim:
 
     def hear_one(self) -> Heard:
         """A stream that nothing is to happen to."""
-        heard = listen(self.to, Heard(2, some_text(self.rng), 0.0))
+        heard = listen(self.to, Heard(2, some_text(self.rng), time.monotonic()))
         self.histories.append(heard)
         return heard
