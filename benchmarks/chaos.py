@@ -1,6 +1,6 @@
 """Kills processes of a real server under load, over and over: what listeners heard, and how long they waited.
 
-    python -m benchmarks.chaos [--kills 1000] [--kinds worker-cold,front,...] [--listeners 8] [--no-verdict] [--json FILE]
+    python -m benchmarks.chaos [--kills 1000] [--kinds worker-cold,front,...] [--listeners 8] [--no-verdict] [--json F]
 
 The model is the miniature, whose every sample says where it belongs. `--kills 1000` is the long form: 1,000 kills of a
 worker for each kind of standby, 300 of the front, 100 of both at once, 100 of the supervisor, 100 at each kill point
