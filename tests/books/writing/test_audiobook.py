@@ -33,7 +33,8 @@ def picture(encoder: str = "mjpeg") -> Picture:
     with av.open(made, "w", format="image2pipe") as container:
         stream = container.add_stream(encoder, rate=1, width=16, height=16)
         stream.pix_fmt = "yuvj420p" if encoder == "mjpeg" else "rgb24"
-        container.mux(stream.encode(av.VideoFrame(16, 16, stream.pix_fmt)))
+        pixels = av.VideoFrame.from_ndarray(np.zeros((16, 16, 3), np.uint8), "rgb24")
+        container.mux(stream.encode(pixels.reformat(format=stream.pix_fmt)))
         container.mux(stream.encode(None))
     return Picture(made.getvalue(), "image/jpeg" if encoder == "mjpeg" else "image/png")
 
