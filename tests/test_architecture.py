@@ -33,6 +33,7 @@ FLOORS = {
         "streams",
         "monitoring",
         "scheduling",
+        "contexts",
         "http",
         "process",
     ],
