@@ -35,6 +35,7 @@ FLOORS = {
         "streams",
         "monitoring",
         "scheduling",
+        "contexts",
         "playing",
         "http",
         "process",
