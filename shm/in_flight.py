@@ -129,8 +129,11 @@ class TextInFlight:
             self._board.mark(self._place, self._begun | (_WORKING if self._workers else _UNDER_WAY))
 
     def leave(self) -> None:
-        """End the text's record at its answer's end, or once the last thread that works on the text has finished."""
+        """End the text's record at its answer's end, or once the last thread that works on the text has finished.
+        Idempotent."""
         with self._lock:
+            if self._left:
+                return
             self._left = True
             self._begun = 0  # a thread that still works on the text cuts no answer
             if self._workers:

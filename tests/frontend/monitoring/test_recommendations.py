@@ -106,7 +106,7 @@ def repeats(status: Status) -> None:
 
 
 def test_gaps_before_anything_was_measured_are_no_reason_for_advice() -> None:
-    """"A lone stream keeps up" rests on costs."""
+    """ "A lone stream keeps up" rests on costs."""
     status = healthy()
     status.costs.clear()
     gaps(status)
