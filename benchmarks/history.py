@@ -50,4 +50,4 @@ def _row(engine: str, checks: Sequence[Check]) -> list[Cell]:
 def bars(values: Sequence[float]) -> str:
     """One character for each value, from 0 to the largest."""
     most = max(values)
-    return "".join(BARS[min(int(value / most * len(BARS)), len(BARS) - 1)] if most > 0 else BARS[0] for value in values)
+    return "".join(BARS[round(value / most * (len(BARS) - 1))] if most > 0 else BARS[0] for value in values)

@@ -33,7 +33,7 @@ def test_each_engine_has_a_line_with_its_course(kept: Path, tmp_path: Path) -> N
         ["| kokoro a", "3", "2023-11-14", "2023-11-16", "0.3", "0.3"],
         ["| kokoro b", "1", "2023-11-18", "2023-11-18", "0.1", "0.1"],
     ]
-    assert rows[0][-1] == "▅█▇ |"
+    assert rows[0][-1] == "▅█▆ |"
 
 
 def test_a_history_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> None:

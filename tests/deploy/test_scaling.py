@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from benchmarks.autoscaler import Autoscaler, quantity, replay
+from benchmarks.autoscaler import SYNC, Autoscaler, quantity, replay
 from benchmarks.demand_levels import DAY, MANIFEST, QUEUE, RATIO, RECORD, REFUSED, Level, metrics_of
 
 LEVELS: list[Level] = json.loads(RECORD.read_text())["levels"]
@@ -39,7 +39,7 @@ def test_pods_come_with_the_listeners_and_go_after_them(scaler: Autoscaler) -> N
     come = next(since for since, pods in history if pods > 1)
     assert 600 <= come <= 600 + 60 or 1200 <= come <= 1200 + 60, "within a minute of the listeners that need it"
     gone = next(since for since, pods in history if pods < busy and since > 3000)
-    assert gone >= 3000 + scaler.down_window, "listeners who come back within five minutes find their pod"
+    assert gone >= 3000 + scaler.down_window - SYNC, "listeners who come back within five minutes find their pod"
 
 
 def test_pods_go_one_at_a_time(scaler: Autoscaler) -> None:
