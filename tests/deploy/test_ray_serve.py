@@ -30,7 +30,7 @@ def test_two_replicas_speak_every_sample(tmp_path: Path) -> None:
     variables = os.environ | {
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_AUTH_MODE": "disabled",
-        "RAY_RAYLET_START_WAIT_TIME_S": "300",
+        "RAY_agent_register_timeout_ms": "300000",
         "HOME": str(tmp_path),
     }
     done = subprocess.run(
