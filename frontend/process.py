@@ -133,10 +133,10 @@ class Front:
             self._text.max_pause_seconds,
             self._in_flight,
         )
-        status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
-        )
         services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
+        status = StatusHandler(
+            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck, services.open
+        )
         app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(

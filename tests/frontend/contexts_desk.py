@@ -35,6 +35,8 @@ class ContextDesk(Desk):
 
     def __init__(self, settings: FrontSettings | None = None) -> None:
         super().__init__(reader=Reader(TextPipeline(NoG2P()), Limits(), 10.0))
+        if settings:
+            self.scheduler._shared.settings = settings
         self.services = Services(self.scheduler, settings or FrontSettings(), self.metrics)
 
     def worker(self, generation: int, **options: object) -> ScriptedWorker:

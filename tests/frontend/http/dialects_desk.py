@@ -40,7 +40,7 @@ class Office(ContextDesk):
     async def nothing_is_left(self) -> None:
         """Wait until no stream, ring, context or socket is open."""
         async with asyncio.timeout(DEADLINE):
-            while self._something_is_open():
+            while self._something_is_open():  # noqa: ASYNC110 - nobody tells of an end
                 await asyncio.sleep(0.005)
 
     def _something_is_open(self) -> bool:
@@ -54,7 +54,7 @@ async def office(
     settings: FrontSettings | None = None, *, speaks: bool = True, rings: int = 24
 ) -> AsyncIterator[Office]:
     """`speaks`: the worker speaks each order as it comes; else the test has it do so."""
-    chosen = settings or FrontSettings()
+    chosen = settings or FrontSettings(max_streams=8)
     desk = Office(chosen)
     worker = desk.worker(1, rings=rings)
     speaking = asyncio.create_task(speak_all(worker)) if speaks else None
