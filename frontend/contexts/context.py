@@ -213,6 +213,7 @@ class Context:
             markup=voicing.markup,
             timestamps=voicing.timestamps and engine is not None and engine.marks,
             client=voicing.client,
+            fresh=voicing.fresh,
             growing=growing,
         )
 

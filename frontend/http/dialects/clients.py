@@ -18,7 +18,8 @@ def new_voicing(request: web.Request, name: str) -> Voicing:
     listeners."""
     user_agent = request.headers.get(hdrs.USER_AGENT, "")
     client = "/".join((request.get(API_KEY, ""), request.remote or "", user_agent, request_id.current.get(), name))
-    return Voicing(request_id.current.get(), client, (), "")
+    fresh = "no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower()
+    return Voicing(request_id.current.get(), client, (), "", fresh=fresh)
 
 
 def text_of(message: Mapping[str, Any], field: str) -> str:

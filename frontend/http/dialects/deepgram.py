@@ -5,6 +5,7 @@ Source: https://developers.deepgram.com/docs/tts-websocket
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,6 +25,9 @@ from frontend.http.dialects.socket import Session
 
 ENCODINGS = ("linear16", "mulaw", "alaw")
 """The encodings of the socket; the one-shot call has more."""
+
+
+_NUMBER = re.compile(r"\d{1,3}(?:\.\d{0,6})?")
 
 
 class Deepgram:
@@ -123,7 +127,16 @@ def deepgram_voicing(services: Services, voicing: Voicing, query: Mapping[str, s
         ApiError: 400, naming the parameter that is wrong.
         Unavailable: no engine can speak now.
     """
-    voicing = replace(voicing, format=output.format, sample_rate=output.sample_rate, bit_rate=output.bit_rate)
+    speed = query.get("speed", "1")
+    if not _NUMBER.fullmatch(speed):
+        raise ApiError(400, f"`speed`: {speed[:32]!r} is not a number.", param="speed", code="invalid_value")
+    voicing = replace(
+        voicing,
+        format=output.format,
+        sample_rate=output.sample_rate,
+        bit_rate=output.bit_rate,
+        speed=float(speed),
+    )
     return find_voice(services.speaker, voicing, query.get("model") or None, None)
 
 
