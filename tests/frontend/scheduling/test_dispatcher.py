@@ -65,9 +65,14 @@ async def test_the_listener_who_runs_dry_first_gets_the_next_place(desk: Desk) -
     rich = listen(desk.open(f"{'r' * 60}|r2|r3|r4", client="rich"))
     worker.speak(await worker.has(1))
     await worker.has(3)
-    poor = listen(desk.open("p|p2|p3", client="poor"))
-    worker.speak(await worker.has(4))
+    stream = desk.open("p|p2|p3", client="poor")
+    poor = listen(stream)
+    first = await worker.has(4)
+    worker.seal(first, 0, PER_TOKEN)
     await worker.has(5)
+    while not stream.playback.begun:
+        await asyncio.sleep(0)
+    worker.end(first)
     assert [order.script for order in worker.orders[1:]] == ["r2", "r3", "p", "p2"]
     for count in (2, 3):
         worker.speak(worker.orders[count - 1])
