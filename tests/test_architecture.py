@@ -24,7 +24,7 @@ ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}
 DOORS = {("supervisor/commands/bench.py", "benchmarks")}
 """`kokoro-live bench` runs the measured comparisons, which may import everything; nothing else may import them."""
 FLOORS = {
-    "books": ["errors", "book", "reading"],
+    "books": ["errors", "book", "spoken", "reading", "writing"],
     "frontend": [
         "contract",
         "text",
@@ -35,6 +35,7 @@ FLOORS = {
         "streams",
         "monitoring",
         "scheduling",
+        "contexts",
         "playing",
         "http",
         "process",
