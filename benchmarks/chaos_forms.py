@@ -100,8 +100,11 @@ def run_kind(kind: Kind, kills: int, setup: Setup) -> Found:
             tell(len(done), kills)
             return kind.strike(target, rng)
 
+        stuck: list[str] = []
         try:
             kill_again_and_again(crowd, kills, rng, strike, done)
+        except AssertionError as error:  # told with the figures and the histories
+            stuck.append(str(error))
         finally:
             histories = crowd.leave()
         unchanged = comes_back_to(before, target) == before
