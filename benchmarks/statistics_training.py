@@ -81,17 +81,30 @@ def _target(sample: Sample, unit: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([means / unit, 0.5 * np.log(np.maximum(variances, 1e-12))])
 
 
+def errors(predictor: Predictor, samples: Sequence[Sample]) -> tuple[float, float]:
+    """Root mean square errors: of means in standard deviations, and of logarithms of deviations."""
+    unit = np.sqrt(np.mean([sample.statistics.variances for sample in samples], axis=0))
+    squares = []
+    for sample in samples:
+        made = predictor.predict(sample.described)
+        mean = (made.means - sample.statistics.means) / unit
+        deviation = 0.5 * np.log(made.variances / sample.statistics.variances)
+        squares.append([(mean**2).mean(), (deviation**2).mean()])
+    mean_error, deviation_error = np.sqrt(np.mean(squares, axis=0))
+    return round(float(mean_error), 4), round(float(deviation_error), 4)
+
+
 def adjusted(predictor: Predictor, samples: Sequence[Sample]) -> Predictor:
     """The predictor with the mean of its errors on these samples added to its offset.
 
     A rewrite of the graph that shifts channels by constants needs no more (`docs/decisions/statistics.md`).
     """
-    errors = []
+    differences = []
     for sample in samples:
         made = predictor.predict(sample.described)
         means = (sample.statistics.means - made.means) / predictor.unit
-        errors.append(np.concatenate([means, 0.5 * np.log(sample.statistics.variances / made.variances)]))
-    return replace(predictor, offset=(predictor.offset + np.mean(errors, axis=0)).astype(np.float32))
+        differences.append(np.concatenate([means, 0.5 * np.log(sample.statistics.variances / made.variances)]))
+    return replace(predictor, offset=(predictor.offset + np.mean(differences, axis=0)).astype(np.float32))
 
 
 def main() -> None:
@@ -117,7 +130,11 @@ def main() -> None:
             print(f"{len(samples)} {task.name}: {len(task.script)} phonemes", flush=True)
         if options.adjust:
             samples = [sample for sample in samples if sample.frames >= EXACT_BELOW]
-            predictor = adjusted(Predictor.load(options.adjust), samples)
+            given = Predictor.load(options.adjust)
+            halves = samples[::2], samples[1::2]
+            print("errors of means and log deviations, before:", *errors(given, samples))
+            print("one half's constants, the other half's errors:", *errors(adjusted(given, halves[0]), halves[1]))
+            predictor = adjusted(given, samples)
         else:
             predictor = fit(samples, prepared.manifest.fingerprint)
     with options.out.open("wb") as file:

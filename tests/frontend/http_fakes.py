@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
+from frontend.contract.player import Player
 from frontend.contract.request import SpeechRequest
 from frontend.contract.word_timing import WordTiming
 from frontend.http.app import make_app
@@ -95,6 +97,7 @@ class FakeSpeaker:
         self.engine = engine
         self.reason = "" if engine else "the model is loading"
         self.retry_after = 2.2
+        self.ring_seconds = 20.0
         self.refusal: Exception | None = None
         self.steps = steps
         self.opened: list[SpeechRequest] = []
@@ -134,10 +137,15 @@ class Server:
 
 @asynccontextmanager
 async def serving(
-    speaker: FakeSpeaker, settings: FrontSettings | None = None, in_flight: InFlight | None = None
+    speaker: FakeSpeaker,
+    settings: FrontSettings | None = None,
+    in_flight: InFlight | None = None,
+    player: Player | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
-    app = make_app(speaker, settings or FrontSettings(), metrics, in_flight=in_flight)
+    chosen = settings or FrontSettings()
+    services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
+    app = make_app(speaker, chosen, metrics, services=services, player=player)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
