@@ -13,10 +13,10 @@ from benchmarks.options import Options
 from benchmarks.report import Cell, Report, Table, Verdict
 from frontend.text import espeak
 from frontend.text.east_asian import missing
-from frontend.text.english import spacy_model, tagger_name
 from frontend.text.g2p import G2P
 from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
+from frontend.text.taggers import spacy_model, tagger_name
 
 _TARGET = 1.5
 """Milliseconds of an English sentence's pronunciation, at the median."""

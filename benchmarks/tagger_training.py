@@ -1,12 +1,13 @@
 """Make the English part-of-speech model: python -m benchmarks.tagger_training --root DIR --out FILE.
 
 spaCy's tagger (`en_core_web_sm` or a republished one, MIT licence) tags texts that anyone may use
-(`benchmarks.tagger_texts`), and an averaged perceptron learns its tags. A tenth of the sentences is held back; the
-command prints how many words of that tenth get spaCy's tag, and how many get spaCy's phonemes.
+(`benchmarks.tagger_texts`), and an averaged perceptron learns its tags in about ten minutes of one core's time. A
+tenth of the sentences is held back; the command prints how many words of that tenth get spaCy's tag.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -68,6 +69,9 @@ def examples(root: Path, share: float) -> list[Example]:
     lines = [" ".join(line.split()) for line in dict.fromkeys(lines)]
     documents = load_spacy(spacy_model()).pipe(lines, batch_size=256)
     found = [_example(line, document) for line, document in zip(lines, documents, strict=True)]
+    lowered = [Example([text.lower() for text in each.texts], each.given, each.tags) for each in found]
+    found += [each for each in lowered if chosen.random() < _LOWERED]
+    chosen.shuffle(found)
     return [example for example in found if example.tags]
 
 
@@ -135,3 +139,32 @@ def _learn(
                 tag = classes[best]
         second, before = before, tag_code(tag)
     return wrong
+
+
+def agreement(model: Perceptron, held: Sequence[Example]) -> float:
+    """Share of the words of these sentences that get the teacher's tag."""
+    right = words = 0
+    for each in held:
+        for tag, wanted, given in zip(model.tags(each.texts, each.given), each.tags, each.given, strict=True):
+            if not given:
+                right, words = right + (tag == wanted), words + 1
+    return right / words
+
+
+def main() -> None:
+    """Read texts, learn, measure, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--root", type=Path, required=True, help="where Debian's packages are unpacked")
+    parser.add_argument("--out", type=Path, required=True, help="the model file (.npz)")
+    parser.add_argument("--share", type=float, default=1.0, help="part of the sentences to use")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    found = examples(options.root, options.share)
+    cut = len(found) // _HELD_BACK
+    model = train(found[cut:], options.rounds)
+    model.save(options.out)
+    print(f"{len(found)} sentences; {100 * agreement(model, found[:cut]):.2f} % of unseen words get spaCy's tag")
+
+
+if __name__ == "__main__":
+    main()

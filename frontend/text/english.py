@@ -38,7 +38,13 @@ class English:
         lexicon = en.Lexicon(british)
         vocabulary = en.GB_VOCAB if british else en.US_VOCAB | {"T"}
         self._fallback = Fallback(language, lexicon, vocabulary)
-        self._tagger = best_tagger()
+        self._tagger = best_tagger(
+            frozenset(
+                word
+                for word, said in lexicon.golds.items()
+                if isinstance(said, dict) and {"NOUN", "VERB", "ADJ"} & set(said)
+            )
+        )
         self._misaki = _misaki_g2p(en, lexicon, self._fallback)
 
     def words(self, sentence: str) -> tuple[Word, ...]:

@@ -94,7 +94,7 @@ class G2P:
 
 
 def _version() -> str:
-    from frontend.text.english import tagger_name
+    from frontend.text.taggers import tagger_name
 
     try:
         espeak_version = espeak.version()

@@ -46,7 +46,7 @@ def _codes(text: str) -> tuple[int, int, int, int, int]:
 
 
 def fixed_rows(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Rows of the features that depend on words alone, for each token of a sentence: array of shape (tokens, 17)."""
+    """Rows of the features that depend on words alone, for each token of a sentence: array of shape (tokens, 21)."""
     codes = np.array([_codes(_EDGE)] * 2 + [_codes(text) for text in texts] + [_codes(_EDGE)] * 2, dtype=np.uint32)
     count = len(texts)
     before2, before, here, after, after2 = (codes[start : start + count] for start in range(5))
@@ -71,6 +71,10 @@ def fixed_rows(texts: Sequence[str]) -> NDArray[np.int64]:
         (before[:, 0], after[:, 0]),
         (before[:, 1], ending),
         (word, after[:, 1]),
+        (word, after2[:, 0]),
+        (word, after2[:, 1]),
+        (word, shape),
+        (after[:, 0], after2[:, 0]),
     ]
     with np.errstate(over="ignore"):
         hashed = [one * _MIX + np.uint32(other) * _SECOND + _salt(place) for place, (one, other) in enumerate(pairs)]
@@ -118,6 +122,10 @@ class Perceptron:
         """Load the model that the package brings (10 ms, 4 MB)."""
         with np.load(file) as stored:
             return cls(stored["weights"], [str(name) for name in stored["classes"]])
+
+    def save(self, file: Path) -> None:
+        """Write the model, to be read by `load`."""
+        np.savez_compressed(file, weights=self._weights, classes=np.array(self._classes))
 
     def tags(self, texts: Sequence[str], given: Sequence[str]) -> list[str]:
         """Penn tags of a sentence's tokens.

@@ -7,11 +7,11 @@ import importlib.util
 import logging
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from frontend.text.tagger import RuleTagger as LightTagger
+from frontend.text.tagger import LightTagger
 from frontend.text.tokenizer import Token
 
 _log = logging.getLogger(__name__)
@@ -71,23 +71,27 @@ def spacy_model() -> str:
 
 @cache
 def tagger_name() -> str:
-    """Name of the English part-of-speech tagger: "rules", or spaCy's model with its version."""
+    """Name of the English part-of-speech tagger: "perceptron", or spaCy's model with its version."""
     if not (model := spacy_model()):
-        return "rules"
+        return "perceptron"
     try:
         return f"{model}-{importlib.metadata.version(model)}"
     except importlib.metadata.PackageNotFoundError:
         return model
 
 
-def best_tagger() -> Tagger:
-    """spaCy's tagger if spaCy and a model are installed and load; else `LightTagger`."""
+def best_tagger(ambiguous: Container[str] = ()) -> Tagger:
+    """spaCy's tagger if spaCy and a model are installed and load; else `LightTagger`.
+
+    Args:
+        ambiguous: words in lower case that are pronounced differently as nouns and as verbs.
+    """
     if model := spacy_model():
         try:
             return SpacyTagger(load_spacy(model))
         except (OSError, ValueError, ImportError) as error:
             _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", model, error)
-    return LightTagger()
+    return LightTagger(ambiguous)
 
 
 def load_spacy(model: str) -> Any:

@@ -180,7 +180,7 @@ def test_the_cache_tells_languages_apart() -> None:
 def test_the_version_names_all_that_phonemes_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     version = G2P().version
     assert re.fullmatch(r"\d+/misaki-[\d.]+/espeak-ng-[\d.]+/rules", version)
-    monkeypatch.setattr("frontend.text.english.tagger_name", lambda: "en_core_web_sm-9.9")
+    monkeypatch.setattr("frontend.text.taggers.tagger_name", lambda: "en_core_web_sm-9.9")
     assert G2P().version != version
 
 
