@@ -122,6 +122,8 @@ def _of_function_words(texts: Sequence[str], language: str, least: int) -> str:
     ]
     own = _FUNCTION_WORDS[own_name]
     ours = sum(word in own for word in bare)
+    if len(bare) <= 3 * ours:
+        return ""  # no other language can have more than twice as many
     counts = {
         name: sum(word in known and word not in own for word in bare)
         for name, known in _FUNCTION_WORDS.items()

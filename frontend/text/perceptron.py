@@ -25,7 +25,6 @@ _EDGE = ""
 _MIX = np.uint32(0x9E3779B1)
 _SECOND = np.uint32(0x85EBCA77)
 _SALT = 0xC2B2AE3D
-_TAG_FEATURES = 5
 
 
 def tag_code(tag: str) -> int:
@@ -46,7 +45,7 @@ def _codes(text: str) -> tuple[int, int, int, int, int]:
 
 
 def fixed_rows(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Rows of the features that depend on words alone, for each token of a sentence: array of shape (tokens, 21)."""
+    """Rows of the features that depend on words alone, for each token of a sentence: array of shape (tokens, 17)."""
     codes = np.array([_codes(_EDGE)] * 2 + [_codes(text) for text in texts] + [_codes(_EDGE)] * 2, dtype=np.uint32)
     count = len(texts)
     before2, before, here, after, after2 = (codes[start : start + count] for start in range(5))
@@ -71,10 +70,6 @@ def fixed_rows(texts: Sequence[str]) -> NDArray[np.int64]:
         (before[:, 0], after[:, 0]),
         (before[:, 1], ending),
         (word, after[:, 1]),
-        (word, after2[:, 0]),
-        (word, after2[:, 1]),
-        (word, shape),
-        (after[:, 0], after2[:, 0]),
     ]
     with np.errstate(over="ignore"):
         hashed = [one * _MIX + np.uint32(other) * _SECOND + _salt(place) for place, (one, other) in enumerate(pairs)]

@@ -11,7 +11,6 @@ from collections.abc import Container, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from frontend.text.tagger import LightTagger
 from frontend.text.tokenizer import Token
 
 _log = logging.getLogger(__name__)
@@ -91,6 +90,8 @@ def best_tagger(ambiguous: Container[str] = ()) -> Tagger:
             return SpacyTagger(load_spacy(model))
         except (OSError, ValueError, ImportError) as error:
             _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", model, error)
+    from frontend.text.tagger import LightTagger  # not above: it brings numpy, which `/status` doesn't need
+
     return LightTagger(ambiguous)
 
 
