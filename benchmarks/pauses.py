@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
-from benchmarks.report import Table
+from benchmarks.report import Cell, Table
 from shm.audio import SAMPLE_RATE, Pcm
 
 SENTENCES = {
@@ -48,8 +48,8 @@ def main() -> None:
     parser.add_argument("--voices", type=Path, required=True)
     options = parser.parse_args()
     speaker = Speaker(Way("pauses", options.model), options.voices)
-    rows = [
-        (mark, *(longest_silence(speaker.speak(Item(mark, text, voice)).samples) for voice in VOICES))
+    rows: list[list[Cell]] = [
+        [mark, *(longest_silence(speaker.speak(Item(mark, text, voice)).samples) for voice in VOICES)]
         for mark, text in SENTENCES.items()
     ]
     print(Table("Longest silence in seconds", ("mark", *VOICES), rows).as_markdown())

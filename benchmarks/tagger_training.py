@@ -153,7 +153,7 @@ def agreement(model: Perceptron, held: Sequence[Example]) -> float:
 
 def main() -> None:
     """Read texts, learn, measure, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--root", type=Path, required=True, help="where Debian's packages are unpacked")
     parser.add_argument("--out", type=Path, required=True, help="the model file (.npz)")
     parser.add_argument("--share", type=float, default=1.0, help="part of the sentences to use")

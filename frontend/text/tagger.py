@@ -107,9 +107,33 @@ class _Sentence:
             return "PRP"
         if text.isupper() and len(text) > 1 and word in ("us", "it", "who") and not self._shouted:
             return "NNP"
-        if word == "that" and tag == "DT":
-            return "IN" if self._opens_clause(place + 1) else tag
+        if word == "that":
+            return self._demonstrative_or_conjunction(place, tag)
         return RULES[word](self._context(place, tag)) if word in RULES else tag
+
+    def _demonstrative_or_conjunction(self, place: int, tag: str) -> str:
+        """Tag of "that", DT (stressed) for the demonstrative, else that of the perceptron, or IN."""
+        before, after = self._neighbour(place - 1), self._neighbour(place + 1)
+        joined = place == 0 or self.tags[place - 1] in ("CC", ",", ":")
+        if before in known.DO or after in known.POINTED or (joined and after in known.DO | known.STATES):
+            return "DT"
+        if tag != "DT":
+            return tag
+        says = before in known.BEFORE_CLAUSES or (joined and place > 0)
+        if self._opens_clause(place + 1) or (says and self._has_verb_after(place + 1)):
+            return "IN"
+        return tag
+
+    def _has_verb_after(self, place: int) -> bool:
+        """True if a noun and then a finite verb follow before the next punctuation mark."""
+        noun = False
+        for tag in self.tags[place : place + 8]:
+            if noun and tag in ("VBZ", "VBD", "VBP", "MD"):
+                return True
+            if tag in (",", ".", ":", "``", "''", "-LRB-", "WDT", "WP"):
+                return False
+            noun = noun or tag.startswith("N")
+        return False
 
     def _opens_clause(self, place: int) -> bool:
         """True if no noun that begins at a place can belong to "that" before it, so "that" is a conjunction."""

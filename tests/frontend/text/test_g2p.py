@@ -179,7 +179,7 @@ def test_the_cache_tells_languages_apart() -> None:
 
 def test_the_version_names_all_that_phonemes_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     version = G2P().version
-    assert re.fullmatch(r"\d+/misaki-[\d.]+/espeak-ng-[\d.]+/rules", version)
+    assert re.fullmatch(r"\d+/misaki-[\d.]+/espeak-ng-[\d.]+/perceptron", version)
     monkeypatch.setattr("frontend.text.taggers.tagger_name", lambda: "en_core_web_sm-9.9")
     assert G2P().version != version
 
@@ -187,7 +187,7 @@ def test_the_version_names_all_that_phonemes_depend_on(monkeypatch: pytest.Monke
 def test_importing_and_constructing_loads_nothing() -> None:
     code = (
         "import sys\n"
-        "from frontend.text import g2p, english, espeak_g2p, east_asian, tagger\n"
+        "from frontend.text import g2p, english, espeak_g2p, east_asian, mixed, taggers\n"
         "g2p.G2P()\n"
         "heavy = {'misaki', 'spacy', 'phonemizer', 'num2words', 'espeakng_loader', 'numpy'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"

@@ -203,7 +203,7 @@ def test_homographs(g2p: G2P) -> None:
         said = {
             re.sub(r"\W+$", "", word.phonemes)
             for word in g2p.words(row["sentence"], "en-us")
-            if re.sub(r"\W", "", word.text).lower() == row["word"]
+            if re.sub(r"\W", "", word.text).lower() == row["word"].lower()
         }
         if said == {row["phonemes"]}:
             right[row["set"]] += 1
