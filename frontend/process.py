@@ -37,6 +37,7 @@ from frontend.text import espeak
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.mixed import MixedG2P
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
@@ -95,8 +96,9 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
+        pronouncer = MixedG2P(self._g2p) if text.mixed_languages else self._g2p
         self._pipeline = TextPipeline(
-            self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+            pronouncer, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
         )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)

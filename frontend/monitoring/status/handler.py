@@ -30,6 +30,7 @@ from frontend.monitoring.status.tuning import tuning
 from frontend.planning.ledger import Account
 from frontend.settings.front import FrontSettings
 from frontend.streams.stream import Stream
+from frontend.text.taggers import tagger_name
 from shm.audio import SAMPLE_RATE
 
 SETTINGS = (
@@ -92,6 +93,7 @@ class StatusHandler:
             quarantined_segments=now.quarantined,
             costs={name: _costs(account) for name, account in now.costs.items() if account.measured},
             cache=self._cache(now),
+            english_tagger=tagger_name(),
             words_by_source=dict(self._pronounced),
             totals=self._totals(),
             memory=Memory(memory.total, memory.available),
