@@ -27,6 +27,8 @@ from frontend.monitoring.status.handler import StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
+from frontend.playing.desk import PlayDesk
+from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.disk import DiskCache
@@ -48,6 +50,7 @@ from shm.messages import (
     ControlMessage,
     Disconnect,
     Drain,
+    PlayerLink,
     Progress,
     Situation,
     Started,
@@ -113,6 +116,7 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
+        self._desk = PlayDesk(self._tell, reachable(listener))
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
@@ -135,7 +139,7 @@ class Front:
         status = StatusHandler(
             self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight, self._desk)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -163,6 +167,7 @@ class Front:
             checking.cancel()
         await acceptor.stop()
         await runner.cleanup()
+        self._desk.close()
         self._scheduler.close()
 
     def _make_selfcheck(self) -> SelfCheck:
@@ -208,8 +213,11 @@ class Front:
                 self._connect(message, fds)
             case Disconnect():
                 self._scheduler.disconnect(message)
+            case PlayerLink():
+                self._desk.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
+                self._desk.given_up(message.player_reason)
                 self._oriented.set()
             case TextBoard():
                 (memory,) = fds

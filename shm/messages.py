@@ -272,14 +272,15 @@ class Idle(msgspec.Struct, frozen=True, tag="idle"):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front -> supervisor: the front handles messages now, and accepts requests after its first `Situation`."""
+    """Front or player -> supervisor: the process handles messages now. A front accepts requests after its first
+    `Situation`."""
 
 
 class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """The supervisor's view of one process, or of a role that has no process at the moment."""
 
     role: str
-    """One of front, worker, standby, fetcher, trial. A `draining` process is a `worker` or `front` too."""
+    """One of front, worker, player, standby, fetcher, trial. A `draining` process is a `worker` or `front` too."""
     state: str
     """A `supervisor.processes.role.RoleState`, or `draining`; for a standby, `imported` or `loaded`."""
     generation: int | None = None
@@ -328,6 +329,8 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """Execution providers that were abandoned, with the reasons."""
     processes: tuple[ProcessReport, ...] = ()
     tuning: Tuning | None = None
+    player_reason: str = ""
+    """The reason why no player is started any more; empty if one can be."""
 
 
 class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
@@ -348,6 +351,15 @@ class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
     """Front -> supervisor: a suspected text was answered, and the front is still alive."""
 
     digest: bytes
+
+
+class PlayerWanted(msgspec.Struct, frozen=True, tag="player_wanted"):
+    """Front -> supervisor: there is something to play, and this front has no player."""
+
+
+class PlayerLink(msgspec.Struct, frozen=True, tag="player_link"):
+    """Supervisor -> front and player, with one file descriptor: an end of the channel between them
+    (`shm.playing`)."""
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
@@ -372,6 +384,8 @@ ControlMessage = (
     | TextBoard
     | Suspects
     | Cleared
+    | PlayerWanted
+    | PlayerLink
     | Drain
 )
 

@@ -15,7 +15,8 @@ MAY_IMPORT = {
     "shm": set(),
     "worker": {"shm"},
     "frontend": {"shm"},
-    "supervisor": {"shm", "worker", "frontend"},
+    "player": {"shm"},
+    "supervisor": {"shm", "worker", "frontend", "player"},
 }
 FOLDERS = set(MAY_IMPORT)
 ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits, plan
@@ -10,7 +11,7 @@ from frontend.planning.profile import CostProfile
 from frontend.text.markup.parse import parse_markup
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation, Segment, Sentence
+from frontend.text.segment import Notation, Segment, Sentence, SentenceStart
 from shm.engine_info import EngineInfo
 
 
@@ -34,10 +35,22 @@ class Reader:
             MarkupError: the text isn't valid in the markup that the request names; raised by the first `next`.
         """
         notation = Notation.of(engine)
-        yield from plan(self._sentences(request, notation), profile, request.speed, notation, self._limits)
+        sentences = self._sentences(request, notation)
+        if request.sentences:
+            sentences = numbered_sentences(sentences, request.from_sentence)
+        yield from plan(sentences, profile, request.speed, notation, self._limits)
 
     def _sentences(self, request: SpeechRequest, notation: Notation) -> Iterator[Sentence]:
         if request.phonemes:
             return phoneme_sentences(request.text, notation)
         marked = parse_markup(request.markup, request.text, request.language, notation, self._max_pause_seconds)
         return self._pipeline.sentences(marked, request.language, notation, request.speed)
+
+
+def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:
+    """The sentences from number `first` on, each marked in its first unit."""
+    for number, sentence in enumerate(sentences):
+        if number >= first:
+            text = " ".join(word.written for unit in sentence for word in unit.words if word.written)
+            start = SentenceStart(number, text or " ".join(unit.text for unit in sentence))
+            yield (replace(sentence[0], sentence=start), *sentence[1:])

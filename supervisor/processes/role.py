@@ -33,7 +33,7 @@ class RoleState(StrEnum):
 
 _TRANSITIONS = {
     RoleState.STARTING: {RoleState.RUNNING, RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
-    RoleState.RUNNING: {RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
+    RoleState.RUNNING: {RoleState.BACKOFF, RoleState.STOPPING, RoleState.STOPPED, RoleState.FATAL},
     RoleState.BACKOFF: {RoleState.STARTING, RoleState.STOPPED},
     RoleState.STOPPING: {RoleState.STOPPED},
     RoleState.STOPPED: {RoleState.STARTING},
@@ -48,7 +48,7 @@ class Role:
     def __init__(
         self, name: str, settings: SupervisorSettings, nursery: Nursery, timers: Timers, slot: int | None = None
     ) -> None:
-        """`name`: front or worker; `slot`: which of the workers, from 0."""
+        """`name`: front, worker or player; `slot`: which of the workers, from 0."""
         self.name = name
         self.slot = slot
         self.state = RoleState.STOPPED
@@ -193,6 +193,11 @@ class Role:
         self._timers.after(delay, come_due)
 
     # -- ending
+
+    def finished(self) -> None:
+        """Note that the process has ended by itself, because it has nothing to do; the next start needs a reason."""
+        self.process = None
+        self.become(RoleState.STOPPED, "not needed")
 
     def stop(self, limit: float) -> None:
         """Let the process finish within `limit` seconds, and start no more. Idempotent."""

@@ -19,11 +19,12 @@ NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 _PIPELINE = TextPipeline(G2P())
 
 
-def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
-    """Every sample of a text, in order, from a server with `--no-adapt-plans`."""
+def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDArray[np.int16]:
+    """Every sample of a text, in order, from a server with `--no-adapt-plans`. `numbered`: its sentences are, as the
+    player asks for them."""
     joiner = Joiner()
     joined: list[NDArray[np.int16]] = []
-    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, speed):
+    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, speed, numbered=numbered):
         pace = speed * segment.rate
         joined += joiner.push(expected(tokens_of(segment.script), pace))
         joiner.end(segment.cut, pace, segment.pause)
