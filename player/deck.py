@@ -46,7 +46,7 @@ class Deck:
         self._starved = starved
         self._reel: Reel | None = None
         self._tail: Pcm = NOTHING
-        """The faded end of the samples before a jump or a pause."""
+        """The faded end of the samples before a jump."""
         self._risen = SHORT_FADE
         """Samples of a fade-in that have passed."""
         self._was_dry = True
@@ -89,16 +89,12 @@ class Deck:
         with self.lock:
             self.running, self._was_dry = True, False
 
-    def hold(self) -> None:
-        """Give out silence from now on, after a short fade. The samples of the fade sound again, rising, after
-        `run`."""
+    def stop(self, unheard: int) -> None:
+        """Give out silence from now on, and go back to the sample that sounds: the output drops the last `unheard`
+        samples that it took."""
         with self.lock:
-            if self.running and self._reel and not len(self._tail):
-                place = self._reel.place
-                self._tail = faded_out(self._taken_out(SHORT_FADE))
-                if len(self._tail):
-                    self._reel.place, self._risen = place, 0
-            self.running = False
+            self.rewind(unheard)
+            self.running, self._tail = False, NOTHING
 
     def jump(self, reel: Reel | None, place: Place | None = None, *, run: bool) -> None:
         """Go to that place of that reel, after a fade of what sounds now; `run`: continue there at once."""

@@ -11,8 +11,7 @@ FADE = SAMPLE_RATE * 20 // 1000
 """Samples of the fade before another text or sentence: 20 ms."""
 
 SHORT_FADE = SAMPLE_RATE * 8 // 1000
-"""Samples of the fade before a pause and after it: 8 ms, because a pause must be silent within 60 ms, of which the
-output's buffer takes 40."""
+"""Samples of the fade-in after a pause: 8 ms."""
 
 
 def faded_out(samples: Pcm) -> Pcm:

@@ -4,7 +4,6 @@ vanishes."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 
@@ -34,7 +33,7 @@ class Loudspeaker:
         self._deck = deck
         self._opener = opener
         self._changed = changed
-        self._wanted = False
+        self._being_closed: set[asyncio.Future[None]] = set()
         self._work: asyncio.Task[None] | None = None
         self._closing: asyncio.TimerHandle | None = None
 
@@ -45,7 +44,6 @@ class Loudspeaker:
 
     def want(self) -> None:
         """Open the output, unless it is open."""
-        self._wanted = True
         if self._closing:
             self._closing.cancel()
             self._closing = None
@@ -54,37 +52,39 @@ class Loudspeaker:
 
     def rest(self) -> None:
         """Close the output in a while, because nothing sounds."""
-        if self._wanted and self._closing is None:
-            self._closing = asyncio.get_running_loop().call_later(CLOSE_AFTER, self._let_go)
+        if self._work and self._closing is None:
+            self._closing = asyncio.get_running_loop().call_later(CLOSE_AFTER, self.cut)
 
-    def drop(self) -> None:
-        """Silence what the output holds; the deck goes back to the sample that sounded."""
-        if self.output:
-            self._deck.rewind(self.output.drop())
-
-    async def close(self) -> None:
-        """Close the output now."""
-        self._let_go()
-        while self._work:
-            await asyncio.wait((self._work,))
-
-    def _let_go(self) -> None:
-        self._closing = None
-        self._wanted = False
+    def cut(self) -> None:
+        """Silence at once: close the output; the deck goes back to the sample that sounded."""
+        if self._closing:
+            self._closing.cancel()
+            self._closing = None
+        self._deck.stop(self.delay)
         if self._work:
             self._work.cancel()
+            self._work = None
+        if output := self._gone():
+            self._close(output)
+
+    async def close(self) -> None:
+        """Close the output, and wait until it is closed."""
+        self.cut()
+        if self._being_closed:
+            await asyncio.wait(self._being_closed, timeout=LOST_AFTER)
+
+    def _close(self, output: Output) -> None:
+        """Close it in a thread: a library may wait for a server that is gone."""
+        closing = asyncio.ensure_future(asyncio.to_thread(output.close))
+        self._being_closed.add(closing)
+        closing.add_done_callback(self._being_closed.discard)
 
     async def _keep_open(self) -> None:
-        try:
-            while self._wanted:
-                if await self._open():
-                    await self._until_lost()
-                else:
-                    await asyncio.sleep(RETRY_AFTER)
-        finally:
-            self._work = None
-            if output := self._gone():
-                await asyncio.shield(asyncio.to_thread(output.close))
+        while True:
+            if await self._open():
+                await self._until_lost()
+            else:
+                await asyncio.sleep(RETRY_AFTER)
 
     async def _open(self) -> bool:
         opening = asyncio.ensure_future(asyncio.to_thread(self._opener, self._deck.fill))
@@ -109,9 +109,8 @@ class Loudspeaker:
         assert output
         log.warning("%s has vanished: opening the default output", output.name)
         self._deck.rewind(output.delay)
+        self._close(output)
         self._changed()
-        with contextlib.suppress(TimeoutError):  # a library may wait for a server that is gone
-            await asyncio.wait_for(asyncio.to_thread(output.close), LOST_AFTER)
 
     def _gone(self) -> Output | None:
         output, self.output = self.output, None

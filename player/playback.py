@@ -84,7 +84,7 @@ class Playback:
         place = self.waiting.add(message.item, message.on_busy, busy)
         if not busy or message.on_busy is WhenBusy.INTERRUPT:
             self.paused = message.paused
-            self._cut_to_next_item(message.sentence)
+            self._next_item(message.sentence)
         self.changed()
         return Answer(message.number, place)
 
@@ -100,7 +100,8 @@ class Playback:
             case Verb.STOP:
                 self.waiting.clear()
                 self._drop_following()
-                self._cut_to_next_item()
+                self.loudspeaker.cut()
+                self._next_item()
             case Verb.SKIP:
                 self._step(1)
             case Verb.BACK:
@@ -154,10 +155,6 @@ class Playback:
         if self.track is None:
             self.paused = False
 
-    def _cut_to_next_item(self, sentence: int = 0) -> None:
-        self._next_item(sentence)
-        self.loudspeaker.drop()
-
     def _track(self, item: Item, sentence: int) -> Track:
         return Track(item, sentence, self._fetcher, self.deck.lock, self.changed)
 
@@ -187,21 +184,19 @@ class Playback:
         if by < 0:
             number = max(place.number - (place.offset < BACK_WITHIN), 0)
         if track.reel.last is not None and number > track.reel.last:
-            self._cut_to_next_item()
+            self._next_item()
         else:
             self._go(track, number)
 
     def _go(self, track: Track, number: int) -> None:
         there = track.reel.holds(number)
         self.deck.jump(track.reel, Place(number), run=there and self.deck.running)
-        self.loudspeaker.drop()
         if not there:
             track.close()  # the request continues elsewhere in the text
 
     def _pause_or_run(self) -> None:
-        if self.paused and self.deck.running:
-            self.deck.hold()
-            self.loudspeaker.drop()
+        if self.paused:
+            self.loudspeaker.cut()
 
     # -- consequences
 
@@ -235,9 +230,9 @@ class Playback:
             self.deck.running = False
             track.ran_dry = True
             log.warning("playback has run dry in sentence %d", track.reel.place.number)
-        if not self.deck.running and track.ready:
+        if not self.deck.running:
             self.loudspeaker.want()
-            if self.loudspeaker.output:
+            if self.loudspeaker.output and track.ready(self.loudspeaker.delay):
                 self.deck.run()
 
     def _finish(self, track: Track) -> None:

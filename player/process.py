@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 import sys
+from functools import partial
 
 from setproctitle import setproctitle
 
@@ -15,6 +16,8 @@ from player.fetching import HttpFetcher
 from player.output.choice import open_output
 from player.output.output import Opener
 from player.playback import Playback
+from player.priority import come_first
+from player.settings import PlayerSettings
 from player.sleep import SleepWatch
 from shm.control import ControlSocket
 from shm.duplex import Duplex
@@ -48,23 +51,24 @@ WATCH_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 
-def run(control_end: socket.socket, lifeline: int) -> None:
+def run(control_end: socket.socket, lifeline: int, settings: PlayerSettings) -> None:
     """Run the player until it is idle for long, the supervisor sends `Drain`, or the supervisor ends."""
     setproctitle("kokoro-live: player")
     die_with_supervisor(lifeline)
     leave_ending_to_supervisor()
     dump_stacks_on_request()
+    log.info("priority: %s", come_first())
     sys.setswitchinterval(0.001)  # the output's thread needs the interpreter every 10 ms
     control_end.setblocking(False)
-    asyncio.run(_serve(ControlSocket(control_end)))
+    asyncio.run(_serve(ControlSocket(control_end), settings))
     # Exit without waiting for a thread that a sound library keeps.
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)
 
 
-async def _serve(control: ControlSocket) -> None:
-    await PlayerProcess(control, open_output).serve()
+async def _serve(control: ControlSocket, settings: PlayerSettings) -> None:
+    await PlayerProcess(control, partial(open_output, buffer_ms=settings.play_buffer_ms)).serve()
 
 
 class PlayerProcess:

@@ -112,12 +112,12 @@ class Track:
 
     # -- playing
 
-    @property
-    def ready(self) -> bool:
-        """True if enough is there for playback to begin or continue."""
+    def ready(self, at_once: int) -> bool:
+        """True if enough is there for playback to begin or continue, where the output takes `at_once` samples when it
+        begins."""
         with self._lock:
             ahead, complete = self.reel.ahead, self.reel.missing is None
-        return complete or bool(self.failure and ahead) or ahead >= self._needed()
+        return complete or bool(self.failure and ahead) or ahead >= self._needed() + at_once
 
     @property
     def over(self) -> bool:

@@ -18,8 +18,11 @@ _CLASSES = (
 """Outputs, the first choice first. A module that needs a library which isn't installed fails to import."""
 
 
-def open_output(fill: Fill) -> Output:
+def open_output(fill: Fill, buffer_ms: int) -> Output:
     """Open the first output that works; blocks for up to some seconds.
+
+    Args:
+        buffer_ms: milliseconds of audio that the output is to hold.
 
     Raises:
         NoOutput: none works; the message has each one's reason.
@@ -27,7 +30,7 @@ def open_output(fill: Fill) -> Output:
     reasons: list[str] = []
     for module, name in _CLASSES:
         try:
-            output: Output = getattr(importlib.import_module(module), name)(fill)
+            output: Output = getattr(importlib.import_module(module), name)(fill, buffer_ms)
         except ImportError as error:
             reasons.append(f"{error.name or 'a library'} is not installed")
         except NoOutput as error:

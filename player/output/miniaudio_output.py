@@ -10,8 +10,8 @@ import miniaudio
 from player.output.output import Fill, NoOutput
 from shm.audio import SAMPLE_RATE
 
-PERIOD_MS, PERIODS = 10, 4
-"""The device's buffer, 40 ms: shorter ones have gaps on a busy machine (9 ms: two in 8 s at a load of 13)."""
+PERIODS = 4
+"""Parts of the device's buffer. PulseAudio asks for a part when it is free, so the slack is the other three."""
 
 _BACKENDS = {
     "darwin": [miniaudio.Backend.COREAUDIO],
@@ -26,9 +26,9 @@ _BACKENDS = {
 
 
 class MiniaudioOutput:
-    """Implements `Output`."""
+    """Implements `Output`. Closing the device silences it within 10 ms, however long its buffer is."""
 
-    def __init__(self, fill: Fill) -> None:
+    def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
         Raises:
             NoOutput: no backend has a device.
@@ -36,30 +36,28 @@ class MiniaudioOutput:
         backends = _BACKENDS.get(sys.platform)
         if not backends:
             raise NoOutput(f"miniaudio is not used on {sys.platform}")
+        period = max(buffer_ms // PERIODS, 5)
         try:
             self._device = miniaudio.PlaybackDevice(
                 nchannels=1,
                 sample_rate=SAMPLE_RATE,
-                buffersize_msec=PERIOD_MS,
+                buffersize_msec=period,
                 callback_periods=PERIODS,
                 backends=backends,
                 app_name="kokoro-live",
             )
-            self.name = f"{self._device.backend} (miniaudio)"
             pulls = _pulls(fill)
             next(pulls)
             self._device.start(pulls)
         except miniaudio.MiniaudioError as error:
             raise NoOutput(f"miniaudio: {error.args[0]}") from error
+        self.name = f"{self._device.backend} (miniaudio)"
+        self._delay = period * PERIODS * SAMPLE_RATE // 1000
 
     @property
     def delay(self) -> int:
         """Implements `Output.delay`: the buffer is full while the device runs."""
-        return PERIOD_MS * PERIODS * SAMPLE_RATE // 1000
-
-    def drop(self) -> int:
-        """Implements `Output.drop`: 40 ms sound sooner than a device restarts."""
-        return 0
+        return self._delay
 
     def close(self) -> None:
         """Implements `Output.close`."""

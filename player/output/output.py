@@ -26,12 +26,8 @@ class Output(Protocol):
         """Samples that were taken and haven't sounded."""
         ...
 
-    def drop(self) -> int:
-        """Drop the samples that haven't sounded, if that can be done sooner than they sound; returns their number."""
-        ...
-
     def close(self) -> None:
-        """Close the device. Idempotent."""
+        """Close the device: silence at once, whatever it has taken. Idempotent."""
         ...
 
 

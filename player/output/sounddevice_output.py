@@ -16,7 +16,7 @@ from shm.audio import SAMPLE_RATE
 class SounddeviceOutput:
     """Implements `Output`."""
 
-    def __init__(self, fill: Fill) -> None:
+    def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
         Raises:
             NoOutput: PortAudio has no device.
@@ -26,9 +26,8 @@ class SounddeviceOutput:
             out[:] = fill(frames).tobytes()
 
         try:
-            # "low" had gaps (two in 8 s at a load of 13); "high" is 35 ms.
             self._stream = sounddevice.RawOutputStream(
-                samplerate=SAMPLE_RATE, channels=1, dtype="int16", latency="high", callback=pull
+                samplerate=SAMPLE_RATE, channels=1, dtype="int16", latency=buffer_ms / 1000, callback=pull
             )
             self._stream.start()
         except sounddevice.PortAudioError as error:
@@ -41,10 +40,7 @@ class SounddeviceOutput:
         latency: float = self._stream.latency
         return round(latency * SAMPLE_RATE)
 
-    def drop(self) -> int:
-        """Implements `Output.drop`: the buffer sounds sooner than a stream restarts."""
-        return 0
-
     def close(self) -> None:
         """Implements `Output.close`."""
+        self._stream.abort(ignore_errors=True)
         self._stream.close(ignore_errors=True)

@@ -48,7 +48,7 @@ def player(control: socket.socket, lifeline: Connection, settings: Settings) -> 
     configure_logging(settings.supervisor.logs, "player")
     from player.process import run
 
-    run(control, os.dup(lifeline.fileno()))
+    run(control, os.dup(lifeline.fileno()), settings.player)
 
 
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
