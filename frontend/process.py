@@ -137,7 +137,12 @@ class Front:
             self._in_flight,
         )
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
+            self._scheduler.snapshot,
+            self._g2p.fallbacks,
+            self._metrics,
+            self._settings,
+            self._selfcheck,
+            self._desk.report,
         )
         app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight, self._desk)
         app.on_response_prepare.append(self._progressed)

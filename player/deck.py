@@ -105,6 +105,7 @@ class Deck:
             if reel and place:
                 reel.place = place
             self._risen = SHORT_FADE
+            self._spans.clear()
             self.running, self._was_dry = run, False
 
     def rewind(self, dropped: int) -> None:
@@ -115,14 +116,14 @@ class Deck:
                 self._reel.place, self._risen, self._tail = place[1], 0, NOTHING
 
     def sounding(self, delay: int) -> tuple[Reel, Place] | None:
-        """The reel and the place of the sample that sounds, if the output sounds `delay` samples after it took
-        them."""
+        """The reel and the place of the sample that sounds, if the output sounds `delay` samples after it took them;
+        the first one after a jump that hasn't sounded. None if nothing was taken since."""
         with self.lock:
             index = bisect_right(self._spans, self.taken - delay, key=lambda span: span.at) - 1
-            if index < 0:
+            if not self._spans:
                 return None
-            span = self._spans[index]
-            passed = min(self.taken - delay - span.at, span.length)
+            span = self._spans[max(index, 0)]
+            passed = min(max(self.taken - delay - span.at, 0), span.length)
             return span.reel, Place(span.place.number, span.place.offset + passed)
 
     def _taken_out(self, count: int) -> Pcm:

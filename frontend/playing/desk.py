@@ -10,8 +10,10 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 import msgspec
+from msgspec import UNSET
 
 from frontend.contract.errors import ApiError
+from frontend.monitoring.status.report import Player
 from frontend.playing.journal import Journal
 from shm.duplex import Duplex
 from shm.messages import ControlMessage, PlayerWanted
@@ -131,6 +133,15 @@ class PlayDesk:
             status = 409 if answer.code == "nothing_playing" else 400
             raise ApiError(status, answer.refusal, param="seek" if status == 400 else None, code=answer.code)
         return answer
+
+    def report(self) -> Player:
+        """The player, for `/status`."""
+        state = self._journal.state
+        found = Player(state.state.value, len(state.queue))
+        if self.output is not None:
+            found.output = self.output
+            found.reason = self.reason or UNSET
+        return found
 
     # -- the supervisor
 

@@ -31,6 +31,18 @@ def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDAr
     return np.concatenate([*joined, *joiner.finish()])
 
 
+def sentence_starts(text: str) -> list[int]:
+    """For each sentence of a numbered text, the sample of `samples_of` at which it begins."""
+    joiner, starts = Joiner(), []
+    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, numbered=True):
+        joiner.push(expected(tokens_of(segment.script), segment.rate))
+        assert joiner.placed
+        if segment.units[0].sentence:
+            starts.append(joiner.placed[1])
+        joiner.end(segment.cut, segment.rate, segment.pause)
+    return starts
+
+
 def miniature_arguments(folder: Path, cost: int = 0) -> tuple[str, ...]:
     """Flags with which a server speaks with the miniature model, cut as `samples_of` cuts; all of it is made."""
     model = make_miniature(folder / "miniature.onnx", cost=cost)

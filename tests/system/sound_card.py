@@ -40,7 +40,7 @@ class SoundCard:
             [
                 *_first_in_line(),
                 *("pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1"),
-                *("--disallow-exit", "--log-target=stderr", "--log-level=error"),
+                *("--disallow-exit", "--realtime=no", "--high-priority=no", "--log-target=stderr", "--log-level=error"),
                 *("-L", f"module-native-protocol-unix auth-anonymous=1 socket={self.socket}"),
                 *("-L", f"module-null-sink {SINK.format('first')}"),
             ],
