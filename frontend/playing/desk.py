@@ -210,7 +210,8 @@ class PlayDesk:
         lost = self._journal.resumption(self._numbers) if state.id is None else []
         if lost:
             log.info("the player is to continue with %d items", len(lost))
-        for message in (*lost, *(message for message, _ in self._asked.values())):
+        waiting = [message for message, answered in self._asked.values() if not answered.done()]
+        for message in (*lost, *waiting):
             self._send(message)
         return bool(lost)
 

@@ -118,7 +118,7 @@ class Recording:
 
     def wait_for(self, condition, start: int = 0) -> Pcm:  # type: ignore[no-untyped-def]
         """Wait until what was recorded from sample `start` on fulfils the condition; returns it."""
-        limit = time.monotonic() + DEADLINE
+        limit = time.monotonic() + 3 * DEADLINE
         while True:
             with self._more:
                 found = np.frombuffer(bytes(self._recorded[2 * start : len(self._recorded) // 2 * 2]), "<i2")

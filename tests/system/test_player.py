@@ -21,7 +21,7 @@ from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseau
 
 pytestmark = [needs_pulseaudio, pytest.mark.xdist_group("player"), pytest.mark.timeout(240)]
 
-BUFFER = {"KOKORO_LIVE_PLAY_BUFFER_MS": "2000"}
+BUFFER = {"KOKORO_LIVE_PLAY_BUFFER_MS": "800"}
 """The test machine may be as busy as it likes."""
 
 PATTERN = 400
@@ -109,8 +109,9 @@ def test_workers_that_die_are_not_heard(speaking: Server, recording: Recording) 
     play(speaking, text)
     wait_until(speaking, in_sentence(0))
     for _ in range(3):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            speaking.children("worker")[0].kill()
+        for worker in speaking.children("worker"):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                worker.kill()
         time.sleep(0.3)  # spread over the time in which the text is made
     wanted = samples_of(text, numbered=True)
     assert np.array_equal(heard(recording.quiet(2 * SAMPLE_RATE), wanted), wanted)
@@ -143,7 +144,8 @@ def test_a_pause_loses_nothing(speaking: Server, recording: Recording) -> None:
     end = int(audible(wanted)[-1]) + 1
     assert np.array_equal(rest, wanted[end - len(rest) : end]), "it goes on to the end"
     stopped = int(audible(before)[-1]) - place_of(before, wanted)
-    assert abs(stopped - (end - len(after))) < SAMPLE_RATE, "where it stopped, as far as the card tells"
+    resumed = end - len(rest) - SAMPLE_RATE // 10
+    assert -SAMPLE_RATE // 10 < stopped - resumed < SAMPLE_RATE, "where it stopped, within the card's buffer"
 
 
 def test_skip_and_back_land_on_a_sentences_first_sample(speaking: Server, recording: Recording) -> None:
@@ -159,7 +161,7 @@ def test_skip_and_back_land_on_a_sentences_first_sample(speaking: Server, record
         part = recording.wait_for(lambda samples: len(samples) > 2 * SAMPLE_RATE, mark)
         at = place_of(part, first)
         assert np.array_equal(part[at : at + len(first)], first)
-        assert audible(part[at - 20 : at]).size == 0, "the sentence before has faded"
+        assert abs(part[at - 10 : at].astype(int)).max() < 1000, "the sentence before has faded"
         speaking.post("/v1/play/pause", {})
         speaking.post("/v1/play/skip" if number == 1 and verb == "back" else "/v1/play/resume", {})
 
