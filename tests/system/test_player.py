@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,6 @@ pytestmark = [needs_pulseaudio, pytest.mark.xdist_group("player"), pytest.mark.t
 
 BUFFER = {"KOKORO_LIVE_PLAY_BUFFER_MS": "800"}
 """The test machine may be as busy as it likes."""
-
-PATTERN = 400
-"""Samples that identify a place of the model's audio: more than a period of its phase."""
 
 
 @pytest.fixture(scope="module")
@@ -77,20 +73,19 @@ def idle(state: dict[str, Any]) -> bool:
     return bool(state["state"] == "idle")
 
 
-def heard(recorded: Pcm, wanted: Pcm) -> Pcm:
-    """What was recorded from the first sample of `wanted` on, as long as that."""
-    start = place_of(recorded, wanted)
-    return recorded[start : start + len(wanted)]
+def heard(recorded: Pcm, wanted: Pcm) -> bool:
+    """True if `wanted` was recorded, each sample once and in order."""
+    return place_of(recorded, wanted) is not None
 
 
-def place_of(recorded: Pcm, wanted: Pcm) -> int:
-    """Where `wanted` begins: its first audible samples are looked for."""
-    first = int(audible(wanted)[0])
-    pattern = wanted[first : first + PATTERN]
-    for at in np.flatnonzero(recorded == pattern[0]):
-        if np.array_equal(recorded[at : at + PATTERN], pattern):
-            return int(at) - first
-    raise AssertionError("it was not heard")
+def place_of(recorded: Pcm, wanted: Pcm) -> int | None:
+    """Where `wanted` begins in what was recorded; None if it isn't there whole."""
+    first, last = audible(wanted)[[0, -1]]
+    loud = wanted[first : last + 1]
+    for at in np.flatnonzero(recorded[: len(recorded) - len(loud) + 1] == loud[0]):
+        if np.array_equal(recorded[at : at + len(loud)], loud):
+            return int(at - first)
+    return None
 
 
 def test_each_sample_sounds_once_in_order(speaking: Server, recording: Recording) -> None:
@@ -99,22 +94,21 @@ def test_each_sample_sounds_once_in_order(speaking: Server, recording: Recording
     wanted = samples_of(text, numbered=True)
     assert len(wanted) > 50 * SAMPLE_RATE
     recorded = recording.quiet(2 * SAMPLE_RATE)
-    assert np.array_equal(heard(recorded, wanted), wanted)
+    assert heard(recorded, wanted)
     assert len(audible(recorded)) == len(audible(wanted)), "nothing else sounded"
     wait_until(speaking, idle)
 
 
 def test_workers_that_die_are_not_heard(speaking: Server, recording: Recording) -> None:
-    text = sentences(12)
+    text = sentences(15)
     play(speaking, text)
-    wait_until(speaking, in_sentence(0))
-    for _ in range(3):
+    for number in (1, 2, 3):  # the rest is made while these sound, 20 s ahead
+        wait_until(speaking, in_sentence(number))
         for worker in speaking.children("worker"):
             with contextlib.suppress(psutil.NoSuchProcess):
                 worker.kill()
-        time.sleep(0.3)  # spread over the time in which the text is made
     wanted = samples_of(text, numbered=True)
-    assert np.array_equal(heard(recording.quiet(2 * SAMPLE_RATE), wanted), wanted)
+    assert heard(recording.quiet(2 * SAMPLE_RATE), wanted)
 
 
 @pytest.mark.parametrize(("verb", "limit"), [("pause", 0.06), ("toggle", 0.06), ("stop", 0.1)])
@@ -143,7 +137,9 @@ def test_a_pause_loses_nothing(speaking: Server, recording: Recording) -> None:
     rest = after[SAMPLE_RATE // 10 : audible(after)[-1] + 1]  # behind the fade
     end = int(audible(wanted)[-1]) + 1
     assert np.array_equal(rest, wanted[end - len(rest) : end]), "it goes on to the end"
-    stopped = int(audible(before)[-1]) - place_of(before, wanted)
+    began = place_of(before, wanted[:SAMPLE_RATE])
+    assert began is not None
+    stopped = int(audible(before)[-1]) - began
     resumed = end - len(rest) - SAMPLE_RATE // 10
     assert -SAMPLE_RATE // 10 < stopped - resumed < SAMPLE_RATE, "where it stopped, within the card's buffer"
 
@@ -157,10 +153,10 @@ def test_skip_and_back_land_on_a_sentences_first_sample(speaking: Server, record
         mark = len(recording)
         speaking.post(f"/v1/play/{verb}", {})
         wait_until(speaking, in_sentence(number))
-        first = wanted[starts[number] : starts[number] + SAMPLE_RATE // 4]
-        part = recording.wait_for(lambda samples: len(samples) > 2 * SAMPLE_RATE, mark)
+        first = wanted[starts[number] : starts[number] + SAMPLE_RATE]
+        part = recording.wait_for(lambda samples: len(samples) > 3 * SAMPLE_RATE, mark)
         at = place_of(part, first)
-        assert np.array_equal(part[at : at + len(first)], first)
+        assert at is not None
         assert abs(part[at - 10 : at].astype(int)).max() < 1000, "the sentence before has faded"
         speaking.post("/v1/play/pause", {})
         speaking.post("/v1/play/skip" if number == 1 and verb == "back" else "/v1/play/resume", {})
@@ -178,9 +174,9 @@ def test_a_killed_player_goes_on_at_the_sentence(speaking: Server, recording: Re
     mark = len(recording)
     after = recording.quiet(2 * SAMPLE_RATE, mark)
     rest = wanted[starts[2] :]
-    assert np.array_equal(heard(after, rest), rest)
+    assert heard(after, rest)
     following = samples_of("The next one.", numbered=True)
-    assert np.array_equal(heard(after, following), following), "and the queue with it"
+    assert heard(after, following), "and the queue with it"
     assert speaking.get("/health")[0] == 200
 
 
@@ -190,7 +186,7 @@ def test_a_killed_front_is_not_heard(speaking: Server, recording: Recording) -> 
     wait_until(speaking, in_sentence(1))
     speaking.child("front").kill()
     wanted = samples_of(text, numbered=True)
-    assert np.array_equal(heard(recording.quiet(2 * SAMPLE_RATE), wanted), wanted)
+    assert heard(recording.quiet(2 * SAMPLE_RATE), wanted)
     wait_until(speaking, idle)
 
 
@@ -219,7 +215,7 @@ def test_ten_quick_requests_are_one_voice(card: SoundCard, speaking: Server, rec
         assert len(card.control("list", "short", "sink-inputs").splitlines()) <= 1
     last = samples_of(texts[-1], numbered=True)
     recorded = recording.quiet(2 * SAMPLE_RATE)
-    assert np.array_equal(heard(recorded, last), last)
+    assert heard(recorded, last)
     wait_until(speaking, idle)
     mark = len(recording)
     for text in texts:
@@ -228,7 +224,7 @@ def test_ten_quick_requests_are_one_voice(card: SoundCard, speaking: Server, rec
     for text in texts:
         wanted = samples_of(text, numbered=True)
         at = place_of(recorded, wanted)
-        assert np.array_equal(recorded[at : at + len(wanted)], wanted), "each is heard, one after another"
+        assert at is not None, "each is heard, one after another"
         recorded = recorded[at + len(wanted) :]
     assert len(speaking.children("player")) == 1
 
@@ -242,9 +238,9 @@ def test_speed_changes_with_the_next_sentence(speaking: Server, recording: Recor
     recorded = recording.quiet(2 * SAMPLE_RATE)
     normal, starts = samples_of(text, numbered=True), sentence_starts(text)
     before = normal[: starts[2] - SAMPLE_RATE // 2]
-    assert np.array_equal(heard(recorded, before), before), "the sentence that sounded is not cut"
+    assert heard(recorded, before), "the sentence that sounded is not cut"
     fast = samples_of(text[text.index("Sentence number 3") :], 2.0, numbered=True)
-    assert np.array_equal(heard(recorded, fast), fast)
+    assert heard(recorded, fast)
 
 
 def test_bad_requests_leave_the_playback_alone(speaking: Server, recording: Recording) -> None:
@@ -266,7 +262,7 @@ def test_bad_requests_leave_the_playback_alone(speaking: Server, recording: Reco
         connection.endheaders()
         assert connection.getresponse().status == 413
     wanted = samples_of(text, numbered=True)
-    assert np.array_equal(heard(recording.quiet(2 * SAMPLE_RATE), wanted), wanted)
+    assert heard(recording.quiet(2 * SAMPLE_RATE), wanted)
 
 
 def test_a_machine_without_a_sound_card_says_so(tmp_path: Path) -> None:
