@@ -96,6 +96,7 @@ class KokoroEngine:
             max_tokens=MAX_PHONEME_LENGTH,
             voices=self._voices.names,
             voices_sha256=self._voices.sha256,
+            rendering=self._speech.rendering,
             concurrency=self.concurrency,
             first_block=self._speech.first_block,
             marks=self._speech.marks,
@@ -221,5 +222,6 @@ def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSp
         raise
     except EngineUnavailable as error:
         reason = f"of the stages that were made of it, {error}"
-        remember_unloadable(prepared, reason)
+        if prepared.is_complete:
+            remember_unloadable(prepared, reason)
         raise Unprepared(reason) from error

@@ -33,6 +33,11 @@ class Playback:
         """True if the listener was given a first sample."""
         return self.clock.since is not None
 
+    @property
+    def held_back(self) -> bool:
+        """True while the listener was given a piece and hasn't taken it."""
+        return self.clock.held_back
+
     def push(self, piece: Pcm) -> list[Pcm]:
         """Take more samples of the current segment; return those that can be given now."""
         return self._joiner.push(piece)
@@ -40,6 +45,10 @@ class Playback:
     def end(self, planned: PlannedSegment) -> None:
         """End the current segment after all its samples were pushed."""
         self._joiner.end(planned.segment.cut, planned.speed, planned.segment.pause)
+
+    def drain(self) -> list[Pcm]:
+        """The samples that were held back for a next segment, although one may follow later (`Joiner.drain`)."""
+        return self._joiner.drain()
 
     def finish(self) -> list[Pcm]:
         """The samples that were held back for a next segment, once it is known that none follows."""

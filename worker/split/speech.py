@@ -70,13 +70,25 @@ class SplitSpeech:
         self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
         for each in (self._front, self._whole_generator):
             each.session(self._crew.most)
+        # Every session that a segment may need is opened now: a stage's file that somebody removes from the cache later
+        # is missed by nobody.
+        self._source.session(self._crew.most)
         for threads in {self._crew.most, self._crew.least} if self.windowed else ():
             self._generator.open(threads)
+            self._source.session(threads)
 
     @property
     def first_block(self) -> float:
         """Seconds of sound in a segment's first block; 0 means that the segment is one block."""
         return self._shape.first / FRAMES_PER_SECOND if self.windowed else 0.0
+
+    @property
+    def rendering(self) -> str:
+        """`EngineInfo.rendering`."""
+        if not self.windowed or self._predictor is None:
+            return "whole"
+        shape = self._shape
+        return f"windows {shape.first} {shape.growth:g} {shape.longest}, statistics {self._predictor.digest}"
 
     @property
     def session(self) -> Any:

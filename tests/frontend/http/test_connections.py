@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import pytest
 from aiohttp import web
 
+from frontend.http.access.bodies import Bodies
 from frontend.http.app import make_app
 from frontend.http.connections import connections as connections_module
 from frontend.http.connections.acceptor import Acceptor
@@ -176,6 +177,32 @@ async def test_a_body_that_never_ends_is_408_in_shape_and_the_end() -> None:
         writer.close()
 
 
+async def test_a_body_may_take_as_long_as_is_set_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is moved by hand: a body of a thousand seconds has them, and not many more."""
+    loop = asyncio.get_running_loop()
+    now, ahead = loop.time, [0.0]
+    monkeypatch.setattr(loop, "time", lambda: now() + ahead[0])
+    begun, read = asyncio.Event(), Bodies.read
+
+    async def reading(self: Bodies, request: web.Request) -> None:
+        begun.set()
+        await read(self, request)
+
+    monkeypatch.setattr(Bodies, "read", reading)
+    async with guarded(FakeSpeaker(), body_timeout=1000.0, header_timeout=9000.0, keepalive_timeout=9000.0) as server:
+        reader, writer = await server.connect()
+        writer.write(raw_post(b'{"input": "Hello."}')[:-3])
+        answered = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
+        await begun.wait()
+        ahead[0] = 900.0
+        for _ in range(20):
+            await turn()
+        assert not answered.done()
+        ahead[0] = 1001.0
+        assert b" 408 " in await asyncio.wait_for(answered, DEFAULT_TIMEOUT)
+        writer.close()
+
+
 async def test_a_body_that_comes_byte_by_byte_has_no_more_time_for_that() -> None:
     async with guarded(FakeSpeaker(), body_timeout=0.1) as server:
         reader, writer = await server.connect()
@@ -190,6 +217,51 @@ async def test_a_body_that_comes_byte_by_byte_has_no_more_time_for_that() -> Non
         status, _, _ = await answer(reader)
         dripping.cancel()
         assert status == 408
+        writer.close()
+
+
+async def cuts(server: Guarded) -> float:
+    return server.metrics.totals()["kokoro_live_streams_cut_total"]
+
+
+async def test_a_stream_that_outlasts_the_drain_is_counted_as_cut() -> None:
+    speaker = FakeSpeaker(speech(100), asyncio.Event())
+    async with guarded(speaker) as server:
+        reader, writer = await server.connect()
+        writer.write(raw_post(b'{"input": "Hello.", "response_format": "pcm"}'))
+        await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), DEFAULT_TIMEOUT)
+    assert await cuts(server) == 1
+    assert server.closed_for("drain") == 1
+    writer.close()
+
+
+@pytest.mark.parametrize("heard", [True, False], ids=["after its first sample", "before it"])
+async def test_a_client_that_leaves_cuts_only_itself(heard: bool) -> None:
+    speaker = FakeSpeaker(*([speech(100)] if heard else []), asyncio.Event())
+    async with guarded(speaker) as server:
+        reader, writer = await server.connect()
+        writer.write(raw_post(b'{"input": "Hello.", "response_format": "pcm"}'))
+        async with asyncio.timeout(DEFAULT_TIMEOUT):
+            await speaker.was_asked.wait()
+            if heard:
+                await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+        await until(server, 0)
+        async with asyncio.timeout(DEFAULT_TIMEOUT):
+            await speaker.streams[0].closed.wait()
+        assert await cuts(server) == 0
+
+
+async def test_the_time_to_first_audio_contains_the_body_s_way() -> None:
+    async with guarded(FakeSpeaker(speech(100))) as server:
+        reader, writer = await server.connect()
+        request = raw_post(b'{"input": "Hello.", "response_format": "pcm"}')
+        writer.write(request[:-5])
+        await asyncio.sleep(0.3)
+        writer.write(request[-5:])
+        await asyncio.wait_for(reader.readuntil(b"0\r\n\r\n"), DEFAULT_TIMEOUT)
+        spent = server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_sum")
+        assert spent and spent >= 0.2
         writer.close()
 
 

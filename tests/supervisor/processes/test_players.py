@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 
-from shm.messages import PlayerLink, PlayerWanted, Progress, Situation, Started
+from shm.messages import PlayerLink, PlayerWanted, Progress, Started
+from shm.situation import Situation
 from tests.supervisor.fakes import FakeChild, House
 
 
