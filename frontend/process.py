@@ -21,7 +21,7 @@ from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
 from frontend.monitoring.drift import Drift
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.readings import cost_readings
+from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfCheck
 from frontend.monitoring.state_folder import state_folder
 from frontend.monitoring.status.handler import StatusHandler
@@ -44,18 +44,9 @@ from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import (
-    Connect,
-    ControlMessage,
-    Disconnect,
-    Drain,
-    Progress,
-    Situation,
-    Started,
-    Suspects,
-    TextBoard,
-)
+from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Started, Suspects, TextBoard
 from shm.metric_files import MetricFiles
+from shm.situation import Situation
 
 log = logging.getLogger(__name__)
 
@@ -123,6 +114,7 @@ class Front:
         """Accept requests until told to drain, then finish the open streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
+        self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
         self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))

@@ -12,9 +12,10 @@ from aiohttp.typedefs import Handler, Middleware
 from frontend.contexts.services import Services
 from frontend.contract.player import Player
 from frontend.contract.speaker import Speaker
-from frontend.contract.stages import STAGES, Stages
+from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http import request_id
 from frontend.http.access.gate import Gate
+from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
 from frontend.http.dialects.error_forms import errors_in_form
@@ -65,7 +66,8 @@ def make_app(
     app.on_response_prepare.append(gate.mark)
     app.on_response_prepare.append(announce_end)
 
-    metrics.readings.add(lambda: engine_readings(speaker.engine))
+    app[RING_SECONDS] = lambda: speaker.ring_seconds
+    metrics.readings.add(lambda: engine_readings(None if speaker.reason else speaker.engine))
 
     services = services or Services(speaker, settings, metrics)
     metrics.readings.add(services.open.readings)
@@ -88,7 +90,7 @@ def _observe(metrics: Metrics) -> Middleware:
     async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
         request_id.current.set(request_id.choose(request.headers.get(request_id.HEADER)))
         resource = request.match_info.route.resource
-        started = time.monotonic()
+        started = request[STARTED] = time.monotonic()
         status, code = 500, ""
         try:
             response = await handler(request)

@@ -19,6 +19,10 @@ ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
 ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
 """The code in an error's body: `response.get(ERROR_CODE, "")`."""
 
+REFUSAL_STATUS = "X-Refusal-Status"
+"""Request header of a proxy that can ask another server after 503 but not after 429 (HAProxy before 3.0): `503`. The
+answer's header of that name has the status that a client is to get."""
+
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
 log = logging.getLogger(__name__)
@@ -84,7 +88,7 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except Interrupted as error:
         return error_response(409, str(error), code="interrupted")
     except Overloaded as error:
-        return error_response(429, str(error), code="overloaded", headers=retry_after(error.retry_after))
+        return _overloaded(request, error)
     except Unavailable as error:
         return error_response(503, str(error), code="unavailable", headers=retry_after(error.retry_after))
     except Broken as error:
@@ -99,6 +103,15 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except Exception:
         log.exception("%s failed: %s", request_id.current.get(), asked(request))
         return error_response(500, INTERNAL, code="internal")
+
+
+def _overloaded(request: web.Request, error: Overloaded) -> web.Response:
+    headers = retry_after(error.retry_after)
+    status = 429
+    if request.headers.get(REFUSAL_STATUS) == "503":
+        status = 503
+        headers[REFUSAL_STATUS] = "429"
+    return error_response(status, str(error), code="overloaded", headers=headers)
 
 
 def asked(request: web.Request) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-import time
 from collections.abc import MutableMapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from frontend.audio.pieces import chunks
 from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
 from frontend.contract.speaker import SpeechStream
-from frontend.contract.stages import STAGES
+from frontend.contract.stages import STAGES, STARTED
 from frontend.contract.word_timing import WordTiming
 from frontend.http import request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery
@@ -108,14 +107,13 @@ class SpeechHandler:
         return await self._answer(request, read_body(await request.read()), captioned=True)
 
     async def _answer(self, request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
-        started = time.monotonic()
         call = speech_call(fields, self._settings.max_input_characters, captioned=captioned)
         log.debug("the text is %r", call.text)
         killpoint("parsed")
         with self._in_flight.answering(call.text):
-            return await self._speak(request, call, started)
+            return await self._speak(request, call)
 
-    async def _speak(self, request: web.Request, call: SpeechCall, started: float) -> web.StreamResponse:
+    async def _speak(self, request: web.Request, call: SpeechCall) -> web.StreamResponse:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
@@ -131,7 +129,7 @@ class SpeechHandler:
                 )
                 opened = self._encoders.open(call.format, call.sample_rate, whole=whole)
                 with closing(opened) as encoding, self._metrics.speaking():
-                    listening = Listening(self._metrics, started, asked.stages)
+                    listening = Listening(self._metrics, request[STARTED], asked.stages)
                     answer = _Answer(request, call, stream, encoding, listening, turn)
                     return await (self._clip(answer) if whole else self._stream(answer))
 

@@ -153,6 +153,14 @@ class FrontSettings:
         default=0.0,
         metadata={"help": "Hours between self-checks: a short text spoken to nobody and timed; 0: none."},
     )
+    idle_unload: float = field(
+        default=0.0,
+        metadata={
+            "help": "How long nobody must have asked for speech before the engine's process is stopped and its memory "
+            "is free, such as 15m; the next request starts it. 0: never.",
+            "duration": True,
+        },
+    )
     hang_patience: float = field(
         default=5.0,
         metadata={"help": "Seconds beyond ten times the expected work after which a silent, idle worker is replaced."},
@@ -194,7 +202,7 @@ class FrontSettings:
         Origins(self.cors_origins)
         if self.cost_profiles:
             read_profiles(self.cost_profiles)
-        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours"):
+        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours", "idle_unload"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, not {getattr(self, name):g}")
         if self.disk_cache_ttl <= 0:

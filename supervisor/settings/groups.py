@@ -52,6 +52,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "worker_qos",
         "worker_max_rss",
         "worker_max_requests",
+        "idle_unload",
     ),
     "Text": (
         "lexicon",

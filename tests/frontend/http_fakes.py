@@ -97,6 +97,7 @@ class FakeSpeaker:
         self.engine = engine
         self.reason = "" if engine else "the model is loading"
         self.retry_after = 2.2
+        self.ring_seconds = 20.0
         self.refusal: Exception | None = None
         self.steps = steps
         self.opened: list[SpeechRequest] = []
