@@ -149,6 +149,16 @@ def audible(samples: Pcm) -> np.ndarray:  # type: ignore[type-arg]
     return np.flatnonzero((samples > AUDIBLE) | (samples < -AUDIBLE))
 
 
+def whole(recorded: Pcm, wanted: Pcm) -> int | None:
+    """Where `wanted` begins in what was recorded, each sample once and in order; None if it isn't there so."""
+    first, last = audible(wanted)[[0, -1]]
+    loud = wanted[first : last + 1]
+    for at in np.flatnonzero(recorded[: max(len(recorded) - len(loud) + 1, 0)] == loud[0]):
+        if np.array_equal(recorded[at : at + len(loud)], loud):
+            return int(at - first)
+    return None
+
+
 @contextmanager
 def sound_card() -> Iterator[SoundCard]:
     """A card for the length of a test."""
