@@ -42,7 +42,6 @@ from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
-from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import (
     Connect,
     ControlMessage,
@@ -62,7 +61,6 @@ log = logging.getLogger(__name__)
 def run(
     listener: socket.socket,
     control_end: socket.socket,
-    lifeline: int,
     settings: FrontSettings,
     text: TextSettings,
     normalization: Normalization,
@@ -71,9 +69,6 @@ def run(
     """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
     memory."""
     setproctitle("kokoro-live: front")
-    die_with_supervisor(lifeline)
-    leave_ending_to_supervisor()
-    dump_stacks_on_request()
     control_end.setblocking(False)
     asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.

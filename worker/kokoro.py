@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
+from worker.acceleration.chain import Choice
 from worker.acceleration.placing import Placing, place
 from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine.machine import cores
 from worker.models.checksum_cache import cached_sha256_of
-from worker.providers.chain import Choice
 from worker.providers.options import BadOption
 from worker.providers.records import Assignment
 from worker.settings import WorkerSettings

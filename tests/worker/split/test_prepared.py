@@ -94,7 +94,7 @@ def test_another_model_has_another_folder(model, tmp_path, cache):
     ("made", "reason"),
     [
         (lambda path: make_miniature(path), "first upsampling"),
-        (lambda path: make_split_model(path, random_in_generator=True), "front draws random numbers"),
+        (lambda path: make_split_model(path, random_in_generator=True), "decoder draws random numbers"),
         (lambda path: make_split_model(path, noise_inputs=True), "its inputs are"),
         (lambda path: path.write_bytes(b"no model at all"), "no ONNX model"),
     ],
@@ -112,14 +112,14 @@ def test_what_cant_be_split_is_remembered_with_the_reason(tmp_path, cache, made,
 
 @pytest.fixture
 def unloadable(monkeypatch):
-    """A front whose operator onnxruntime doesn't have."""
+    """A decoder whose operator onnxruntime doesn't have."""
     write = stage_files.write_stages
 
     def written(graph, folder, rewrites):
         result = write(graph, folder, rewrites)
-        stage = onnx.load(folder / stage_files.FRONT, load_external_data=False)
+        stage = onnx.load(folder / stage_files.DECODER, load_external_data=False)
         stage.graph.node[0].op_type = "NoSuchOperator"
-        (folder / stage_files.FRONT).write_bytes(stage.SerializeToString())
+        (folder / stage_files.DECODER).write_bytes(stage.SerializeToString())
         return result
 
     monkeypatch.setattr(stage_files, "write_stages", written)
@@ -130,13 +130,13 @@ def test_stages_that_cant_be_loaded_are_remembered(tmp_path, unloadable, caplog,
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
     assert "RUNS WHOLE" in caplog.text
-    assert "front.onnx can't be loaded by onnxruntime" in caplog.text and "NoSuchOperator" in caplog.text
+    assert "decoder.onnx can't be loaded by onnxruntime" in caplog.text and "NoSuchOperator" in caplog.text
     assert "corrupt" not in caplog.text and "fetch" not in caplog.text
     monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("tried again"))
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
-    assert "front.onnx can't be loaded by onnxruntime" in caplog.text
+    assert "decoder.onnx can't be loaded by onnxruntime" in caplog.text
 
 
 def test_another_onnxruntime_tries_again(tmp_path, model, cache, monkeypatch):
