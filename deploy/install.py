@@ -6,11 +6,13 @@ minutes or prints some three hundred lines.
 
 from __future__ import annotations
 
+import compileall
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
 INSTALL = [*PIP, "install", "--progress-bar", "off", "-c", "constraints.txt", "-e"]
@@ -44,6 +46,15 @@ def install(requirement: str, command: list[str]) -> int:
     return pip.returncode
 
 
+def compile_packages(root: Path) -> None:
+    """Write the bytecode of the packages in `root`, which pip does only for what isn't installed as editable: without
+    it the first start compiles them in each of the server's processes, and every start where the environment sets
+    PYTHONDONTWRITEBYTECODE.
+    """
+    for package in root.glob("*/__init__.py"):
+        compileall.compile_dir(package.parent, quiet=1, workers=0)
+
+
 def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
@@ -52,6 +63,7 @@ def main(requirements: list[str], command: list[str]) -> int:
     """Install the first requirement that can be had; the exit status."""
     for requirement, following in zip(requirements, [*requirements[1:], None], strict=True):
         if (status := install(requirement, command)) == 0:
+            compile_packages(Path())
             return 0
         if following is None:
             return status

@@ -115,12 +115,20 @@ class Expendable:
         self.start()
         with self._asking:
             self._interrupted = False
-            for _ in range(2):
+            tries = 2
+            struck: _Link | None = None
+            while tries:
+                tries -= 1
                 link = self._started()
                 self._sequence = (self._sequence + 1) & 0xFFFF_FFFF
                 try:
                     return link.ask(self._sequence, request, self._timeout)
                 except _Gone as end:
+                    if struck is link and link.ended and not self._interrupted:
+                        # The killed fork had read half a request; its successor found the rest and gave up.
+                        tries += 1
+                        continue
+                    struck = link
                     self.restarted()
                     if self._interrupted or end.signal in _CRASHES:
                         reason = "interrupted" if self._interrupted or not end.signal else end.signal.name

@@ -111,8 +111,11 @@ class TextInFlight:
                 self._board.mark(self._place, _WORKING if self._workers else _UNDER_WAY)
 
     def leave(self) -> None:
-        """End the text's record at its answer's end, or once the last thread that works on the text has finished."""
+        """End the text's record at its answer's end, or once the last thread that works on the text has finished.
+        Idempotent."""
         with self._lock:
+            if self._left:
+                return
             self._left = True
             if self._board is not None and self._place is not None and not self._workers:
                 self._board.release(self._place)

@@ -4,6 +4,7 @@
 """
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -14,6 +15,12 @@ __all__ = ["package_site", "real_model"]
 
 # The real model takes a second to load: commands under test have it only where a test asks for it.
 os.environ.setdefault("KOKORO_LIVE_PACKAGED_MODEL", "0")
+# Processes that tests start would each compile the whole project again: three of four seconds of a server's start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Under nohup, or in a shell's background, these are ignored, and children inherit that; a handler isn't inherited.
+for _number in (signal.SIGHUP, signal.SIGINT):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))

@@ -221,5 +221,6 @@ def _split(model: Path, settings: WorkerSettings, placed: Assignment) -> SplitSp
         raise
     except EngineUnavailable as error:
         reason = f"of the stages that were made of it, {error}"
-        remember_unloadable(prepared, reason)
+        if prepared.is_complete:
+            remember_unloadable(prepared, reason)
         raise Unprepared(reason) from error

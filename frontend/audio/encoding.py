@@ -11,6 +11,7 @@ from typing import Protocol
 
 from frontend.audio.encoder import Encoder
 from frontend.audio.formats import AudioFormat, make_encoder, needs_thread
+from frontend.audio.raw import RawFormat
 from frontend.contract import in_flight
 from shm.audio import Pcm
 
@@ -39,9 +40,11 @@ class Encoders:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="encoder")
 
-    def open(self, audio_format: AudioFormat, sample_rate: int, *, whole: bool) -> Encoding:
+    def open(
+        self, audio_format: AudioFormat | RawFormat, sample_rate: int, *, whole: bool, bit_rate: int | None = None
+    ) -> Encoding:
         """Begin to make an encoder, so that it is there when the first samples are. See `make_encoder`."""
-        make = partial(make_encoder, audio_format, sample_rate, whole=whole)
+        make = partial(make_encoder, audio_format, sample_rate, whole=whole, bit_rate=bit_rate)
         return ThreadEncoding(self._threads, make) if needs_thread(audio_format, sample_rate) else LoopEncoding(make())
 
     def close(self) -> None:

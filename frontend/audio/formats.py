@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from frontend.audio.av_encoder import AvEncoder, Codec
 from frontend.audio.encoder import Encoder
 from frontend.audio.pcm import PcmEncoder
+from frontend.audio.raw import RawFormat, make_raw_encoder
 from frontend.audio.resample import ResamplingEncoder
 from frontend.audio.wav import WavEncoder, WholeWavEncoder
 from shm.audio import SAMPLE_RATE
@@ -89,14 +90,21 @@ FORMATS = {
 }
 
 
-def make_encoder(audio_format: AudioFormat, sample_rate: int, *, whole: bool) -> Encoder:
+def make_encoder(
+    audio_format: AudioFormat | RawFormat, sample_rate: int, *, whole: bool, bit_rate: int | None = None
+) -> Encoder:
     """An encoder of 24 kHz samples into `audio_format` at `sample_rate`, which must be one of the format's.
 
     Args:
         whole: made to be sent at once, with exact lengths, instead of while it grows.
+        bit_rate: bits per second of a lossy codec; None: the format's own.
     """
     encoder: Encoder
-    if codec := FORMATS[audio_format].codec:
+    if isinstance(audio_format, RawFormat):
+        encoder = make_raw_encoder(audio_format, sample_rate)
+    elif codec := FORMATS[audio_format].codec:
+        if bit_rate is not None and codec.bit_rate is not None:
+            codec = replace(codec, bit_rate=bit_rate, bit_rate_above_24k=None)
         encoder = AvEncoder(codec, sample_rate, whole=whole)
     elif audio_format is AudioFormat.PCM:
         encoder = PcmEncoder(sample_rate)
@@ -105,6 +113,8 @@ def make_encoder(audio_format: AudioFormat, sample_rate: int, *, whole: bool) ->
     return encoder if sample_rate == SAMPLE_RATE else ResamplingEncoder(encoder, sample_rate)
 
 
-def needs_thread(audio_format: AudioFormat, sample_rate: int) -> bool:
+def needs_thread(audio_format: AudioFormat | RawFormat, sample_rate: int) -> bool:
     """True where encoding takes long enough to be kept off the event loop."""
+    if isinstance(audio_format, RawFormat):
+        return audio_format is not RawFormat.FLOAT32 or sample_rate != SAMPLE_RATE
     return FORMATS[audio_format].codec is not None or sample_rate != SAMPLE_RATE

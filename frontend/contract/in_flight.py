@@ -37,9 +37,8 @@ class InFlight:
         """The supervisor says which texts are under suspicion."""
         self._suspects = suspects
 
-    @contextmanager
-    def answering(self, text: str) -> Iterator[None]:
-        """Around the handling of a request with that text, from its first look at the text to the answer's end.
+    def enter(self, text: str) -> TextInFlight:
+        """Record the text until `TextInFlight.leave`.
 
         Raises:
             ApiError: 400, fronts have died of this text, and it isn't tried again for a while.
@@ -53,12 +52,26 @@ class InFlight:
             )
             retry = {"Retry-After": str(math.ceil(left))}
             raise ApiError(400, message, param="input", code="text_refused", headers=retry)
-        entry = self._board.enter(digest) if self._board else TextInFlight()
+        return self._board.enter(digest) if self._board else TextInFlight()
+
+    def clear(self, text: str) -> None:
+        """Note that the text was answered: the supervisor suspects it no more."""
+        digest = digest_of(text)
+        if digest in self._suspects.suspected:
+            self._tell(Cleared(digest))
+
+    @contextmanager
+    def answering(self, text: str) -> Iterator[None]:
+        """Around the handling of a request with that text, from its first look at the text to the answer's end.
+
+        Raises:
+            ApiError: 400, fronts have died of this text, and it isn't tried again for a while.
+        """
+        entry = self.enter(text)
         token = current.set(entry)
         try:
             yield
-            if digest in self._suspects.suspected:
-                self._tell(Cleared(digest))
+            self.clear(text)
         finally:
             current.reset(token)
             entry.leave()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from frontend.contract.growing_text import GrowingText
 from frontend.contract.stages import Stages
 from frontend.contract.urgency import Urgency
 from shm.messages import Voice
@@ -39,5 +40,7 @@ class SpeechRequest:
     urgency: Urgency = Urgency.LISTENING
     fresh: bool = False
     """Neither taken from the cache nor kept there."""
+    growing: GrowingText | None = field(default=None, compare=False)
+    """The text where it is still being written; `text` is then its first part."""
     stages: Stages = field(default_factory=Stages, compare=False)
     """Times at which the request's first audio passed each stage, for the log."""

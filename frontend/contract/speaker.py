@@ -19,6 +19,15 @@ class SpeechStream(Protocol):
     tokens: int
     """The scripts' length as the engine counts it, of the segments whose audio was given whole; all at the end."""
 
+    flushed: int
+    """Flushes of a growing text after which all audio of the text before them was given."""
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the listener will have heard all audio that is planned so far; below 0 for a listener who has
+        been waiting for more text."""
+        ...
+
     @property
     def cached(self) -> bool:
         """Everything so far was spoken before and is only repeated."""
@@ -27,7 +36,8 @@ class SpeechStream(Protocol):
     def __aiter__(self) -> AsyncIterator[Pcm]:
         """The audio in order, in pieces as they come from the engine (shape [n], n > 0).
 
-        The iteration ends only when the whole text was given.
+        An empty piece says that `flushed` has grown; only growing texts have flushes. The iteration ends only when the
+        whole text was given.
 
         Raises:
             Unspeakable, Unavailable, Overloaded, Broken: the stream ends here, incomplete.
@@ -50,7 +60,8 @@ class SpeechStream(Protocol):
         ...
 
     def close(self) -> None:
-        """Give everything back at once, wherever the stream is. Idempotent."""
+        """Give everything back at once, wherever the stream is; an iteration that waits ends with `Interrupted`.
+        Idempotent."""
         ...
 
 

@@ -10,6 +10,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contract.in_flight import InFlight
+from frontend.contract.player import Player
 from frontend.contract.speaker import Speaker
 from frontend.contract.stages import STAGES, Stages
 from frontend.http import request_id
@@ -21,6 +22,7 @@ from frontend.http.health import Health
 from frontend.http.openapi.document import build
 from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
+from frontend.http.play import PlayHandler
 from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, mount
 from frontend.http.scrape import Scrape
@@ -43,8 +45,9 @@ def make_app(
     phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
     in_flight: InFlight | None = None,
+    player: Player | None = None,
 ) -> web.Application:
-    """The HTTP surface over a speaker. Without a phonemizer or a status, their routes are missing.
+    """The HTTP surface over a speaker. Without a phonemizer, a status or a player, their routes are missing.
 
     Run the application with `handler_cancellation=True`, so that a client that leaves gives its stream back at once;
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
@@ -63,7 +66,11 @@ def make_app(
     speech = SpeechHandler(speaker, settings, metrics, in_flight or InFlight())
     app.on_cleanup.append(speech.close)
     description = Description(lambda: build(ROUTES))
-    mount(app, Handlers(speech, Catalog(speaker), Health(speaker), Scrape(metrics), description, phonemizer, status))
+    play = PlayHandler(player, speaker, settings) if player else None
+    if play:
+        app.on_shutdown.append(play.close)
+    catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics)
+    mount(app, Handlers(speech, catalog, health, scrape, description, phonemizer, status, play))
     return app
 
 

@@ -19,13 +19,14 @@ from aiohttp import hdrs, web
 
 from frontend.audio.encoding import Encoders, Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.audio.pieces import chunks
 from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker, SpeechStream
 from frontend.contract.stages import STAGES
 from frontend.contract.word_timing import WordTiming
 from frontend.http import request_id
-from frontend.http.answers.delivery import AudioResponse, Delivery, Listening, chunks
+from frontend.http.answers.delivery import AudioResponse, Delivery
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, timing
 from frontend.http.answers.speakable import HEADER, Pieces
@@ -33,6 +34,7 @@ from frontend.http.errors import late_error_body
 from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, read_query, speech_call
 from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.sessions import Sessions, Turn
+from frontend.monitoring.listening import Listening
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.settings.front import FrontSettings
 from frontend.timestamps.align import parted

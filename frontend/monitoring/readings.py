@@ -22,6 +22,8 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("engine", "provider", "model"),
     ),
     "engine_stands_in": ("1 while espeak-ng speaks only because Kokoro was wanted and can't.", ("engine",)),
+    "sockets": ("Open connections of clients that send text piece by piece.", ("protocol",)),
+    "contexts": ("Contexts that are open on those connections.", ()),
     "process_resident_memory_bytes": ("Memory of all processes of a role together.", ("process",)),
     "cost_seconds_per_100_tokens": ("Fitted: work for a script of 100 tokens.", ("engine",)),
     "cost_audio_seconds_per_token": ("Fitted: audio of each token of a script, at speed 1.", ("engine",)),

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from frontend.contract.growing_text import TextMark
 from frontend.planning.minimum import MIN_FIRST_TOKENS
 from frontend.planning.profile import CostProfile
 from frontend.planning.row import Cost, Cuts, Row, parts
 from frontend.planning.search import best_cuts
+from frontend.planning.sources import Source, WholeText
 from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 from frontend.text.segmentation import add_word
 
@@ -45,7 +47,18 @@ def plan(
     A segment always ends at a paragraph's end, and at a pause or a change of pace that markup asks for. If the engine
     takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to nothing.
     """
-    yield from _Planner(_Source(sentences), profile, speed, notation, limits).segments(None)
+    return _Planner(WholeText(sentences), profile, speed, notation, limits).known(None)
+
+
+def plan_growing(
+    source: Source, profile: CostProfile, speed: float, notation: Notation, limits: Limits
+) -> Iterator[Segment | TextMark]:
+    """The segments of a text that is still being written, in order, with marks between them.
+
+    The iterator never waits: it gives `WAITING` or `HOLDING` where it needs more text, and continues when it is asked
+    again. The plan depends on the text, its flushes, and on the holds that were hurried, not on any other time.
+    """
+    return _Planner(source, profile, speed, notation, limits).segments(None)
 
 
 def replan(
@@ -60,31 +73,11 @@ def replan(
             ended.
     """
     sentences = [tuple(units)] if units else []
-    return list(_Planner(_Source(sentences), profile, speed, notation, limits).segments(slack))
-
-
-class _Source:
-    """A text's sentences, with one sentence of lookahead."""
-
-    def __init__(self, sentences: Iterable[Sentence]) -> None:
-        self._rest = iter(sentences)
-        self._ahead: Sentence | None = None
-
-    def peek(self) -> Sentence:
-        """The next sentence; empty at the end."""
-        if self._ahead is None:
-            self._ahead = next(self._rest, ())
-        return self._ahead
-
-    def take(self) -> Sentence:
-        """Remove the next sentence from the source and return it; empty at the end."""
-        sentence = self.peek()
-        self._ahead = None if sentence else ()
-        return sentence
+    return list(_Planner(WholeText(sentences), profile, speed, notation, limits).known(slack))
 
 
 class _Planner:
-    def __init__(self, source: _Source, profile: CostProfile, speed: float, notation: Notation, limits: Limits) -> None:
+    def __init__(self, source: Source, profile: CostProfile, speed: float, notation: Notation, limits: Limits) -> None:
         self._source = source
         self._most = most = min(limits.max_tokens, notation.max_tokens)
         self._speaks_text = notation.speaks == "text"
@@ -101,17 +94,27 @@ class _Planner:
             return Cost.of(profile, speed * rate, limit)
 
         self._cost_at = cost_at
+        self._room = 0
+        """Tokens that short sentences may add to the row at hand."""
 
-    def segments(self, slack: float | None) -> Iterator[Segment]:
-        """Segments of all the source's units. `slack` is defined in `Row`."""
+    def known(self, slack: float | None) -> Iterator[Segment]:
+        """`segments` of a source that never waits."""
+        return (item for item in self.segments(slack) if isinstance(item, Segment))
+
+    def segments(self, slack: float | None) -> Iterator[Segment | TextMark]:
+        """Segments of all the source's units, and the source's marks. `slack` is defined in `Row`."""
         units: list[Unit] = []
         while True:
-            if not self._speaks_text:
-                self._fill(units, begun=slack is not None)
-            elif not units:
-                units += self._source.take()
+            self._room = self._most
+            while not self._fill(units, begun=slack is not None):
+                yield TextMark.HOLDING if units else TextMark.WAITING
             if not units:
-                return
+                mark = self._source.continues()
+                if mark is None:
+                    return
+                if mark is TextMark.FLUSH:
+                    yield mark
+                continue
             cuts: Cuts
             if self._speaks_text:
                 cuts = [(end, 0.0) for end in Row(units, self._cost_at, self._minimum).sentence_ends()]
@@ -120,7 +123,7 @@ class _Planner:
                 cuts = best_cuts(row, slack)
                 if len(row.units) < len(units):
                     cuts = cuts[:-1] or cuts
-                elif slack is None:
+                elif slack is None and not self._source.grows:
                     # The units after the first segment are planned again when more of the text is known.
                     cuts = cuts[:1]
             start = 0
@@ -129,29 +132,43 @@ class _Planner:
                 start, slack = end, after
             del units[:start]
 
-    def _fill(self, units: list[Unit], begun: bool) -> None:
+    def _fill(self, units: list[Unit], begun: bool) -> bool:
         """Take sentences until the units suffice for a segment, and short sentences after them that can't stand alone.
 
         Before the first segment is sent (`begun` is false), only necessary sentences are taken: pronouncing each takes
-        time.
+        time. Returns False if a necessary sentence isn't written yet; call it again then.
         """
-        if not units:
-            units += self._source.take()
-        while units and not _have(_last_stretch(units), self._minimum) and self._may_join(units):
-            units += self._source.take()
-        room = self._most
-        while begun and units and room > 0 and self._may_join(units):
-            following = self._source.peek()
-            if _have(reversed(following), self._minimum):
+        if not units and not self._take(units):
+            return False
+        if self._speaks_text:
+            return True
+        while units and not _have(_last_stretch(units), self._minimum):
+            following = self._joining(units)
+            if following is None:
+                return False
+            if not (following and self._take(units)):
                 break
-            room -= sum(map(_length, following))
-            units += self._source.take()
+        while begun and units and self._room > 0 and not self._source.grows:
+            following = self._joining(units)
+            if not following or _have(reversed(following), self._minimum):
+                break
+            self._room -= sum(map(_length, following))
+            self._take(units)
+        return True
 
-    def _may_join(self, units: list[Unit]) -> bool:
+    def _take(self, units: list[Unit]) -> bool:
+        """Add the next sentence, if there is one; returns False if it isn't written yet."""
+        sentence = self._source.take()
+        units += sentence or ()
+        return sentence is not None
+
+    def _joining(self, units: list[Unit]) -> Sentence | None:
+        """The next sentence if it may be in one segment with the units, else an empty one; None if it isn't written
+        yet."""
         if units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:
-            return False  # decided without pronouncing the next sentence
+            return ()  # decided without pronouncing the next sentence
         following = self._source.peek()
-        return bool(following) and not parts(units[-1], following[0])
+        return () if following and parts(units[-1], following[0]) else following
 
     def _reach(self, units: list[Unit]) -> int:
         """Number of units that are planned together."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
+from frontend.contract.growing_text import TextMark, TextPart
 from frontend.contract.request import SpeechRequest
-from frontend.planning.planner import Limits, plan
+from frontend.planning.planner import Limits, plan, plan_growing
 from frontend.planning.profile import CostProfile
+from frontend.planning.sources import WrittenText
 from frontend.text.markup.parse import parse_markup
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
@@ -27,13 +31,20 @@ class Reader:
         self._limits = limits
         self._max_pause_seconds = max_pause_seconds
 
-    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
-        """The request's segments, in order. Work begins when the first segment is requested.
+    def segments(
+        self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile
+    ) -> Iterator[Segment | TextMark]:
+        """The request's segments, in order; with marks if its text is still being written. Work begins when the first
+        segment is requested.
 
         Raises:
             MarkupError: the text isn't valid in the markup that the request names; raised by the first `next`.
         """
         notation = Notation.of(engine)
+        if request.growing is not None:
+            source = WrittenText(request.growing, partial(self._part, request, notation))
+            yield from plan_growing(source, profile, request.speed, notation, self._limits)
+            return
         yield from plan(self._sentences(request, notation), profile, request.speed, notation, self._limits)
 
     def _sentences(self, request: SpeechRequest, notation: Notation) -> Iterator[Sentence]:
@@ -41,3 +52,9 @@ class Reader:
             return phoneme_sentences(request.text, notation)
         marked = parse_markup(request.markup, request.text, request.language, notation, self._max_pause_seconds)
         return self._pipeline.sentences(marked, request.language, notation, request.speed)
+
+    def _part(self, request: SpeechRequest, notation: Notation, part: TextPart) -> Iterator[Sentence]:
+        marked = parse_markup(request.markup, part.text, request.language, notation, self._max_pause_seconds)
+        if part.paragraph:
+            marked = replace(marked, text=marked.text + "\n\n")
+        return self._pipeline.sentences(marked, request.language, notation, request.speed, part=True)

@@ -139,6 +139,6 @@ class Admission:
         """Seconds of audio that are still to be made. Unread text counts as one token per character."""
         costs = self._ledger.of(stream.engine).costs
         tokens = first.segment.tokens if first else 0
-        unread = 0 if stream.text.ended else len(stream.request.text) - stream.text.tokens - tokens
+        unread = stream.text.unread - tokens
         planned = sum(segment.length - segment.sealed for segment in stream.segments)
         return (planned + costs.samples(tokens + max(unread, 0), stream.request.speed)) / SAMPLE_RATE

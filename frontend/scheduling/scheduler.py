@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from frontend.contract.errors import Overloaded, Unavailable
+from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.metrics import Metrics
@@ -37,7 +38,9 @@ from shm.messages import Connect, ControlMessage, Disconnect, Situation
 class Reader(Protocol):
     """Turns a request's text into segments; implemented by `frontend.planning.reader.Reader`."""
 
-    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]: ...
+    def segments(
+        self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile
+    ) -> Iterator[Segment | TextMark]: ...
 
 
 class Scheduler:
@@ -93,7 +96,7 @@ class Scheduler:
                     other.fail(Unavailable("listeners come first"))
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)
-        text = TextAhead(segments, self._executor)
+        text = TextAhead(segments, self._executor, request)
         stream = Stream(next(self._numbers), request, engine, text, self._host)
         streams[stream.number] = stream
         self._standing.look()

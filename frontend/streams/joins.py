@@ -65,6 +65,8 @@ class Joiner:
         """Number of samples of the current segment's fade-in that are done."""
         self._pause = 0
         """Samples wanted between the speech of the previous segment and that of the next one."""
+        self._drained = 0
+        """Samples of that pause that `drain` has given already."""
         self._asked = False
         """True if the text itself asks for that pause."""
 
@@ -103,9 +105,10 @@ class Joiner:
         follows."""
         room = max(TRAIL, self._pause - margin)
         tail, self._last = self._last[: self._speech + room], _NOTHING
-        zeros, self._pause = self._pause, 0
-        if len(tail):
+        zeros, self._pause = self._pause - self._drained, 0
+        if len(tail) or self._drained:
             zeros -= len(tail) - self._speech + margin
+        self._drained = 0
         return self._given(_faded_out(tail)) + self._given(np.zeros(max(zeros, 0), np.int16))
 
     def end(self, cut: Cut, speed: float, pause: float | None = None) -> None:
@@ -121,12 +124,23 @@ class Joiner:
             self._pause = max(self._pause, wanted) if pause is None else self._pause + wanted
         else:
             audible = _audible(self._held)
-            self._last, self._pause = self._held, wanted
+            self._last, self._pause, self._drained = self._held, wanted, 0
             self._speech = int(audible[-1]) + 1 if len(audible) else 0
         self._asked = pause is not None
         self._held = _NOTHING
         self._seen = 0
         self.placed = None
+
+    def drain(self) -> list[Pcm]:
+        """The end of the last segment, before it is known if another one follows; call it after `end`.
+
+        A next segment's pause is shortened by the silence that is given here.
+        """
+        last, self._last = self._last, _NOTHING
+        kept = last[: self._speech + max(TRAIL, self._pause - LONGEST_LEAD)]
+        self._drained += len(kept) - self._speech
+        self._speech = 0
+        return self._given(_faded_out(kept))
 
     def finish(self) -> list[Pcm]:
         """The end of the last segment, with as much of its own silence as its pause has room for.
@@ -137,7 +151,7 @@ class Joiner:
         if not self.position + len(last):
             return self._given(np.zeros(self._pause, np.int16))
         kept = last[: self._speech + max(TRAIL, self._pause)]
-        missing = self._speech + self._pause - len(kept) if self._asked else 0
+        missing = self._speech + self._pause - self._drained - len(kept) if self._asked else 0
         return self._given(_faded_out(kept)) + self._given(np.zeros(max(missing, 0), np.int16))
 
     def _given(self, samples: Pcm) -> list[Pcm]:

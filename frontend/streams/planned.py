@@ -65,6 +65,8 @@ class PlannedSegment:
     """Time at which an inference thread took up the current block, on the event loop's clock; None between blocks."""
     side_by_side: list[int] = field(default_factory=list)
     """For each block, the number of segments that the worker was making when the block was begun, this one included."""
+    flushes: int = 0
+    """Flushes of a growing text directly after the segment."""
     resumed: bool = False
     """True if a generation that had the segment was lost, for any cause."""
 

@@ -41,6 +41,10 @@ class Playback:
         """End the current segment after all its samples were pushed."""
         self._joiner.end(planned.segment.cut, planned.speed, planned.segment.pause)
 
+    def drain(self) -> list[Pcm]:
+        """The samples that were held back for a next segment, although one may follow later (`Joiner.drain`)."""
+        return self._joiner.drain()
+
     def finish(self) -> list[Pcm]:
         """The samples that were held back for a next segment, once it is known that none follows."""
         return self._joiner.finish()

@@ -33,6 +33,7 @@ class SegmentQueue(deque[PlannedSegment]):
         for _ in later:
             self.pop()
         self.replaced_at = self.numbered = replaced[0].index
+        segments[-1].flushes += sum(segment.flushes for segment in replaced)
         for segment in [*segments, *later[len(replaced) :]]:
             self.add(segment)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Protocol
 
-from frontend.contract.errors import ApiError, NothingToSpeak, SpeechError, Unspeakable
+import numpy as np
+
+from frontend.contract.errors import ApiError, Interrupted, NothingToSpeak, SpeechError, Unspeakable
+from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.contract.word_timing import WordTiming
 from frontend.streams.cache.entry import CachedSegment
@@ -18,8 +22,15 @@ from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.streams.timing import Timing
 from frontend.streams.word_times import WordTimes
 from frontend.text.segment import Segment
-from shm.audio import Pcm
+from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
+
+ENOUGH = 1.0
+"""Seconds of audio ahead of a growing text's listener, with which its reader still waits for a sentence to join to a
+short one."""
+
+_NEWS = np.zeros(0, np.int16)
+"""The piece that tells the listener of a flush."""
 
 
 class Host(Protocol):
@@ -77,14 +88,16 @@ class Stream:
         self._host = host
         self._failure: SpeechError | ApiError | None = None
         self._changed = asyncio.Event()
+        self.flushed = 0
+        self._told_flushes = 0
         self._missing = False
         """True once a segment that isn't in the cache was found."""
         self._planning = asyncio.create_task(self._plan())
 
     async def _plan(self) -> None:
         try:
-            while not self._failure and (segment := await self.text.next()):
-                await self._add(segment)
+            while not self._failure and (item := await self.text.next()):
+                await self._read(item)
         except (SpeechError, ApiError) as error:
             self.fail(error)
             return
@@ -95,6 +108,22 @@ class Stream:
         if not self.segments.numbered:
             self.fail(NothingToSpeak())
         self._changed.set()
+
+    async def _read(self, item: Segment | TextMark) -> None:
+        match item:
+            case Segment():
+                if self.request.growing and not self.segments:
+                    self.playback.heard_gap()  # the listener waited for the writer, not for a worker
+                await self._add(item)
+            case TextMark.FLUSH if self.segments:
+                self.segments[-1].flushes += 1
+            case TextMark.FLUSH:
+                self.flushed += 1
+                self._changed.set()
+            case TextMark.HOLDING:
+                await self.text.more(max(0.0, self.seconds_left - ENOUGH))
+            case TextMark.WAITING:
+                await self.text.more(None)
 
     async def _add(self, segment: Segment) -> None:
         self.request.stages.reach("planned")
@@ -117,6 +146,14 @@ class Stream:
     def replan(self, replaced: Sequence[PlannedSegment], segments: Sequence[Segment]) -> None:
         """Replace the segments `replaced`, which no worker has begun, by plans of these segments."""
         self.segments.replace(replaced, [self._host.plan(self, segment) for segment in segments])
+
+    @property
+    def seconds_left(self) -> float:
+        """Implements `SpeechStream.seconds_left`."""
+        if not self.segments and not self.playback.begun:
+            return self.timing.arrival - time.monotonic()
+        planned = sum(segment.length - segment.taken for segment in self.segments)
+        return self.timing.starts + (self.playback.position + planned) / SAMPLE_RATE - time.monotonic()
 
     @property
     def failed(self) -> bool:
@@ -156,7 +193,12 @@ class Stream:
         while True:
             self._changed.clear()
             head = self.segments.head
-            if head and head.blocks:
+            if self.flushed > self._told_flushes:
+                self._told_flushes = self.flushed
+                for samples in self.playback.give(self.playback.drain()):
+                    yield samples
+                yield _NEWS
+            elif head and head.blocks:
                 for samples in self._take_block(head):
                     yield samples
             elif head and head.state is SegmentState.DONE:
@@ -187,6 +229,7 @@ class Stream:
             self._words.tell(head, ended=True)
         self.playback.end(head)
         self.segments.popleft()
+        self.flushed += head.flushes
         self.tokens += head.segment.tokens
         self.text.mind(self.segments)
 
@@ -196,6 +239,7 @@ class Stream:
 
     def close(self) -> None:
         """Implements `SpeechStream.close`."""
+        self.fail(Interrupted("the stream was closed"))
         self._planning.cancel()
         self._host.forget(self)
         self.segments.clear()  # blocks keep whole arenas of dead generations alive

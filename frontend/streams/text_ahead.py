@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 
 from frontend.contract import in_flight
+from frontend.contract.growing_text import TextMark
+from frontend.contract.request import SpeechRequest
 from frontend.streams.segment_queue import SegmentQueue
 from frontend.text.segment import Segment
 
@@ -21,9 +23,10 @@ UNHEARD = 32
 class TextAhead:
     """Iterates over one request's text. Only the iterator's `next` runs in the executor's thread."""
 
-    def __init__(self, segments: Iterator[Segment], executor: Executor) -> None:
+    def __init__(self, segments: Iterator[Segment | TextMark], executor: Executor, request: SpeechRequest) -> None:
         self._segments = segments
-        self._text = in_flight.current.get()
+        self._request = request
+        self._text = request.growing or in_flight.current.get()
         self._executor = executor
         self._room = asyncio.Event()
         self._room.set()
@@ -32,13 +35,30 @@ class TextAhead:
         self.ended = False
         """True once no more text will be read."""
 
-    async def next(self) -> Segment | None:
-        """The next segment, once there is room for it; None at the end of the text."""
+    @property
+    def unread(self) -> int:
+        """About how many tokens of the text aren't in a segment yet: one for each character."""
+        if self.ended:
+            return 0
+        growing = self._request.growing
+        return max(0, (growing.characters if growing else len(self._request.text)) - self.tokens)
+
+    async def next(self) -> Segment | TextMark | None:
+        """The next segment, once there is room for it, or the next mark of a growing text; None at the end of the
+        text."""
         await self._room.wait()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._executor, self._read)
 
-    def _read(self) -> Segment | None:
+    async def more(self, seconds: float | None) -> None:
+        """Wait for more of a growing text. After that many seconds the reader gives the sentences that it holds; None:
+        it holds none."""
+        growing = self._request.growing
+        assert growing is not None
+        if not await growing.more(seconds):
+            growing.hurry()
+
+    def _read(self) -> Segment | TextMark | None:
         with self._text.working():
             return next(self._segments, None)
 
@@ -50,5 +70,7 @@ class TextAhead:
             self._room.clear()
 
     def let_end(self) -> None:
-        """Wake a read that waits for room, because its stream has failed."""
+        """Wake a read that waits for room or for more text, because its stream has failed."""
         self._room.set()
+        if self._request.growing:
+            self._request.growing.end()

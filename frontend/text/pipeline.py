@@ -72,7 +72,7 @@ class TextPipeline:
         """Phonemes outside the engine's vocabulary, with their counts."""
 
     def sentences(
-        self, text: str | Marked, language: str, notation: Notation, speed: float = 1.0
+        self, text: str | Marked, language: str, notation: Notation, speed: float = 1.0, *, part: bool = False
     ) -> Iterator[Sentence]:
         """Sentences of the text in order, each word in one of them; no sentence if nothing can be pronounced.
 
@@ -80,14 +80,18 @@ class TextPipeline:
         row of asterisks) joins the later one, and after the last sentence the last one. The next sentence is pronounced
         ahead only if none of the next `_LOOK_AHEAD` characters is sure to sound. If these characters have no sound for
         this engine after all, and nothing follows, they are in no unit; they are counted like all others without sound.
+
+        Args:
+            part: the text is a part of a longer one: its last sentence gets the pause that its layout calls for, and a
+                part without a sound gives no sentence. A paragraph ends after the part if a blank line ends the text.
         """
         marked = text if isinstance(text, Marked) else Marked.plain(text)
         lexicon = self._lexicon()
         can_speak = False
-        for sentence in self._sentences(marked, lexicon, language, notation, self._normalization, speed):
+        for sentence in self._sentences(marked, lexicon, language, notation, self._normalization, speed, part):
             can_speak = True
             yield sentence
-        if not can_speak and self._is_rewritten(marked, lexicon, language):
+        if not (can_speak or part) and self._is_rewritten(marked, lexicon, language):
             # The text consists of emoji or markup only, which normalisation removes: read it unnormalised.
             yield from self._sentences(marked, lexicon, language, notation, Normalization.none(), speed)
 
@@ -112,6 +116,7 @@ class TextPipeline:
         notation: Notation,
         normalization: Normalization,
         speed: float,
+        part: bool = False,
     ) -> Iterator[Sentence]:
         clean = marked.text
         given = Given(marked, lexicon, language)
@@ -151,7 +156,7 @@ class TextPipeline:
                 yield units(ready)
                 ready = None
         if ready:
-            yield units(ready, last=True)
+            yield units(ready, last=not part)
 
     def _words(
         self,

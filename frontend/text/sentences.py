@@ -70,16 +70,26 @@ def _follows(one: str, other: str) -> bool:
     return ord(other[0]) == ord(one[0]) + 1
 
 
-def _split(stretch: str, language: str) -> Iterator[str]:
+def sentence_ends(stretch: str, language: str) -> Iterator[int]:
+    """Positions in a stretch, which is on one line, at which a sentence ends and another one follows.
+
+    Args:
+        language: first part of a language code, such as `en`.
+    """
     marker = LIST_MARKER.match(stretch)
-    begin = start = marker.end() if marker else 0
+    begin = marker.end() if marker else 0
     first_word = _NEXT_WORD.match(" " + stretch[begin : begin + 64])
     casual = first_word is not None and _is_lower(first_word[1])
-    start = 0
     for end in _END.finditer(stretch, begin):
         if end.end() < len(stretch) and _ends(stretch, end, language, casual):
-            yield stretch[start : end.end()].strip()
-            start = end.end()
+            yield end.end()
+
+
+def _split(stretch: str, language: str) -> Iterator[str]:
+    start = 0
+    for end in sentence_ends(stretch, language):
+        yield stretch[start:end].strip()
+        start = end
     if last := stretch[start:].strip():
         yield last
 

@@ -24,10 +24,11 @@ class Kill:
 
 
 def tally(histories: Iterable[Heard]) -> dict[str, int]:
-    """How many streams there were, and what became of them."""
-    counts = dict.fromkeys(("streams", "complete", "cut", "wrong", "silently_short", "failed"), 0)
+    """How many streams there were, what became of them, and how often one was first told to come again later."""
+    counts = dict.fromkeys(("streams", "complete", "cut", "wrong", "silently_short", "failed", "declined"), 0)
     for heard in histories:
         counts["streams"] += 1
+        counts["declined"] += heard.declined
         counts[fate(heard)] += 1
     return counts
 

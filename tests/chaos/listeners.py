@@ -17,6 +17,8 @@ from tests.system.server import DEADLINE, Server
 Ending = Literal["clean", "cut", "refused", "answered", "unfinished"]
 """clean: an orderly end after a 200. cut: visibly broken off. refused: no connection. answered: another status."""
 
+DECLINED = 429
+
 SENTENCES = [f"Here is {thing} number {n}." for n in range(1, 31) for thing in ("a cat", "the river")]
 _EXPECTED: dict[str, bytes] = {}
 _pronouncing = threading.Lock()
@@ -51,6 +53,8 @@ class Heard:
     ending: Ending = "unfinished"
     detail: str = ""
     ended: float = 0.0
+    declined: int = 0
+    """How often the server had too much to do, which it may on a busy machine, before it spoke."""
 
     @property
     def complete(self) -> bool:
@@ -71,12 +75,18 @@ class Heard:
 
 
 def listen(to: Server, heard: Heard) -> Heard:
-    """Ask for the text and hear it out, whatever happens."""
+    """Ask for the text and hear it out, whatever happens; a listener who is told to come again later does."""
     connection = http.client.HTTPConnection("127.0.0.1", to.port, timeout=DEADLINE)
     try:
         body = json.dumps({"input": heard.text, "response_format": "pcm"})
         connection.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
         response = connection.getresponse()
+        while response.status == DECLINED and time.monotonic() < heard.started + DEADLINE:
+            heard.declined += 1
+            response.read()
+            time.sleep(float(response.headers["Retry-After"]))
+            connection.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
         if response.status != 200:
             heard.ending, heard.detail = "answered", f"{response.status} {response.read()!r}"
             return heard

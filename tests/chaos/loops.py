@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable
+
+import psutil
 
 from tests.chaos.evidence import Kill
 from tests.chaos.listeners import SENTENCES, Crowd, expected_bytes
 from tests.chaos.residue import shared_memory
-from tests.system.server import Server, all_gone
+from tests.system.server import DEADLINE, Server, all_gone
 
 UNLIMITED = ("--max-deaths", "1000000", "--death-window", "0.001")
 """Flags for a server that is killed on purpose: no crash loop, no backoff."""
@@ -58,6 +61,34 @@ def kill_supervisor(to: Server, crowd: Crowd, rng: random.Random) -> Kill:
     assert all_gone(family), "somebody outlives the supervisor"
     assert shared_memory() == shared
     return killed
+
+
+def stop_worker(to: Server, rng: random.Random) -> Kill:
+    """SIGSTOP it; wait until the server has noticed, killed and reaped it. Half of the time it wakes just before."""
+    start = len(to.log)
+    stopped = to.child("worker[")
+    stopped.suspend()
+    done = Kill("worker", time.monotonic(), "SIGSTOP")
+    if rng.random() < 0.5:
+        wake_before_the_kill(to, stopped, start)
+    to.logs("Current thread|Thread 0x", start)
+    to.logs("it hangs", start)
+    assert stopped.wait(DEADLINE) is None, "not our child"
+    assert not psutil.pid_exists(stopped.pid), "reaped"
+    return done
+
+
+def wake_before_the_kill(to: Server, stopped: psutil.Process, start: int) -> None:
+    """As soon as the front has given it up."""
+
+    def wake() -> None:
+        to.logs("lost worker generation", start)
+        try:
+            os.kill(stopped.pid, signal.SIGCONT)
+        except ProcessLookupError:
+            return  # the kill was faster
+
+    threading.Thread(target=wake).start()
 
 
 def kill_again_and_again(

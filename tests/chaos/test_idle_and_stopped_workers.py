@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.chaos.evidence import SEED, Kill, check
+from tests.chaos.evidence import SEED, check
 from tests.chaos.listeners import Crowd, Heard, listen, some_text
-from tests.chaos.loops import kill
+from tests.chaos.loops import kill, stop_worker
 from tests.chaos.residue import comes_back_to, settled, warm_up
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import Server, server
 
 PATIENCE = "0.5"
 
@@ -50,30 +46,8 @@ def test_a_stopped_worker_is_replaced_and_what_it_writes_later_is_not_read(
     try:
         for number in range(count):
             assert crowd.wait_for(lambda: len(crowd.heard) > 20 * (number + 1)), "streams end"  # noqa: B023
-            start = len(target.log)
-            stopped = target.child("worker[")
-            stopped.suspend()
-            kills.append(Kill("worker", 0.0, "SIGSTOP"))
-            if rng.random() < 0.5:
-                wake_before_the_kill(target, stopped, start)
-            target.logs("Current thread|Thread 0x", start)
-            target.logs("it hangs", start)
-            assert stopped.wait(DEADLINE) is None, "not our child"
-            assert not psutil.pid_exists(stopped.pid), "reaped"
+            kills.append(stop_worker(target, rng))
     finally:
         histories = crowd.leave()
     check(histories, kills, tmp_path, SEED)
     assert comes_back_to(before, target) == before
-
-
-def wake_before_the_kill(target: Server, stopped: psutil.Process, start: int) -> None:
-    """As soon as the front has given it up."""
-
-    def wake() -> None:
-        target.logs("lost worker generation", start)
-        try:
-            os.kill(stopped.pid, signal.SIGCONT)
-        except ProcessLookupError:
-            return  # the kill was faster
-
-    threading.Thread(target=wake).start()

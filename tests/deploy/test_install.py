@@ -77,3 +77,15 @@ def test_make_run_and_the_image_install_the_model_and_dev_brings_it() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert "install.py '.[model]' ." in makefile and "install.py '.[dev]'" in makefile
     assert "-c constraints.txt '.[model]'" in (ROOT / "deploy" / "Dockerfile").read_text()
+
+
+def test_the_installed_packages_are_compiled(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "module.py").write_text("a = 1")
+    monkeypatch.chdir(tmp_path)
+    assert run(script, "", ".") == 0
+    assert Path(importlib.util.cache_from_source(str(package / "module.py"))).exists()

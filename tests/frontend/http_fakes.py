@@ -12,6 +12,7 @@ from aiohttp import web
 
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
+from frontend.contract.player import Player
 from frontend.contract.request import SpeechRequest
 from frontend.contract.word_timing import WordTiming
 from frontend.http.app import make_app
@@ -134,10 +135,13 @@ class Server:
 
 @asynccontextmanager
 async def serving(
-    speaker: FakeSpeaker, settings: FrontSettings | None = None, in_flight: InFlight | None = None
+    speaker: FakeSpeaker,
+    settings: FrontSettings | None = None,
+    in_flight: InFlight | None = None,
+    player: Player | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
-    app = make_app(speaker, settings or FrontSettings(), metrics, in_flight=in_flight)
+    app = make_app(speaker, settings or FrontSettings(), metrics, in_flight=in_flight, player=player)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

@@ -52,14 +52,20 @@ def chosen_model(settings: WorkerSettings) -> Path:
 
 def chosen_voices(settings: WorkerSettings) -> Path:
     """The voices that the settings name, unchecked; else the model directory's, if they match their name's published
-    checksum; else the embedded ones."""
+    checksum, or are readable under a name of their own; else the embedded ones."""
     voices = find_voices(settings)
     if voices in (settings.voices, EMBEDDED):
         return voices
+    published = known_files(settings.manifest)
     try:
-        return _sound(voices, known_files(settings.manifest))
+        if voices.name not in published:
+            # Imports onnxruntime, which costs 0.2 s and 60 MB, and which this module's other users do without.
+            from worker.voices.voice_bank import VoiceBank
+
+            VoiceBank.open(voices)
+        return _sound(voices, published)
     except EngineUnavailable as error:
-        log.warning("%s Going on with the voices in %s", error, EMBEDDED)
+        log.warning("%s. Going on with the voices in %s", str(error).rstrip("."), EMBEDDED)
         return EMBEDDED
 
 

@@ -55,6 +55,11 @@ class Prepared(msgspec.Struct, frozen=True):
     folder: Path
     manifest: Manifest
 
+    @property
+    def is_complete(self) -> bool:
+        """False if a file has been removed since."""
+        return all((self.folder / name).is_file() for name in self.manifest.files)
+
 
 def prepare(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -> Prepared:
     """The model's stages, from the cache or made now: about 3 s and 1.2 GB of memory for the 325 MB model.

@@ -70,8 +70,12 @@ class SplitSpeech:
         self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
         for each in (self._decoder, self._whole_generator):
             each.session(self._crew.most)
+        # Every session that a segment may need is opened now: a stage's file that somebody removes from the cache later
+        # is missed by nobody.
+        self._source.session(self._crew.most)
         for threads in {self._crew.most, self._crew.least} if self.windowed else ():
             self._generator.open(threads)
+            self._source.session(threads)
 
     @property
     def first_block(self) -> float:

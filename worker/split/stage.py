@@ -72,8 +72,10 @@ class Stage:
         try:
             return open_session(self._file, self._settings, self._record, threads=threads)
         except EngineUnavailable as error:
-            # The file was made here and has its checksum: fetching the model again, as a model's own error advises,
-            # would change nothing.
+            # The file was made here: fetching the model again, as a model's own error advises, would change nothing.
+            if not self._file.is_file():
+                said = f"there is no {self._file} any more; the next start makes it again"
+                raise EngineUnavailable(said) from error
             said = " ".join(str(error.__cause__ or error).split())
             raise EngineUnavailable(f"{self._file.name} can't be loaded by onnxruntime: {said}") from error
 

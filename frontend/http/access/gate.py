@@ -67,7 +67,7 @@ class Gate:
         preflight = self._cors.preflight(request)
         resource = request.match_info.route.resource
         access = self._access_of(request.method, resource.canonical if resource else "")
-        self._cors.refuse_strangers(request, works=access is Access.LOCAL)
+        self._cors.refuse_strangers(request, works=access in (Access.LOCAL, Access.HERE))
         if preflight is not None:
             return preflight
         key = self._check_key(request, access)
@@ -86,8 +86,8 @@ class Gate:
     def _check_key(self, request: web.Request, access: Access) -> bytes | None:
         """The digest of the request's key; None if the request has no key and needs none."""
         if not self._keys.demanded:
-            if access is Access.LOCAL and not from_here(request):
-                message = "From other machines this GET needs an API key: start the server with --api-key-file."
+            if access in (Access.LOCAL, Access.HERE) and not from_here(request):
+                message = "From other machines this needs an API key: start the server with --api-key-file."
                 raise ApiError(403, message, code="api_key_not_configured")
             return None
         authorization = request.headers.get(hdrs.AUTHORIZATION, "")

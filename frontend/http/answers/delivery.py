@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from aiohttp import web
 
 from frontend.audio.encoding import Encoding
-from frontend.contract.stages import Stages
+from frontend.audio.pieces import chunks
 from frontend.contract.word_timing import WordTiming
 from frontend.http.answers.ending import reset_on_close
 from frontend.http.answers.framing import Framing
-from frontend.monitoring.metrics import Metrics
-from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+from frontend.monitoring.listening import Listening
+from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
 
 
@@ -23,38 +22,6 @@ class AudioResponse(web.StreamResponse):
     """A response whose header is sent in one write with the first chunk, as in aiohttp's own `Response`."""
 
     _send_headers_immediately = False
-
-
-class Listening:
-    """Counts the samples that a client was given, and times its first speech."""
-
-    def __init__(self, metrics: Metrics, started: float, stages: Stages) -> None:
-        self.samples = 0
-        """Samples encoded so far, at 24 kHz."""
-        self._metrics = metrics
-        self._started = started
-        self._stages = stages
-        self._given = 0
-        self._speech_at: int | None = None
-        self._speaking = False
-
-    def encoded(self, chunk: Pcm) -> None:
-        if self._speech_at is None:
-            audible = np.flatnonzero((chunk > AUDIBLE) | (chunk < -AUDIBLE))
-            if len(audible):
-                self._speech_at = self.samples + int(audible[0])
-        self.samples += len(chunk)
-
-    def given(self, seconds: float) -> None:
-        """Note that this much of the audio, from its beginning, was handed to the socket."""
-        given = min(round(seconds * SAMPLE_RATE), self.samples)
-        if given > self._given:
-            self._metrics.audio_sent(given - self._given)
-            self._given = given
-        if not self._speaking and self._speech_at is not None and self._given > self._speech_at:
-            self._speaking = True
-            self._stages.reach("first_audio")
-            self._metrics.speech_began(time.monotonic() - self._started)
 
 
 class Delivery:
@@ -125,9 +92,3 @@ class Delivery:
 
 def _later(word: WordTiming, seconds: float) -> WordTiming:
     return replace(word, start=word.start + seconds, end=word.end + seconds)
-
-
-def chunks(piece: Pcm, chunk_ms: int) -> Iterator[Pcm]:
-    """Views of at most `chunk_ms` milliseconds, in order."""
-    length = SAMPLE_RATE * chunk_ms // 1000
-    return (piece[start : start + length] for start in range(0, len(piece), length))

@@ -146,5 +146,42 @@ class Phonemized(msgspec.Struct):
     unknown: Annotated[list[str], Meta(description="Characters of words for which there is no sound.")]
 
 
+class PlayAccepted(msgspec.Struct):
+    """The text's place."""
+
+    id: str
+    position_in_queue: Annotated[int, Meta(description="Texts before this one; 0: it is being played.")]
+
+
+class QueuedText(msgspec.Struct):
+    """A text that waits."""
+
+    id: str
+    title: str
+    source: str
+    characters: int
+    voice: str
+
+
+class PlayState(msgspec.Struct):
+    """The player's state; the fields about a text are null while there is none."""
+
+    state: Literal["idle", "buffering", "playing", "paused"]
+    id: str | None
+    title: str | None
+    source: str | None
+    sentence: Annotated[str | None, Meta(description="The sentence that sounds, as it is written.")]
+    sentence_number: Annotated[int | None, Meta(description="From 0.")]
+    word: Annotated[str | None, Meta(description="The word that sounds, where the engine can tell.")]
+    seconds: Annotated[float | None, Meta(description="Audio of the text before the sample that sounds.")]
+    of: Annotated[float | None, Meta(description="Expected length of the text, in seconds.")]
+    voice: str | None
+    speed: float | None
+    volume: float
+    queue: list[QueuedText]
+    device: Annotated[str | None, Meta(description="The output in use; null while none is open.")]
+    reason: Annotated[str | None, Meta(description="Why a player that should play doesn't.")]
+
+
 OpenApiDocument = dict[str, Any]
 """The OpenAPI document; its parts are defined by the OpenAPI specification."""

@@ -27,11 +27,12 @@ _ERRORS = {
     403: "The Host is not one of this server's, or a web page asks that may not (`--cors-origins`).",
     404: "There is no such thing.",
     408: "The body didn't come in time.",
-    409: "A later request of the same session interrupted this one.",
+    409: "A later request of the same session interrupted this one, or nothing is being played.",
     413: "The body is too long.",
     415: "The body is compressed.",
     429: "Too much is asked: come again after `Retry-After` seconds.",
     500: "The server failed; its log has the reason under this `X-Request-Id`.",
+    501: "This machine has no sound card that the server can use.",
     503: "Nothing can speak now: come again after `Retry-After` seconds.",
 }
 
@@ -57,7 +58,13 @@ _REQUEST_HEADERS = {
 _SCHEMAS = "#/components/schemas/"
 
 _KEYED: dict[str, list[str]] = {"key": []}
-_SECURITY = {Access.OPEN: [], Access.NEAR: [{}, _KEYED], Access.LOCAL: [{}, _KEYED], Access.KEY: [_KEYED]}
+_SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
+    Access.OPEN: [],
+    Access.NEAR: [{}, _KEYED],
+    Access.LOCAL: [{}, _KEYED],
+    Access.HERE: [{}, _KEYED],
+    Access.KEY: [_KEYED],
+}
 
 
 def build(routes: Sequence[Route]) -> dict[str, Any]:
@@ -105,12 +112,7 @@ def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str
         "operationId": re.sub(r"\W+", "_", f"{route.method} {route.path.removeprefix('/v1')}").strip("_"),
         "tags": [operation.tag],
         "summary": operation.summary,
-        "security": {
-            Access.OPEN: [],
-            Access.NEAR: [{}, {"key": []}],
-            Access.LOCAL: [{}, {"key": []}],
-            Access.KEY: [{"key": []}],
-        }[route.access],
+        "security": _SECURITY[route.access],
         "responses": {
             **{str(status): _answer(answer, schema) for status, answer in operation.answers.items()},
             **{str(status): {"$ref": f"#/components/responses/{status}"} for status in errors},

@@ -62,6 +62,28 @@ FIELDS: Mapping[str, Mapping[str, dict[str, Any]]] = {
         "voice": {"description": "Says the language where none is named."},
         "markup": {"description": "As in a speech request."},
     },
+    "PlayBody": {
+        "input": {"description": "The text to play. Needed, unless `text` is given.", "examples": ["Hello."]},
+        "text": {"description": "Another name for `input`, which wins where both are given."},
+        "voice": {"description": "As in a speech request."},
+        "speed": {"description": "1 where it is left out."},
+        "lang": {"description": "As in a speech request."},
+        "markup": {"description": "As in a speech request."},
+        "on_busy": {
+            "description": "The place of the text while another one is being played. `interrupt`, the default: the "
+            "other one ends with a short fade, and the queue stays; `queue`: after all others; `next`: after the "
+            "one that is being played."
+        },
+        "title": {"description": "A name for people: media controls show it."},
+        "source": {"description": "The program that asks."},
+    },
+    "PlayChangeBody": {
+        "speed": {"description": "From the next sentence on, which is synthesised again."},
+        "voice": {"description": "From the next sentence on."},
+        "volume": {"description": "0 to 1, at once; it stays for later texts."},
+        "seek": {"description": "Seconds in the text: the sentence that sounds then begins."},
+        "sentence": {"description": "The number of the sentence that is to begin, from 0."},
+    },
     "VoiceReference": {"id": {"description": "The voice, as `voice` has it."}},
 }
 """Descriptions by type and field; a test finds the fields that are missing here."""

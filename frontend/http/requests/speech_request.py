@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aiohttp import hdrs, web
 
 from frontend.contract.errors import ApiError
@@ -15,6 +17,7 @@ from frontend.text.language import UnknownLanguage, language_of
 from frontend.text.segment import Notation
 from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 from shm.engine_info import EngineInfo
+from shm.messages import Voice
 
 MAX_SESSION = 256
 """Most characters of an X-Session header."""
@@ -42,15 +45,8 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
     Raises:
         ApiError: 400, naming the field that isn't.
     """
-    try:
-        voice = parse_voice(call.voice if call.voice is not None else default_voice(engine.voices), engine.voices)
-    except VoiceError as error:
-        code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
-        raise ApiError(400, str(error), param="voice", code=code) from error
-    try:
-        language = language_of(voice, call.lang)
-    except UnknownLanguage as error:
-        raise ApiError(400, str(error), param="lang", code="unknown_language") from error
+    _, voice = checked_voice(call.voice, engine.voices)
+    language = checked_language(voice, call.lang)
     if call.timestamps and not engine.marks:
         message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
         raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
@@ -69,6 +65,32 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
         urgency=Urgency.LISTENING if call.streamed else Urgency.WHOLE,
         fresh="no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower(),
     )
+
+
+def checked_voice(named: str | None, voices: Sequence[str]) -> tuple[str, Voice]:
+    """The voice's name, of the default voice where none is named, and its blend.
+
+    Raises:
+        ApiError: 400, the engine has no such voice.
+    """
+    name = default_voice(voices) if named is None else named
+    try:
+        return name, parse_voice(name, voices)
+    except VoiceError as error:
+        code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
+        raise ApiError(400, str(error), param="voice", code=code) from error
+
+
+def checked_language(voice: Voice, named: str | None) -> str:
+    """The code of the named language, or of the voice's own where none is named.
+
+    Raises:
+        ApiError: 400, it is no language that can be spoken.
+    """
+    try:
+        return language_of(voice, named)
+    except UnknownLanguage as error:
+        raise ApiError(400, str(error), param="lang", code="unknown_language") from error
 
 
 def _client(request: web.Request) -> str:

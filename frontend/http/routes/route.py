@@ -13,6 +13,7 @@ from frontend.http.catalog import Catalog
 from frontend.http.health import Health
 from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
+from frontend.http.play import PlayHandler
 from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
 from frontend.monitoring.status.handler import StatusHandler
@@ -24,7 +25,7 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The objects whose methods answer requests. If one of the last two is absent, its route is too."""
+    """The objects whose methods answer requests. If one of the last three is absent, its routes are too."""
 
     speech: SpeechHandler
     catalog: Catalog
@@ -33,6 +34,7 @@ class Handlers:
     description: Description
     phonemizer: Phonemizer | None = None
     status: StatusHandler | None = None
+    play: PlayHandler | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from aiohttp import hdrs, web
 from frontend.http.access.rules import Access
 from frontend.http.routes.lists import LISTS
 from frontend.http.routes.page import PAGE
+from frontend.http.routes.play import PLAY
 from frontend.http.routes.route import Handlers, Route
 from frontend.http.routes.server import SERVER
 from frontend.http.routes.speech import SPEECH
 
-ROUTES: tuple[Route, ...] = (*SPEECH, *LISTS, *SERVER, *PAGE)
+ROUTES: tuple[Route, ...] = (*SPEECH, *PLAY, *LISTS, *SERVER, *PAGE)
 
 
 def mount(app: web.Application, handlers: Handlers) -> None:
@@ -25,9 +26,9 @@ def mount(app: web.Application, handlers: Handlers) -> None:
                 # A model's name may contain slashes. The HEAD of a GET that makes work would do that work in vain.
                 address = path.replace("{id}", "{id:.+}")
                 if route.method == "get":
-                    app.router.add_get(address, handle, allow_head=route.access is not Access.LOCAL)
+                    app.router.add_get(address, handle, allow_head=route.access not in (Access.LOCAL, Access.HERE))
                 else:
-                    app.router.add_post(address, handle)
+                    app.router.add_route(route.method, address, handle)
 
 
 @functools.cache

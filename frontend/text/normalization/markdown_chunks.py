@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_FENCE = re.compile(r"^(?:>+ ?|[-*+] |\d{1,3}[.)] )*(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$", re.MULTILINE)
+FENCE = re.compile(r"^(?:>+ ?|[-*+] |\d{1,3}[.)] )*(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$", re.MULTILINE)
 
 
 def chunks(text: str) -> Iterator[tuple[int, int]]:
@@ -28,7 +28,7 @@ def chunks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closed_fences(text: str) -> Iterator[tuple[int, int]]:
-    fences = list(_FENCE.finditer(text)) if "```" in text or "~~~" in text else []
+    fences = list(FENCE.finditer(text)) if "```" in text or "~~~" in text else []
     never_closed: dict[str, int] = {}
     place = 0
     while place < len(fences):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import pytest
 from aiohttp import web
 
+from frontend.http.access.bodies import Bodies
 from frontend.http.app import make_app
 from frontend.http.connections import connections as connections_module
 from frontend.http.connections.acceptor import Acceptor
@@ -173,6 +174,32 @@ async def test_a_body_that_never_ends_is_408_in_shape_and_the_end() -> None:
         error = json.loads(body)["error"]
         assert (error["type"], error["code"]) == ("invalid_request_error", "request_timeout")
         assert "0.1 seconds" in error["message"]
+        writer.close()
+
+
+async def test_a_body_may_take_as_long_as_is_set_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is moved by hand: a body of a thousand seconds has them, and not many more."""
+    loop = asyncio.get_running_loop()
+    now, ahead = loop.time, [0.0]
+    monkeypatch.setattr(loop, "time", lambda: now() + ahead[0])
+    begun, read = asyncio.Event(), Bodies.read
+
+    async def reading(self: Bodies, request: web.Request) -> None:
+        begun.set()
+        await read(self, request)
+
+    monkeypatch.setattr(Bodies, "read", reading)
+    async with guarded(FakeSpeaker(), body_timeout=1000.0, header_timeout=9000.0, keepalive_timeout=9000.0) as server:
+        reader, writer = await server.connect()
+        writer.write(raw_post(b'{"input": "Hello."}')[:-3])
+        answered = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
+        await begun.wait()
+        ahead[0] = 900.0
+        for _ in range(20):
+            await turn()
+        assert not answered.done()
+        ahead[0] = 1001.0
+        assert b" 408 " in await asyncio.wait_for(answered, DEFAULT_TIMEOUT)
         writer.close()
 
 

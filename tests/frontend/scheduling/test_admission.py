@@ -122,14 +122,32 @@ async def test_who_is_alone_is_served_however_slow_the_machine_is(desk: Desk) ->
     await heard(listener)
 
 
-async def test_a_gap_that_is_heard_is_counted_and_moves_the_clock(desk: Desk) -> None:
+async def test_a_long_text_on_a_machine_that_is_slower_than_speech_keeps_no_short_one_out(desk: Desk) -> None:
+    """The long one's listener has four seconds to hear, and uses half of the machine for good; the rest is free."""
+    worker = desk.worker(1, rings=8, ring=200 * PER_TOKEN)
+    await measured(desk, worker, 1.5)
+    long = desk.open("|".join(["x" * 60] + ["x" * 12] * 150), client="a")
+    listeners = [listen(long)]
+    slowly(worker, await worker.has(2), 1.5)
+    await worker.has(3)
+    short = await opened(desk, "short", client="b")
+    assert not short.failed
+    short.close()
+    listeners[0].cancel()
+
+
+@pytest.mark.parametrize(("urgency", "gaps"), [(Urgency.LISTENING, 1), (Urgency.WHOLE, 0)])
+async def test_a_gap_is_counted_if_a_listener_hears_it_and_moves_the_clock(
+    desk: Desk, urgency: Urgency, gaps: int
+) -> None:
+    """A clip that is collected whole has none, however late its second half is."""
     worker = desk.worker(1)
-    stream = desk.open("a|b")
+    stream = desk.open("a|b", urgency=urgency)
     listener = listen(stream)
     worker.speak(await worker.has(1))
     order = await worker.has(2)
     stream.playback.clock.since -= 60.0  # type: ignore[attr-defined]  # as if a minute had gone by
     worker.speak(order)
     await heard(listener)
-    assert desk.metrics.registry.get_sample_value("kokoro_live_stream_underruns_total") == 1
+    assert desk.metrics.registry.get_sample_value("kokoro_live_stream_underruns_total") == gaps
     assert stream.timing.starts > stream.timing.arrival - 5  # type: ignore[attr-defined]

@@ -59,6 +59,36 @@ async def test_deadlines_follow_the_audio_before_them(desk: Desk) -> None:
     await heard(listener)
 
 
+async def test_the_listener_who_runs_dry_first_gets_the_next_place(desk: Desk) -> None:
+    """1. One listener has much to hear, another one little, and both hear. 2. The worker gets room for one segment."""
+    worker = desk.worker(1, ring=200 * PER_TOKEN)
+    rich = listen(desk.open(f"{'r' * 60}|r2|r3|r4", client="rich"))
+    worker.speak(await worker.has(1))
+    await worker.has(3)
+    poor = listen(desk.open("p|p2|p3", client="poor"))
+    worker.speak(await worker.has(4))
+    await worker.has(5)
+    assert [order.script for order in worker.orders[1:]] == ["r2", "r3", "p", "p2"]
+    for count in (2, 3):
+        worker.speak(worker.orders[count - 1])
+    assert (await worker.has(6)).script == "p3"
+    worker.speak(worker.orders[4])
+    worker.speak(worker.orders[5])
+    worker.speak(await worker.has(7))
+    await asyncio.gather(heard(rich), heard(poor))
+
+
+async def test_each_sentence_has_a_noise_of_its_own_and_the_same_one_each_time(desk: Desk) -> None:
+    """Breath noise that is the same in every sentence is heard as a pattern."""
+    worker = desk.worker(1)
+    listener = listen(desk.open("one|two|one"))
+    for count in (1, 2, 3):
+        worker.speak(await worker.has(count))
+    await heard(listener)
+    one, two, again = worker.orders
+    assert one.seed == again.seed != two.seed
+
+
 async def test_what_a_dead_worker_sealed_is_kept_and_the_rest_is_made_by_the_next(desk: Desk) -> None:
     first = desk.worker(1)
     text = "hello there|general"

@@ -107,6 +107,18 @@ def test_a_worker_that_never_takes_up_its_work_is_lost_after_patience_and_the_wo
     assert desk.link.lost == "it hangs"
 
 
+def test_work_that_takes_five_times_as_long_as_it_should_is_no_hang(desk: Desk) -> None:
+    """A first sentence on a cold cache, or a machine that has halved its clock."""
+    desk.share = 1.0
+    segment = desk.dispatch(seconds=10.0)
+    desk.loop.advance(50.0)
+    assert not desk.link.lost
+    segment.touched = desk.loop.now
+    desk.watchdog.sign_of_life()
+    desk.loop.advance(50.0)
+    assert not desk.link.lost
+
+
 def test_an_idle_worker_is_not_watched(desk: Desk) -> None:
     desk.watchdog.sign_of_life()
     assert not desk.loop.timers

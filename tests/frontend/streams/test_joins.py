@@ -183,3 +183,27 @@ def test_pieces_do_not_matter_and_places_are_true(shapes: list[tuple[int, int, i
         first, last = int(speech[0]) + FADE, int(speech[-1]) + 1 - FADE
         if last > first:
             assert np.array_equal(whole[stream + first - own : stream + last - own], samples[first:last])
+
+
+@pytest.mark.parametrize("trailing", [0, 500, 3000, 30_000])
+@pytest.mark.parametrize("pause", [None, 0.0, 0.9])
+def test_a_drained_stream_has_the_same_speech_at_the_same_places(trailing: int, pause: float | None) -> None:
+    """Only silence differs: that of the engine is given earlier, and faded elsewhere."""
+    segment = np.concatenate([np.full(2000, 9000), np.full(trailing, 7), np.zeros(0)]).astype(np.int16)
+    results = []
+    for drains in (0, 1, 2):
+        joiner = Joiner()
+        pieces = []
+        for _ in range(3):
+            pieces += joiner.push(segment)
+            joiner.end(Cut.SENTENCE, 1.0, pause)
+            for _ in range(drains):
+                pieces += joiner.drain()
+            assert not drains or sum(map(len, pieces)) >= 2000
+        pieces += joiner.finish()
+        results.append(np.concatenate(pieces))
+    plain, *drained = results
+    for other in drained:
+        places = [np.flatnonzero(np.abs(each) > 4000) for each in (plain, other)]
+        assert np.array_equal(*places)
+        assert abs(len(plain) - len(other)) <= LONGEST_LEAD

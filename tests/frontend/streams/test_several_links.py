@@ -80,6 +80,31 @@ async def test_a_stream_stays_where_it_is_unless_the_other_is_clearly_sooner(des
         assert np.array_equal(await heard(listener), spoken(text))
 
 
+async def test_a_stream_does_not_move_to_a_worker_that_is_hardly_faster(desk: Desk) -> None:
+    """Another worker's rings, caches and first block cost more than a tenth of a segment."""
+    one = desk.worker(1, slot=0)
+    listeners = [listen(desk.open("how fast?"))]
+    slowly(one, await one.has(1), 0.50)
+    await heard(listeners[0])
+    two = desk.worker(2, slot=1, engine=msgspec.structs.replace(ENGINE, provider="OtherExecutionProvider"))
+    listeners.append(listen(desk.open("keeps it busy")))
+    busy = await one.has(2)
+    listeners.append(listen(desk.open("how fast?")))
+    slowly(two, await two.has(1), 0.45)
+    slowly(one, busy, 0.50)
+    await asyncio.gather(*map(heard, listeners))
+    listeners.append(listen(desk.open("keeps it busy")))
+    busy = await two.has(2)
+    listeners.append(listen(desk.open("stay here|stay here")))
+    here = await one.has(3)
+    slowly(two, busy, 0.45)
+    await heard(listeners[3])
+    slowly(one, here, 0.50)
+    slowly(one, await one.has(4), 0.50)
+    await heard(listeners[4])
+    assert len(two.orders) == 2
+
+
 async def test_what_was_lost_does_not_wait_until_the_living_worker_has_less_to_do(desk: Desk) -> None:
     one, two, _, listeners = await sharing(desk, threads=1)
     kill(desk, one)

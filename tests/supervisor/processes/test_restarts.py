@@ -16,6 +16,13 @@ def test_the_first_death_costs_no_wait_and_each_further_one_waits_longer() -> No
     assert max(later) == MAX_BACKOFF
 
 
+def test_a_server_speaks_soon_after_what_killed_its_workers_is_over() -> None:
+    """Whatever the number of deaths before: a listener waits a few seconds, not minutes, for the next start."""
+    restarts = Restarts(1000, WINDOW)
+    delays = [restarts.after_death(now, progressed=False, proven=True) for now in range(100)]
+    assert all(delay is not None and delay <= 10.0 for delay in delays)
+
+
 def test_deaths_without_progress_for_the_whole_window_are_a_crash_loop() -> None:
     restarts = Restarts(MAX_DEATHS, WINDOW)
     for death in range(MAX_DEATHS * 4):

@@ -148,6 +148,23 @@ def test_published_voices_win_over_the_embedded_ones(settings: WorkerSettings) -
     assert chosen_voices(replace(settings, voices=Path("named.bin"))) == Path("named.bin")
 
 
+@pytest.mark.parametrize("name", ["voices.bin", "voices-mine.bin", "voices-v1.0.bin", "voices"])
+def test_damaged_voices_give_way_to_the_embedded_ones(
+    settings: WorkerSettings, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.model_dir.mkdir()
+    make_miniature(settings.model_dir / "mine.onnx")
+    if name == "voices":
+        (settings.model_dir / name).mkdir()
+        (settings.model_dir / name / "af_heart.bin").write_bytes(b"half a voi")
+    else:
+        whole = make_voices(settings.model_dir / name).read_bytes()
+        (settings.model_dir / name).write_bytes(whole[: len(whole) // 2])
+    info = choose(settings).info
+    assert (info.name, info.voices) == ("kokoro", KOKORO_VOICES)
+    assert f"Going on with the voices in {EMBEDDED}" in caplog.text and "ESPEAK" not in caplog.text
+
+
 def test_the_registrys_model_speaks_in_54_voices(real_model: Path, tmp_path: Path) -> None:
     """The real one, whole, from its packages' file on."""
     settings = WorkerSettings(

@@ -1,6 +1,7 @@
 """The cache of split models: there, not there, damaged, made by two at once."""
 
 import logging
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import onnx
@@ -13,6 +14,7 @@ from worker.models import checksum_cache
 from worker.split import prepared as module
 from worker.split import stage_files
 from worker.split.prepared import Unprepared, prepare
+from worker.split.stage import Stage
 from worker.split.stage_files import STAGES, WEIGHTS
 
 
@@ -137,6 +139,33 @@ def test_stages_that_cant_be_loaded_are_remembered(tmp_path, unloadable, caplog,
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
     assert "decoder.onnx can't be loaded by onnxruntime" in caplog.text
+
+
+def test_stages_that_are_removed_while_they_are_loaded_are_not_called_unloadable(
+    tmp_path, model, cache, monkeypatch, caplog
+):
+    """Such as by whoever clears the cache: this start speaks whole, the next one makes them again."""
+    opened = Stage.session
+
+    def removed(stage, threads):
+        shutil.rmtree(next(cache.glob("split/*-*/")), ignore_errors=True)
+        return opened(stage, threads)
+
+    with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+        patch.setattr(Stage, "session", removed)
+        assert make_engine(tmp_path).info.first_block == 0
+    assert "any more; the next start makes it again" in caplog.text and "fetch" not in caplog.text
+    assert make_engine(tmp_path).info.first_block > 0
+
+
+def test_stages_that_are_removed_under_a_running_engine_are_missed_by_no_segment(tmp_path, model, cache):
+    """Nor by the first that runs alongside another, with sessions of one thread."""
+    engine = make_engine(tmp_path)
+    [folder] = cache.glob("split/*-*/")
+    shutil.rmtree(folder)
+    alone = joined(blocks_of(engine))
+    with engine._speech._crew.step():
+        assert len(joined(blocks_of(engine))) == len(alone) > 0
 
 
 def test_another_onnxruntime_tries_again(tmp_path, model, cache, monkeypatch):

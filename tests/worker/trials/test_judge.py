@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from worker.providers.records import CPU
@@ -68,6 +69,15 @@ def test_another_sound_is_never_taken(snr: tuple[float, ...]) -> None:
     assert (verdict.right, verdict.faster) == (False, False)
     assert not verdict.favours(asked_by_name=True)
     assert "dB SNR" in verdict.reason
+
+
+@pytest.mark.parametrize(("digits", "right"), [(np.float16, True), (np.int8, False)])
+def test_half_precision_is_the_same_sound_and_eight_bits_are_not(digits: type, right: bool) -> None:
+    """A tone of -20 dB, rounded to the format's steps, against itself: 8 bits of full scale are an audible hiss."""
+    tone = 0.1 * np.sin(np.arange(24_000) * 0.1)
+    rounded = tone.astype(np.float16).astype(float) if digits is np.float16 else np.round(tone * 127) / 127
+    snr = 10 * np.log10(np.mean(tone**2) / np.mean((rounded - tone) ** 2))
+    assert judge(measured(snr=(float(snr),))).right == right
 
 
 def test_a_failure_is_the_reason_and_what_was_measured_before_it_stays() -> None:

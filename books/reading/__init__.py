@@ -1,0 +1,1 @@
+"""Reading of files into `books.book.Book`. Enter by `open.read_book`."""

@@ -1,0 +1,105 @@
+"""Division of a text into chapters: by a table of contents, by headings, or by files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from books.book import Block, BlockKind, Chapter, Matter
+from books.reading.matter import matter_of
+
+PART_WORDS = 150
+"""A division of the table of contents with fewer words of its own is a part: its subdivisions are the chapters. One
+with more is a chapter, and its subdivisions are sections of it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A place where the text divides."""
+
+    start: int
+    """Index of its first block."""
+    title: str
+    depth: int = 0
+    """Depth in the table of contents, 0 for the outermost."""
+    matter: Matter | None = None
+    """Part of the book, where the publisher marked it."""
+
+
+def heading_divisions(blocks: Sequence[Block]) -> list[Division]:
+    """Headings of the outermost level that occurs at least twice, or the only heading. A single heading above the
+    others is the book's title.
+    """
+    levels = Counter(block.level for block in blocks if block.kind is BlockKind.HEADING)
+    level = min((level for level, count in levels.items() if count > 1), default=min(levels, default=0))
+    return [
+        Division(index, block.text)
+        for index, block in enumerate(blocks)
+        if block.kind is BlockKind.HEADING and block.level == level
+    ]
+
+
+def by_divisions(
+    blocks: Sequence[Block], divisions: Sequence[Division], title: str, before: Matter | None = None
+) -> list[Chapter]:
+    """Chapters that begin at the divisions; those without any text are left out.
+
+    Args:
+        divisions: in the order of the table of contents, which needs not be the text's.
+        title: title of the text before the first division.
+        before: part of the book that this text belongs to. None: it is a title page, and so front matter, if it has
+            fewer than `PART_WORDS` words and isn't all of the text.
+    """
+    starts = _starts(blocks, divisions)
+    if before is None and starts:
+        words = sum(len(block.text.split()) for block in blocks[: starts[0].start])
+        before = Matter.FRONT if words < PART_WORDS else Matter.BODY
+    if not starts or starts[0].start > 0:
+        starts.insert(0, Division(0, title, matter=before))
+    ends = [following.start for _, following in pairwise(starts)] + [len(blocks)]
+    chapters = []
+    for division, end in zip(starts, ends, strict=True):
+        own = _without_outer_breaks(blocks[division.start : end])
+        if any(block.text for block in own):
+            named = " ".join(division.title.split()) or _heading(own) or title
+            chapters.append(Chapter(named, own, division.matter or matter_of(named)))
+    return chapters
+
+
+def _starts(blocks: Sequence[Block], divisions: Sequence[Division]) -> list[Division]:
+    """Divisions where a chapter begins, in the text's order: subdivisions only of parts, one for each place."""
+    ordered = sorted(divisions, key=lambda division: (division.start, division.depth))
+    words = [0, *accumulate(len(block.text.split()) for block in blocks)]
+    chosen: list[Division] = []
+    covering: list[Division] = []  # the outer divisions of the one in hand that are chapters, not parts
+    for index, division in enumerate(ordered):
+        covering = [outer for outer in covering if outer.depth < division.depth]
+        if covering:
+            continue
+        if chosen and chosen[-1].start == division.start:
+            if division.depth > chosen[-1].depth and division.title:
+                outer = chosen[-1].title
+                title = division.title if outer in division.title else f"{outer}: {division.title}".strip(": ")
+                chosen[-1] = Division(division.start, title, division.depth, chosen[-1].matter)
+        else:
+            chosen.append(division)
+        inner = ordered[index + 1].start if index + 1 < len(ordered) else len(blocks)
+        if words[inner] - words[division.start] >= PART_WORDS:
+            covering.append(division)
+    return chosen
+
+
+def _heading(blocks: Sequence[Block]) -> str:
+    return next((" ".join(block.text.split()) for block in blocks if block.kind is BlockKind.HEADING), "")
+
+
+def _without_outer_breaks(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    kept = list(blocks)
+    while kept and kept[0].kind is BlockKind.SCENE_BREAK:
+        kept.pop(0)
+    while kept and kept[-1].kind is BlockKind.SCENE_BREAK:
+        kept.pop()
+    return tuple(kept)

@@ -1,0 +1,217 @@
+"""Reading of EPUB 2 and 3."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from books.book import Block, Book, Chapter, Matter, Picture
+from books.errors import BookError
+from books.reading.archive import Archive
+from books.reading.chapters import Division, by_divisions, heading_divisions
+from books.reading.decoding import decode
+from books.reading.document import read_document
+from books.reading.matter import matter_of
+from books.reading.toc import TocEntry, nav_entries, ncx_entries, resolve
+
+_CONTAINER = "META-INF/container.xml"
+_FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+"""Methods that garble fonts only."""
+_PICTURES = {"image/jpeg", "image/png"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    file: str
+    media_type: str
+    properties: frozenset[str]
+
+    @property
+    def is_text(self) -> bool:
+        return self.media_type in ("application/xhtml+xml", "text/html", "application/x-dtbook+xml") or bool(
+            re.search(r"\.x?html?$", self.file, re.IGNORECASE)
+        )
+
+
+def read_epub(data: bytes, name: str) -> Book:
+    """Read an EPUB.
+
+    Chapters come from the table of contents (EPUB 3's, else EPUB 2's); without one that divides the text, from
+    headings; else each document is one.
+
+    Args:
+        name: the file's name without suffix: the title of a book that names none.
+
+    Raises:
+        BookError: it is damaged or encrypted, exceeds the bounds, or has no text.
+    """
+    package = _Package(Archive(data))
+    blocks, places, breaks = package.text()
+    if not any(block.text for block in blocks):
+        raise BookError("The book has no text: its pages are pictures.")
+    title = package.metadata("title") or name
+    chapters = _chapters(blocks, places, breaks, package.toc(), title)
+    return Book(
+        title=title,
+        chapters=tuple(chapters),
+        author=", ".join(package.all_metadata("creator")),
+        language=package.metadata("language"),
+        cover=package.cover(),
+    )
+
+
+_Places = dict[tuple[str, str], int]
+"""Index of the first block at each file and element identifier; the identifier "" is the file's start."""
+
+
+def _chapters(
+    blocks: Sequence[Block], places: _Places, breaks: Sequence[Division], toc: Sequence[TocEntry], title: str
+) -> list[Chapter]:
+    divisions = [
+        Division(place, entry.title, entry.depth)
+        for entry in toc
+        # A link to an element that isn't there leads to its document's start, as in readers' programs.
+        if (place := places.get((entry.file, entry.fragment), places.get((entry.file, "")))) is not None
+    ]
+    marked = [each for each in breaks if each.matter]
+    matter = {each.start: each.matter for each in breaks}  # of documents without text the last begins there
+    divisions = [Division(each.start, each.title, each.depth, matter.get(each.start)) for each in divisions]
+    by_table = by_divisions(blocks, _with_marked(divisions, marked, breaks), title, Matter.FRONT)
+    if len({division.start for division in divisions}) > 1:
+        return by_table
+    headings = by_divisions(blocks, _with_marked(heading_divisions(blocks), marked, breaks), title)
+    return next((each for each in (headings, by_divisions(blocks, breaks, title)) if _bodies(each) > 1), headings)
+
+
+def _with_marked(divisions: list[Division], marked: Sequence[Division], breaks: Sequence[Division]) -> list[Division]:
+    """The table's divisions, and the documents that the publisher marked as other matter and left out of the table.
+
+    The document after such a one, if it is in no table either, belongs to the chapter before, which goes on there.
+    """
+    starts = {division.start for division in divisions}
+    added = [each for each in marked if each.start not in starts]
+    for each in added:
+        following = next((other for other in breaks if other.start > each.start), None)
+        before = max((other for other in divisions if other.start < each.start), key=lambda d: d.start, default=None)
+        if following and before and following.start not in starts and not following.matter:
+            divisions = [*divisions, Division(following.start, before.title, before.depth, before.matter)]
+            starts.add(following.start)
+    return [*divisions, *added]
+
+
+def _bodies(chapters: Sequence[Chapter]) -> int:
+    return sum(chapter.matter is Matter.BODY for chapter in chapters)
+
+
+class _Package:
+    """An EPUB's package document and what it lists."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._name = self._package_name()
+        self._root = self._xml(self._name)
+        self._items = {
+            item.get("id", ""): _Item(
+                resolve(item.get("href", ""), self._name)[0],
+                item.get("media-type", "").strip().lower(),
+                frozenset(item.get("properties", "").split()),
+            )
+            for item in self._root.findall("{*}manifest/{*}item")
+        }
+        self._refuse_encrypted()
+
+    def _package_name(self) -> str:
+        if _CONTAINER not in self._archive:
+            raise BookError(f"The file is no EPUB: it lacks {_CONTAINER}.")
+        for rootfile in self._xml(_CONTAINER).findall(".//{*}rootfile"):
+            if rootfile.get("full-path"):
+                return str(rootfile.get("full-path"))
+        raise BookError(f"The EPUB's {_CONTAINER} names no package document.")
+
+    def _xml(self, name: str) -> Any:
+        try:
+            return fromstring(self._archive.read(name))
+        except DefusedXmlException as error:
+            raise BookError(f"{name} in the EPUB defines XML entities, which are taken for an attack.") from error
+        except (ParseError, ValueError, LookupError) as error:
+            raise BookError(f"{name} in the EPUB is no readable XML: {error}.") from error
+
+    def _refuse_encrypted(self) -> None:
+        if "META-INF/encryption.xml" not in self._archive:
+            return
+        methods = [
+            method.get("Algorithm", "")
+            for method in self._xml("META-INF/encryption.xml").iter(
+                "{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"
+            )
+        ]
+        if any(method not in _FONTS for method in methods):
+            raise BookError("The EPUB is encrypted (DRM). Only a book without encryption can be read.")
+
+    def all_metadata(self, name: str) -> list[str]:
+        """Values of a Dublin Core element."""
+        found = self._root.findall(f"{{*}}metadata//{{http://purl.org/dc/elements/1.1/}}{name}")
+        return [text for element in found if (text := " ".join((element.text or "").split()))]
+
+    def metadata(self, name: str) -> str:
+        """First value of a Dublin Core element, or nothing."""
+        return next(iter(self.all_metadata(name)), "")
+
+    def text(self) -> tuple[list[Block], _Places, list[Division]]:
+        """Blocks of the documents in reading order, the places in them, and each document's start."""
+        blocks: list[Block] = []
+        places: _Places = {}
+        breaks = []
+        for reference in self._root.findall("{*}spine/{*}itemref"):
+            item = self._items.get(reference.get("idref", ""))
+            if item is None or not item.is_text or reference.get("linear") == "no" or (item.file, "") in places:
+                continue
+            if item.file not in self._archive:
+                raise BookError(f"The EPUB lacks its document {item.file}: it is incomplete.")
+            document = read_document(decode(self._archive.read(item.file)))
+            start = len(blocks)
+            places.setdefault((item.file, ""), start)
+            for anchor, index in document.anchors.items():
+                places.setdefault((item.file, anchor), start + index)
+            matter = matter_of("", document.types | (item.properties & {"nav"} and {"toc"}))
+            breaks.append(Division(start, document.title, 0, None if matter is Matter.BODY else matter))
+            blocks += document.blocks
+        return blocks, places, breaks
+
+    def toc(self) -> list[TocEntry]:
+        """Entries of the table of contents; none if there is no readable one."""
+        nav = next((item for item in self._items.values() if "nav" in item.properties), None)
+        if (
+            nav
+            and nav.file in self._archive
+            and (entries := nav_entries(decode(self._archive.read(nav.file)), nav.file))
+        ):
+            return entries
+        spine = self._root.find("{*}spine")
+        named = self._items.get(spine.get("toc", "")) if spine is not None else None
+        ncx = named or next(
+            (item for item in self._items.values() if item.media_type == "application/x-dtbncx+xml"), None
+        )
+        if ncx is None or ncx.file not in self._archive:
+            return []
+        try:
+            return ncx_entries(self._xml(ncx.file), ncx.file)
+        except BookError:
+            return []  # headings divide the book instead
+
+    def cover(self) -> Picture | None:
+        """The cover, if the package names one that is a JPEG or PNG."""
+        identifier = next(
+            (meta.get("content", "") for meta in self._root.findall(".//{*}meta") if meta.get("name") == "cover"), ""
+        )
+        item = next((item for item in self._items.values() if "cover-image" in item.properties), None)
+        item = item or self._items.get(identifier)
+        if item is None or item.media_type not in _PICTURES or item.file not in self._archive:
+            return None
+        return Picture(self._archive.read(item.file), item.media_type)

@@ -1,0 +1,88 @@
+"""Paragraphs of a text that was broken into lines by hand or by a page's width."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from books.book import Block, BlockKind
+from books.reading.document import ORNAMENT
+
+_NUMERAL = (
+    r"(?:\d{1,3}|[IVXLC]{1,8}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif)ty(?:[- ]\w+)?)"
+)
+_NAMED = re.compile(
+    rf"(?:chapter|part|book|volume|act|scene|canto|letter|chapitre|partie|livre|capítulo|parte|libro|capitolo|"
+    rf"kapitel|teil)\s+(?:the\s+)?"
+    rf"(?:{_NUMERAL}|first|second|third|last)\b(?:\s*[.:—–-]?\s*.{{0,80}})?|(?:prologue|epilogue|preface|foreword|"
+    rf"introduction|afterword|appendix|"
+    r"prólogo|epílogo|prefacio|prologo|epilogo|préface|prologue|épilogue|vorwort|nachwort)(?:\s*[.:—–-]\s*.{0,80})?",
+    re.IGNORECASE,
+)
+_EASTERN = re.compile(r"(?:第\s*[0-9〇零一二三四五六七八九十百千０-９]+\s*[章回节節話部巻卷篇]|अध्याय\s+\S+).{0,40}")
+_NUMBER_ALONE = re.compile(r"(?:\d{1,3}|[IVXLC]{1,8})\.?")
+_SHORTEST_WRAPPED = 45
+"""Characters. Lines whose longest are shorter aren't wrapped text but verse or a list."""
+_END = re.compile(r"[.!?:;。！？…\"'”’»)\]]\s*$")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐]\n(?=[^\W\d_A-Z])")
+
+
+def blocks_of_lines(text: str) -> list[Block]:
+    """Blocks of plain text: paragraphs stand between empty lines, or each on a line of its own.
+
+    Lines that a fixed width broke are joined, words that hyphens broke too; verse keeps its lines. A line that stands
+    alone is a heading if it says so ("CHAPTER IV", "Prologue"), is a number, or is short and in capitals.
+    """
+    pieces = [
+        piece.strip("\n")
+        for piece in re.split(r"\n[ \t]*(?:\n[ \t]*)+|\f", text.replace("\r\n", "\n").replace("\r", "\n"))
+    ]
+    pieces = [piece for piece in pieces if piece.strip()]
+    wrapped = is_wrapped(pieces)
+    blocks: list[Block] = []
+    for piece in pieces:
+        lines = [line.strip() for line in piece.split("\n") if line.strip()]
+        if not wrapped and all(len(line) >= _SHORTEST_WRAPPED for line in lines[:-1]):
+            groups: list[list[str]] = [[line] for line in lines]
+        else:
+            groups = [lines]
+        blocks += [_block(group) for group in groups]
+    return blocks
+
+
+def is_wrapped(pieces: Sequence[str]) -> bool:
+    """True if a fixed width broke the lines of these paragraphs: in those of several lines most lines end without a
+    sentence's end."""
+    inner = [line for piece in pieces for line in piece.split("\n")[:-1] if line.strip()]
+    if not inner:
+        return False
+    return sum(not _END.search(line) for line in inner) > len(inner) / 2 and max(map(len, inner)) < 120
+
+
+def join_lines(lines: Sequence[str]) -> str:
+    """One paragraph's text from its lines. A hyphen at a line's end goes if a small letter follows: "speak-" and "ing"
+    are one word."""
+    return " ".join(_HYPHEN.sub("", "\n".join(line.strip() for line in lines)).split())
+
+
+def heading_level(line: str) -> int:
+    """Level of the heading that a line standing alone is, or 0: parts and books 1, chapters 2."""
+    line = " ".join(line.split()).strip("_*= ")
+    if _NAMED.fullmatch(line):
+        return 1 if re.match(r"(?:part|book|volume|partie|livre|parte|libro|teil)\b", line, re.IGNORECASE) else 2
+    if _EASTERN.fullmatch(line) or _NUMBER_ALONE.fullmatch(line):
+        return 2
+    letters = [letter for letter in line if letter.isalpha()]
+    capitals = len(letters) >= 4 and len(line) <= 60 and all(letter.isupper() for letter in letters)
+    return 2 if capitals and not line.endswith((",", ";", "!", "?", '"', "”")) else 0
+
+
+def _block(lines: Sequence[str]) -> Block:
+    if ORNAMENT.fullmatch(" ".join(lines)):
+        return Block(BlockKind.SCENE_BREAK)
+    if len(lines) <= 2 and (level := heading_level(lines[0])):
+        return Block(BlockKind.HEADING, "\n".join(line.strip("_*= ") for line in lines), level)
+    if len(lines) > 2 and max(map(len, lines)) < _SHORTEST_WRAPPED:
+        return Block(BlockKind.VERSE, "\n".join(lines))
+    return Block(BlockKind.PARAGRAPH, join_lines(lines))

@@ -1,0 +1,66 @@
+"""Reading of any file that a book may come in."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from books.book import Book, Chapter, Matter
+from books.errors import BookError
+from books.reading.decoding import decode
+from books.reading.epub import read_epub
+from books.reading.html_page import read_html
+from books.reading.markdown import read_markdown
+from books.reading.pdf import read_pdf
+from books.reading.plain import read_plain
+
+MOST_BYTES = 100 << 20
+SUFFIXES = (".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".pdf")
+_OTHERS = {
+    b"{\\rtf": "RTF",
+    b"\xd0\xcf\x11\xe0": "an old Word document",
+    b"BOOKMOBI": "a Kindle book (MOBI)",
+    b"\x7fELF": "a program",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"ITSF": "a CHM file",
+    b"AT&TFORM": "DjVu",
+}
+
+
+def read_book(data: bytes, file_name: str) -> Book:
+    """Read a book from the bytes of an EPUB 2 or 3, an HTML page, Markdown, plain text or a PDF.
+
+    The bytes decide which it is; the name's suffix only tells Markdown and HTML from plain text.
+
+    Raises:
+        BookError: the file is of another kind, is damaged, too large, encrypted, or has no text to speak.
+    """
+    name = PurePath(file_name).stem or "Book"
+    if len(data) > MOST_BYTES:
+        raise BookError(f"The file has {len(data) >> 20} MB; at most {MOST_BYTES >> 20} MB are read.")
+    book = _read(data, PurePath(file_name).suffix.lower(), name)
+    if not any(chapter.words for chapter in book.chapters):
+        raise BookError("The file has no text to speak.")
+    if not book.body:
+        # A leaflet whose only chapter is named "Contents" is spoken all the same.
+        chapters = tuple(Chapter(each.title, each.blocks, Matter.BODY) for each in book.chapters)
+        book = Book(book.title, chapters, book.author, book.language, book.cover)
+    return book
+
+
+def _read(data: bytes, suffix: str, name: str) -> Book:
+    for magic, kind in _OTHERS.items():
+        if data.startswith(magic) or (magic == b"BOOKMOBI" and data[60:68] == magic):
+            raise BookError(f"The file is {kind}. Books are read from {', '.join(SUFFIXES)}.")
+    if data.startswith(b"PK"):
+        return read_epub(data, name)
+    if data[:1024].lstrip().startswith(b"%PDF-"):
+        return read_pdf(data, name)
+    if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BookError(f"The file is no text. Books are read from {', '.join(SUFFIXES)}.")
+    start = decode(data[:4096]).lstrip().lower()
+    if suffix in (".html", ".htm", ".xhtml") or start.startswith(("<!doctype html", "<html")):
+        return read_html(data, name)
+    if suffix in (".md", ".markdown"):
+        return read_markdown(data, name)
+    return read_plain(data, name)

@@ -1,0 +1,97 @@
+"""Tables of contents of EPUB 3 (`nav`) and EPUB 2 (NCX)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from posixpath import dirname, join, normpath
+from typing import Any
+from urllib.parse import unquote, urldefrag
+
+_DEEPEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TocEntry:
+    """One line of a table of contents."""
+
+    title: str
+    file: str
+    """Name of the document in the archive."""
+    fragment: str
+    """Identifier of the element where the chapter begins, or empty for the document's start."""
+    depth: int
+    """0 for the outermost."""
+
+
+def resolve(link: str, base: str) -> tuple[str, str]:
+    """File and fragment of a link in the file `base` of an archive."""
+    path, fragment = urldefrag(link.strip())
+    return normpath(join(dirname(base), unquote(path))) if path else base, unquote(fragment)
+
+
+def nav_entries(text: str, name: str) -> list[TocEntry]:
+    """Entries of an EPUB 3 navigation document named `name` in its archive, in the order of the table. Entries without
+    a link are left out.
+    """
+    parser = _Nav(name)
+    parser.feed(text)
+    parser.close()
+    return parser.entries
+
+
+class _Nav(HTMLParser):
+    def __init__(self, name: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.entries: list[TocEntry] = []
+        self._name = name
+        self._inside = False
+        self._lists = 0
+        self._link: str | None = None
+        self._title: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {key: value or "" for key, value in attrs}
+        if tag == "nav":
+            types = f"{attributes.get('epub:type', '')} {attributes.get('role', '')}".split()
+            self._inside = "toc" in types or "doc-toc" in types or not types
+        elif tag == "ol" and self._inside:
+            self._lists += 1
+        elif tag == "a" and self._inside:
+            self._link, self._title = attributes.get("href", ""), []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "nav":
+            self._inside, self._lists = False, 0
+        elif tag == "ol" and self._inside:
+            self._lists -= 1
+        elif tag == "a" and self._link:
+            file, fragment = resolve(self._link, self._name)
+            depth = min(max(self._lists - 1, 0), _DEEPEST)
+            self.entries.append(TocEntry(" ".join("".join(self._title).split()), file, fragment, depth))
+            self._link = None
+
+    def handle_data(self, data: str) -> None:
+        if self._link is not None:
+            self._title.append(data)
+
+
+def ncx_entries(root: Any, name: str) -> list[TocEntry]:
+    """Entries of an NCX document, in the order of the table.
+
+    Args:
+        root: the document's element, from defusedxml.
+        name: the document's name in its archive.
+    """
+    entries = []
+    waiting = [(point, 0) for point in reversed(root.findall("{*}navMap/{*}navPoint"))]
+    while waiting:
+        point, depth = waiting.pop()
+        title = " ".join("".join(point.findtext("{*}navLabel/{*}text") or "").split())
+        content = point.find("{*}content")
+        if content is not None and content.get("src"):
+            file, fragment = resolve(content.get("src"), name)
+            entries.append(TocEntry(title, file, fragment, depth))
+        inner = min(depth + 1, _DEEPEST)
+        waiting.extend((child, inner) for child in reversed(point.findall("{*}navPoint")))
+    return entries

@@ -1,0 +1,1 @@
+"""Writing of spoken chapters into files: audio by PyAV, captions, and EPUB with media overlays."""

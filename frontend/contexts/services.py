@@ -1,0 +1,35 @@
+"""The services that contexts share, and the count of open contexts and of the sockets that opened them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from frontend.audio.encoding import Encoders
+from frontend.contract.in_flight import InFlight
+from frontend.contract.speaker import Speaker
+from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.status.sockets import OpenSockets
+from frontend.settings.front import FrontSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """One per front."""
+
+    speaker: Speaker
+    encoders: Encoders
+    settings: FrontSettings
+    metrics: Metrics
+    in_flight: InFlight = field(default_factory=InFlight)
+    open: OpenSockets = field(default_factory=OpenSockets)
+
+    @contextmanager
+    def socket(self, protocol: str) -> Iterator[None]:
+        """Count a client's connection of that protocol as open."""
+        self.open.sockets[protocol] += 1
+        try:
+            yield
+        finally:
+            self.open.sockets[protocol] -= 1

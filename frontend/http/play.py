@@ -1,0 +1,161 @@
+"""The player's operations under /v1/play: they check what is asked, and pass it to the player of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import msgspec
+from aiohttp import hdrs, web
+
+from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.player import Player
+from frontend.contract.request import MarkupKind
+from frontend.contract.speaker import Speaker
+from frontend.http.answers import sse
+from frontend.http.requests.play_body import PlayBody, read_change, read_play
+from frontend.http.requests.schema import VoiceReference
+from frontend.http.requests.speech_request import checked_language, checked_voice
+from frontend.settings.front import FrontSettings
+from shm.engine_info import EngineInfo
+from shm.playing import Change, Item, State, Verb, WhenBusy, Word
+
+KEEP_ALIVE_SECONDS = 15.0
+"""Seconds of silence after which an event stream gets a comment, so that a proxy doesn't close it."""
+
+
+class PlayHandler:
+    """Answers the player's operations."""
+
+    def __init__(self, player: Player, speaker: Speaker, settings: FrontSettings) -> None:
+        self._player = player
+        self._speaker = speaker
+        self._settings = settings
+        self._ending = asyncio.Event()
+
+    async def close(self, _: web.Application) -> None:
+        """End the event streams: they would keep a draining front from its end."""
+        self._ending.set()
+
+    async def post(self, request: web.Request) -> web.Response:
+        """POST /v1/play: 202 with the item's id and its place.
+
+        Raises:
+            ApiError, Unavailable: the text can't be played.
+        """
+        fields = read_play(await request.read())
+        item = self._item(fields)
+        place = await self._player.play(item, fields.on_busy or WhenBusy.INTERRUPT)
+        return _json({"id": item.id, "position_in_queue": place}, status=202)
+
+    async def get(self, request: web.Request) -> web.Response:
+        """GET /v1/play: the state."""
+        return self._state()
+
+    def verb(self, verb: Verb) -> Callable[[web.Request], Awaitable[web.Response]]:
+        """The handler of a command without arguments; it answers with the state afterwards."""
+
+        async def obey(request: web.Request) -> web.Response:
+            await self._player.steer(verb)
+            return self._state()
+
+        return obey
+
+    async def patch(self, request: web.Request) -> web.Response:
+        """PATCH /v1/play: change speed, voice, volume or place; the state afterwards.
+
+        Raises:
+            ApiError, Unavailable: nothing was changed.
+        """
+        fields = read_change(await request.read())
+        voice: str | None = None
+        if fields.voice is not None:
+            voice, _ = checked_voice(_name(fields.voice), self._engine().voices)
+        if fields.seek is not None and fields.sentence is not None:
+            message = "`seek` and `sentence` exclude each other: give one of them."
+            raise ApiError(400, message, param="sentence", code="invalid_value")
+        await self._player.change(
+            Change(speed=fields.speed, voice=voice, volume=fields.volume, seek=fields.seek, sentence=fields.sentence)
+        )
+        return self._state()
+
+    async def events(self, request: web.Request) -> web.StreamResponse:
+        """GET /v1/play/events: states and words as server-sent events, until the client leaves."""
+        response = web.StreamResponse(headers={hdrs.CONTENT_TYPE: sse.CONTENT_TYPE, hdrs.CACHE_CONTROL: "no-store"})
+        await response.prepare(request)
+        ended = asyncio.ensure_future(self._ending.wait())
+        events = self._player.events()
+        following = asyncio.ensure_future(_next(events))
+        try:
+            while not ended.done():
+                await asyncio.wait((following, ended), timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if following.done():
+                    await response.write(_event(following.result()))
+                    following = asyncio.ensure_future(_next(events))
+                elif not ended.done():
+                    await response.write(b": nothing new\n\n")
+        finally:
+            for waiting in (following, ended):
+                waiting.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await waiting
+        return response
+
+    def _item(self, fields: PlayBody) -> Item:
+        text = fields.text if fields.input is None else fields.input
+        if text is None:
+            raise ApiError(400, "`input` is missing: give the text to play.", param="input", code="missing_required")
+        if not text.strip():
+            raise ApiError(400, "`input` is blank: give something to play.", param="input", code="unspeakable")
+        if len(text) > (most := self._settings.max_input_characters):
+            message = f"`input` has {len(text)} characters; at most {most} are taken. Split it over requests."
+            raise ApiError(400, message, param="input", code="string_above_max_length")
+        voice, blend = checked_voice(_name(fields.voice), self._engine().voices)
+        checked_language(blend, fields.lang)
+        return Item(
+            id=f"play-{secrets.token_hex(6)}",
+            input=text,
+            voice=voice,
+            speed=1.0 if fields.speed is None else fields.speed,
+            lang=fields.lang,
+            markup=fields.markup or MarkupKind.NONE,
+            title=fields.title or "",
+            source=fields.source or "",
+        )
+
+    def _engine(self) -> EngineInfo:
+        engine = self._speaker.engine
+        if engine is None:
+            raise Unavailable(self._speaker.reason, self._speaker.retry_after)
+        return engine
+
+    def _state(self) -> web.Response:
+        return _json(shown(self._player.state))
+
+
+def shown(state: State) -> dict[str, object]:
+    """The state as the API shows it."""
+    built: dict[str, object] = msgspec.to_builtins(state)
+    del built["message"]
+    return built
+
+
+def _name(voice: str | VoiceReference | None) -> str | None:
+    return voice.id if isinstance(voice, VoiceReference) else voice
+
+
+async def _next(events: AsyncIterator[State | Word]) -> State | Word:
+    return await anext(events)
+
+
+def _event(event: State | Word) -> bytes:
+    name = "state" if isinstance(event, State) else "word"
+    fields = msgspec.to_builtins(event)
+    del fields["message"]
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(fields))
+
+
+def _json(body: object, status: int = 200) -> web.Response:
+    return web.Response(body=msgspec.json.encode(body), status=status, content_type="application/json")

@@ -1,0 +1,43 @@
+"""The figures of one listener: samples given, and the time of the first speech."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from frontend.contract.stages import Stages
+from frontend.monitoring.metrics import Metrics
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+
+
+class Listening:
+    """Counts the samples that a client was given, and times its first speech."""
+
+    def __init__(self, metrics: Metrics, started: float, stages: Stages) -> None:
+        self.samples = 0
+        """Samples encoded so far, at 24 kHz."""
+        self._metrics = metrics
+        self._started = started
+        self._stages = stages
+        self._given = 0
+        self._speech_at: int | None = None
+        self._speaking = False
+
+    def encoded(self, chunk: Pcm) -> None:
+        if self._speech_at is None:
+            audible = np.flatnonzero((chunk > AUDIBLE) | (chunk < -AUDIBLE))
+            if len(audible):
+                self._speech_at = self.samples + int(audible[0])
+        self.samples += len(chunk)
+
+    def given(self, seconds: float) -> None:
+        """Note that this much of the audio, from its beginning, was handed to the socket."""
+        given = min(round(seconds * SAMPLE_RATE), self.samples)
+        if given > self._given:
+            self._metrics.audio_sent(given - self._given)
+            self._given = given
+        if not self._speaking and self._speech_at is not None and self._given > self._speech_at:
+            self._speaking = True
+            self._stages.reach("first_audio")
+            self._metrics.speech_began(time.monotonic() - self._started)

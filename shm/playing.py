@@ -1,0 +1,194 @@
+"""Messages between the front and the player, and the player's state as the API shows it.
+
+The channel is a socket pair with frames (`shm.frames`), one message of msgpack in each. The front sends `Welcome`,
+`Play`, `Steer` and `Change`; the player sends `Greeting`, `Held`, `Answer`, `State` and `Word`. Either end may die: the
+front keeps the items that the last `State` names, and gives them to the next player; the player tells a new front which
+items it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+import msgspec
+
+MAX_MESSAGE_BYTES = 64 << 20
+"""Longest message; the front's limits on bodies keep every item below it."""
+
+
+class WhenBusy(StrEnum):
+    """The place of a new item while another one is being played."""
+
+    INTERRUPT = "interrupt"
+    """The item begins now; the playing one ends, and the queue stays."""
+    QUEUE = "queue"
+    """The item begins after all others."""
+    NEXT = "next"
+    """The item begins after the playing one."""
+
+
+class Playing(StrEnum):
+    """The player's state."""
+
+    IDLE = "idle"
+    """There is nothing to play."""
+    BUFFERING = "buffering"
+    """The audio that is due isn't there yet."""
+    PLAYING = "playing"
+    PAUSED = "paused"
+
+
+class Verb(StrEnum):
+    """Commands without arguments."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    TOGGLE = "toggle"
+    """Resume if paused, else pause."""
+    STOP = "stop"
+    """End the playing item and clear the queue."""
+    SKIP = "skip"
+    """Go to the next sentence; after the last one, to the next item."""
+    BACK = "back"
+    """Go to the beginning of the sentence; within its first second, to the previous sentence."""
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """A text to play. Its fields are valid: the front has checked them."""
+
+    id: str
+    input: str
+    voice: str
+    speed: float = 1.0
+    lang: str | None = None
+    markup: str = "none"
+    title: str = ""
+    """A name for people."""
+    source: str = ""
+    """The program that asked."""
+
+
+class QueuedItem(msgspec.Struct, frozen=True):
+    """An item that waits."""
+
+    id: str
+    title: str
+    source: str
+    characters: int
+    voice: str
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True, tag="state", tag_field="message"):
+    """The player's state; without a player, `idle`."""
+
+    state: Playing = Playing.IDLE
+    id: str | None = None
+    """The item that is being played; None if idle, as in all fields about it."""
+    title: str | None = None
+    source: str | None = None
+    sentence: str | None = None
+    """The sentence that sounds, as it is written."""
+    sentence_number: int | None = None
+    """Place of the sentence in the item's text, from 0."""
+    word: str | None = None
+    """The word that sounds, where the engine can tell."""
+    seconds: float | None = None
+    """Audio of the item before the sample that sounds, at the present speed."""
+    of: float | None = None
+    """Expected length of the item in seconds."""
+    voice: str | None = None
+    speed: float | None = None
+    volume: float = 1.0
+    queue: tuple[QueuedItem, ...] = ()
+    device: str | None = None
+    """The output in use; None if no device is open."""
+    reason: str | None = None
+    """The reason why a player that should play does not; None otherwise."""
+
+
+class Word(msgspec.Struct, frozen=True, tag="word", tag_field="message"):
+    """Player -> front: this word begins to sound now."""
+
+    id: str
+    word: str
+    sentence_number: int
+    seconds: float
+    """Time of the word in its item, as `State.seconds`."""
+
+
+class Welcome(msgspec.Struct, frozen=True, tag="welcome", tag_field="message"):
+    """Front -> player, first: how the player reaches this front."""
+
+    url: str
+    key: str
+    """API key that only this front's player has."""
+    volume: float = 1.0
+
+
+class Play(msgspec.Struct, frozen=True, tag="play", tag_field="message"):
+    """Front -> player: take this item."""
+
+    number: int
+    """Number of the message; its `Answer` has it too."""
+    item: Item
+    on_busy: WhenBusy
+    sentence: int = 0
+    """First sentence to play: not 0 if an earlier player died."""
+    paused: bool = False
+    """True if the item isn't to sound before `resume`."""
+
+
+class Steer(msgspec.Struct, frozen=True, tag="steer", tag_field="message"):
+    """Front -> player: obey."""
+
+    number: int
+    verb: Verb
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_field="message"):
+    """Front -> player: change these; None leaves a thing as it is."""
+
+    number: int = 0
+    speed: float | None = None
+    voice: str | None = None
+    volume: float | None = None
+    seek: float | None = None
+    """Seconds in the item: the sentence that sounds then begins."""
+    sentence: int | None = None
+    """Number of the sentence that is to begin."""
+
+
+class Answer(msgspec.Struct, frozen=True, tag="answer", tag_field="message"):
+    """Player -> front: the message with this number was obeyed, or can't be."""
+
+    number: int
+    place: int = 0
+    """For `Play`: number of items before this one."""
+    refusal: str = ""
+    """The reason for a refusal, for the client; empty if the message was obeyed."""
+    code: str = ""
+    """The same for programs."""
+
+
+class Greeting(msgspec.Struct, frozen=True, tag="greeting", tag_field="message"):
+    """Player -> front, first: what the player can use."""
+
+    output: str
+    """The output that would be used; empty if there is none."""
+    reason: str = ""
+    """The reason why there is none."""
+
+
+class Held(msgspec.Struct, frozen=True, tag="held", tag_field="message"):
+    """Player -> a new front, once for each item: the player holds it."""
+
+    item: Item
+
+
+ToPlayer = Welcome | Play | Steer | Change
+FromPlayer = Greeting | Held | Answer | State | Word
+
+encode = msgspec.msgpack.Encoder().encode
+decode_to_player: Callable[[bytes], ToPlayer] = msgspec.msgpack.Decoder(ToPlayer).decode
+decode_from_player: Callable[[bytes], FromPlayer] = msgspec.msgpack.Decoder(FromPlayer).decode

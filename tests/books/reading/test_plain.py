@@ -1,0 +1,167 @@
+"""Plain text, Markdown, saved pages and PDF as books."""
+
+from __future__ import annotations
+
+import pytest
+
+from books.book import BlockKind, Book, Matter
+from books.errors import BookError
+from books.reading.lines import blocks_of_lines, heading_level
+from books.reading.open import read_book
+from books.reading.pdf import without_furniture
+from tests.books.made_pdf import made_pdf
+
+WRAPPED = """The Made Book
+
+by Ada
+
+CHAPTER I. The Beginning
+
+It was a dark and stormy night; the rain fell in tor-
+rents, except at occasional intervals, when it was
+checked by a violent gust of wind.
+
+"Who goes?" he said.
+
+* * *
+
+Later.
+
+CHAPTER II
+
+Roses are red,
+Violets are blue,
+Sugar is sweet,
+And so are you.
+"""
+
+
+def titles(book: Book) -> list[str]:
+    return [chapter.title for chapter in book.body]
+
+
+def test_wrapped_lines_are_joined_and_chapters_found() -> None:
+    book = read_book(WRAPPED.encode(), "made.txt")
+    assert titles(book) == ["CHAPTER I. The Beginning", "CHAPTER II"]
+    assert book.chapters[0].matter is Matter.FRONT
+    first, second = book.body
+    assert [(block.kind, block.text) for block in first.blocks] == [
+        (BlockKind.HEADING, "CHAPTER I. The Beginning"),
+        (
+            BlockKind.PARAGRAPH,
+            "It was a dark and stormy night; the rain fell in torrents, except at occasional intervals, when it was "
+            "checked by a violent gust of wind.",
+        ),
+        (BlockKind.PARAGRAPH, '"Who goes?" he said.'),
+        (BlockKind.SCENE_BREAK, ""),
+        (BlockKind.PARAGRAPH, "Later."),
+    ]
+    assert second.blocks[1].kind is BlockKind.VERSE and second.blocks[1].text.count("\n") == 3
+
+
+def test_a_line_for_each_paragraph_is_no_wrapped_text() -> None:
+    long = "This paragraph is one line of the file, as word processors write it. " * 3
+    blocks = blocks_of_lines("\n".join([long] * 4))
+    assert [block.text for block in blocks] == [long.strip()] * 4
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [
+        ("CHAPTER IV", 2),
+        ("Chapter the Last", 2),
+        ("Part Two", 1),
+        ("Chapter Twenty-One: The Return", 2),
+        ("Prologue", 2),
+        ("XIV", 2),
+        ("12.", 2),
+        ("第三章 春", 2),
+        ("Capítulo 3", 2),
+        ("THE RETURN OF THE KING", 2),
+        ("He said NO", 0),
+        ("OH NO!", 0),
+        ("Chapter and verse were quoted.", 0),
+    ],
+)
+def test_a_line_alone_may_be_a_heading(line: str, level: int) -> None:
+    assert heading_level(line) == level
+
+
+def test_the_frame_of_a_gutenberg_text_is_not_the_book() -> None:
+    text = (
+        "The Project Gutenberg eBook\n\nTitle: Made\nAuthor: Ada\nLanguage: English\n\n"
+        f"*** START OF THE PROJECT GUTENBERG EBOOK MADE ***\n{WRAPPED}\n*** END OF THE PROJECT GUTENBERG EBOOK MADE "
+        f"***\nLicence"
+    )
+    book = read_book(text.encode(), "pg1.txt")
+    assert (book.title, book.author, book.language) == ("Made", "Ada", "en")
+    assert "Licence" not in str(book)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings_of_old_files_are_told(encoding: str) -> None:
+    (chapter,) = read_book("Él dijo “sí” — y café.".encode(encoding), "a.txt").body
+    assert chapter.blocks[0].text == "Él dijo “sí” — y café."
+
+
+def test_markdown_divides_at_its_headings_and_leaves_notes_out() -> None:
+    facts = "---\ntitle: Made\nauthor: Ada\nlang: en\n---\n"
+    text = f"{facts}# One\n\nText[^1] with *stress*.\n\n[^1]: A note.\n\n---\n\n- item\n\n# Two\n\n> Said.\n"
+    book = read_book(text.encode(), "a.md")
+    assert (book.title, book.author, titles(book)) == ("Made", "Ada", ["One", "Two"])
+    assert [(block.kind, block.text) for block in book.body[0].blocks[1:]] == [
+        (BlockKind.PARAGRAPH, "Text with stress."),
+        (BlockKind.SCENE_BREAK, ""),
+        (BlockKind.LIST_ITEM, "item"),
+    ]
+
+
+def test_a_single_first_heading_is_the_books_title() -> None:
+    book = read_book(b"# Made\n\n## One\n\na\n\n## Two\n\nb\n", "a.md")
+    assert (book.title, titles(book)) == ("Made", ["One", "Two"])
+
+
+def test_a_saved_page_is_its_article() -> None:
+    text = "Words of the article. " * 20
+    page = (
+        f"<!doctype html><html lang=fr><title>News</title><nav>Menu</nav><header>Site</header><div>Advert</div>"
+        f"<article><h1>News</h1><p>{text}</p></article><footer>Imprint</footer></html>"
+    )
+    book = read_book(page.encode(), "saved.html")
+    assert (book.title, book.language, titles(book)) == ("News", "fr", ["News"])
+    assert "Menu" not in str(book) and "Advert" not in str(book) and "Imprint" not in str(book)
+
+
+def test_running_heads_and_page_numbers_of_a_pdf_go() -> None:
+    lines = [f"Line {chr(97 + n)} of the page." for n in range(5)]
+    pages = [["THE MADE BOOK", *lines[n:], *lines[:n], f"- {n} -"] for n in range(5)]
+    assert without_furniture(pages) == [[*lines[n:], *lines[:n]] for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "no text"),
+        (b" \n\n* * *\n", "no text"),
+        (b"{\\rtf1 hello}", "RTF"),
+        (b"\x89PNG\r\n", "a picture"),
+        (b"ab\0cd", "no text"),
+        (b"PK\x03\x04 not a zip", "zip archive"),
+        (b"x" * ((100 << 20) + 1), "at most 100 MB"),
+    ],
+)
+def test_what_is_no_book_is_one_clear_error(data: bytes, message: str) -> None:
+    with pytest.raises(BookError, match=message):
+        read_book(data, "a.txt")
+
+
+def test_a_pdf_is_read_by_its_outline() -> None:
+    pages = [["Chapter text one, long enough.", "It ends."], ["Chapter text two.", "It ends."]]
+    made = made_pdf(pages, ["A", "B"])
+    book = read_book(made, "made.pdf")
+    assert (book.title, book.author, titles(book)) == ("Made", "Ada", ["A", "B"])
+    assert [block.text for block in book.body[1].blocks] == ["Chapter text two. It ends."]
+    with pytest.raises(BookError, match="no text layer"):
+        read_book(made_pdf([[]], []), "scan.pdf")
+    with pytest.raises(BookError, match="can't be read"):
+        read_book(made[:200], "cut.pdf")

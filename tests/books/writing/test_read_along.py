@@ -1,0 +1,88 @@
+"""The EPUB with media overlays: valid for epubcheck, and its clips are the sentences."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from books.book import Picture
+from books.reading.open import read_book
+from books.spoken import SAMPLE_RATE
+from books.writing.captions import LONGEST_LINE, captions
+from books.writing.chapter_audio import encode_chapter
+from books.writing.formats import AAC
+from books.writing.read_along import ReadAlongChapter, write_read_along
+from tests.books.tones import book, spoken, tone
+from tests.books.writing.test_audiobook import picture
+
+TITLES = ("Één", "Two & three")
+
+
+def written(folder: Path, *, by_word: bool = False, cover: Picture | None = None) -> Path:
+    chapters = []
+    for number, title in enumerate(TITLES):
+        audio = folder / f"{number}.m4a"
+        encode_chapter(audio, [tone(2.0)], AAC)
+        chapters.append(ReadAlongChapter(spoken(title), audio))
+    path = folder / "book.epub"
+    write_read_along(path, book(cover, TITLES), chapters, by_word=by_word)
+    return path
+
+
+@pytest.mark.skipif(not shutil.which("java"), reason="epubcheck needs Java")
+@pytest.mark.parametrize("by_word", [False, True])
+def test_epubcheck_finds_nothing(tmp_path: Path, by_word: bool) -> None:
+    path = written(tmp_path, by_word=by_word, cover=picture())
+    program = [sys.executable, "-m", "epubcheck", str(path)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("by_word", [False, True])
+def test_the_clips_are_the_sentences_in_order_without_a_gap(tmp_path: Path, by_word: bool) -> None:
+    with zipfile.ZipFile(written(tmp_path, by_word=by_word)) as archive:
+        page, overlay = archive.read("EPUB/c2.xhtml").decode(), archive.read("EPUB/c2.smil").decode()
+    identifiers = re.findall(r'<span id="(\w+)">(?!<span)', page)
+    clips = re.findall(r'#(\w+)"/><audio src="c2.m4a" clipBegin="([\d.]+)s" clipEnd="([\d.]+)s"', overlay)
+    assert [clip[0] for clip in clips] == identifiers and len(clips) == (9 if by_word else 3)
+    assert [clip[2] for clip in clips[:-1]] == [clip[1] for clip in clips[1:]]
+    assert float(clips[-1][2]) == pytest.approx(2.0, abs=1 / 100)
+
+
+def test_what_was_written_can_be_read_as_a_book_again(tmp_path: Path) -> None:
+    again = read_book(written(tmp_path, cover=picture()).read_bytes(), "book.epub")
+    assert (again.title, again.author, again.language) == ("Made <book>", "Ada", "en")
+    assert [chapter.title for chapter in again.body] == list(TITLES)
+    assert [block.text for block in again.body[1].blocks] == ["Two & three", "", "It rains. It rains & pours."]
+    assert again.cover == picture()
+
+
+def test_the_same_book_gives_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert written(tmp_path / "a").read_bytes() == written(tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "mark"), [("srt", "00:00:00,667 --> 00:00:01,333"), ("vtt", "00:00.667 --> 00:01.333")]
+)
+def test_captions_are_the_sentences(suffix: str, mark: str) -> None:
+    text = captions(spoken("One"), suffix)
+    assert mark in text.replace("00:00:00.", "00:00.").replace("00:00:01.", "00:01.")
+    assert "It rains." in text and "&" in text
+
+
+def test_a_long_sentence_is_divided_between_words() -> None:
+    sentence = "It rains and " * 20 + "it pours."
+    text = captions(spoken("One", 30.0, (sentence,)), "srt")
+    lines = [line for line in text.splitlines() if line and "-->" not in line and not line.isdigit()]
+    assert " ".join(lines) == f"One {sentence}"
+    assert max(map(len, lines)) <= LONGEST_LINE + 8
+    last = re.findall(r"--> 00:00:(\d+),(\d+)", text)[-1]
+    assert float(".".join(last)) == pytest.approx(30 * SAMPLE_RATE // 2 * 2 / SAMPLE_RATE, abs=0.01)

@@ -1,0 +1,52 @@
+"""Raw formats: telephony's companding and floats, as a decoder reads them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.audio.formats import AudioFormat, make_encoder
+from frontend.audio.raw import RawFormat
+from tests.frontend.audio.hearing import vowels
+
+
+def expanded(code: np.ndarray) -> np.ndarray:
+    """ITU-T G.711, mu-law: 8 bits to 14."""
+    inverted = ~code.astype(np.uint8)
+    magnitude = ((((inverted & 0x0F).astype(np.int32) << 3) + 0x84) << ((inverted & 0x70) >> 4)) - 0x84
+    return np.where(inverted & 0x80, -magnitude, magnitude)
+
+
+@pytest.mark.parametrize("sizes", [240, 2400])
+def test_mulaw_is_what_g711_says(sizes: int) -> None:
+    pcm = vowels(0.5)
+    encoder = make_encoder(RawFormat.MULAW, 24_000, whole=False)
+    parts = [encoder.encode(pcm[start : start + sizes]) for start in range(0, len(pcm), sizes)]
+    assert all(len(part) == sizes for part in parts), "nothing is held back"
+    data = b"".join(parts) + encoder.finish()
+    assert encoder.given_out == pytest.approx(0.5)
+    back = expanded(np.frombuffer(data, np.uint8))
+    assert len(back) == len(pcm)
+    assert np.max(np.abs(back - pcm) - np.abs(pcm) / 16) < 32
+
+
+@pytest.mark.parametrize(("raw", "bytes_each"), [(RawFormat.MULAW, 1), (RawFormat.ALAW, 1), (RawFormat.FLOAT32, 4)])
+@pytest.mark.parametrize("rate", [8_000, 24_000, 44_100])
+def test_every_raw_format_has_every_rate(raw: RawFormat, bytes_each: int, rate: int) -> None:
+    encoder = make_encoder(raw, rate, whole=False)
+    data = encoder.encode(vowels(0.5)) + encoder.finish()
+    assert len(data) / bytes_each == pytest.approx(0.5 * rate, abs=1)
+
+
+def test_floats_are_the_samples_by_full_scale() -> None:
+    pcm = vowels(0.1)
+    data = make_encoder(RawFormat.FLOAT32, 24_000, whole=False).encode(pcm)
+    assert np.array_equal(np.frombuffer(data, "<f4") * 32_768, pcm)
+
+
+def test_a_bit_rate_is_kept() -> None:
+    lengths = []
+    for bit_rate in (32_000, 128_000):
+        encoder = make_encoder(AudioFormat.MP3, 44_100, whole=False, bit_rate=bit_rate)
+        lengths.append(len(encoder.encode(vowels(2.0)) + encoder.finish()))
+    assert lengths[1] / lengths[0] == pytest.approx(4, rel=0.1)

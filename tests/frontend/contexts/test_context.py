@@ -1,0 +1,234 @@
+"""Contexts: when a growing text is spoken, what a flush gives, and what an end gives back."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from frontend.contexts import context as context_module
+from frontend.contexts import pending
+from frontend.contexts.events import Flushed, Spoken
+from frontend.contract.errors import ApiError, Overloaded
+from frontend.settings.front import FrontSettings
+from tests.frontend.contexts_desk import VOICING, ContextDesk, Heard, scripts, speak_all
+
+TEXT = (
+    "The first sentence is about Dr. Smith and his horse. It weighs 3.5 stone in all of the shops. "
+    "Nobody knows why the others went home so early."
+)
+SENTENCES = re.split(r"(?<=horse\.|shops\.) ", TEXT)
+SPOKEN = [sentence.replace("Dr.", "Doctor") for sentence in SENTENCES]
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[ContextDesk]:
+    made = ContextDesk()
+    yield made
+    made.close()
+
+
+def tokens(text: str) -> list[str]:
+    """Pieces as a language model writes them: a space comes with the word after it."""
+    return re.findall(r"\s*\w{1,4}|\s*[^\w\s]", text)
+
+
+async def test_a_sentence_is_spoken_once_the_next_one_begins_and_the_last_one_at_the_end(desk: ContextDesk) -> None:
+    worker = desk.worker(1)
+    heard = Heard(desk.context())
+    context = heard.context
+    speaking = asyncio.create_task(speak_all(worker))
+    for token in tokens(SENTENCES[0]):
+        context.write(token)
+    assert not context._pending.growing.first, "more words may follow"
+    context.write(" It")
+    assert await scripts(worker, 1) == SPOKEN[:1]
+    for token in tokens(TEXT[len(SENTENCES[0]) + 3 :]):
+        context.write(token)
+    assert await scripts(worker, 2) == SPOKEN[:2]
+    context.finish()
+    whole = await heard.whole()
+    assert [order.script for order in worker.orders] == SPOKEN
+    # The same audio as that of the whole text in one request.
+    other = Heard(desk.context())
+    other.context.write(TEXT)
+    other.context.finish()
+    assert np.array_equal(await other.whole(), whole)
+    speaking.cancel()
+
+
+async def test_a_flush_has_everything_spoken_and_is_reported_after_its_audio(desk: ContextDesk) -> None:
+    worker = desk.worker(1)
+    heard = Heard(desk.context())
+    speaking = asyncio.create_task(speak_all(worker))
+    heard.context.flush()
+    await heard.flushed(1)
+    assert heard.events == [Flushed(1)], "a flush without text is answered at once"
+    heard.context.write("Hello there, this is")
+    heard.context.flush()
+    await heard.flushed(2)
+    assert [order.script for order in worker.orders] == ["Hello there, this is"]
+    spoken_before = len(heard.samples)
+    heard.context.flush()
+    await heard.flushed(3)
+    assert len(heard.samples) == spoken_before > 24_000
+    heard.context.write("the rest of it.")
+    heard.context.finish()
+    whole = await heard.whole()
+    assert len(whole) > spoken_before
+    speaking.cancel()
+
+
+async def test_a_flush_between_sentences_moves_no_sample(desk: ContextDesk) -> None:
+    worker = desk.worker(1)
+    speaking = asyncio.create_task(speak_all(worker))
+    texts = []
+    for flushes in (False, True):
+        heard = Heard(desk.context())
+        for place, sentence in enumerate(SENTENCES):
+            heard.context.write(sentence + " ")
+            if flushes:
+                heard.context.flush()
+                await heard.flushed(place + 1)
+        heard.context.finish()
+        texts.append(await heard.whole())
+    assert len(texts[0]) == len(texts[1])
+    assert np.mean(texts[0] != texts[1]) < 0.01, "only the fade before a pause ends elsewhere"
+    speaking.cancel()
+
+
+async def test_a_text_that_ends_like_a_sentence_is_spoken_after_a_pause_of_the_writer(
+    desk: ContextDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending, "PAUSE", 0.01)
+    worker = desk.worker(1)
+    heard = Heard(desk.context())
+    heard.context.write("Ask Dr.")
+    numbered = Heard(desk.context())
+    numbered.context.write("It costs 3.")
+    complete = Heard(desk.context())
+    complete.context.write("That is all.")
+    assert await scripts(worker, 1) == ["That is all."]
+    heard.context.write(" Smith then.")
+    assert (await scripts(worker, 2))[1:] == ["Ask Doctor Smith then."]
+    for each in (heard, numbered, complete):
+        each.context.close()
+        await each.whole()
+
+
+async def test_a_pause_of_the_writer_ends_no_wait_while_the_listener_has_enough(
+    desk: ContextDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending, "PAUSE", 0.01)
+    looked = asyncio.Event()
+    worker = desk.worker(1)
+    context = desk.context()
+
+    def plenty() -> float:
+        looked.set()
+        return 5.0
+
+    context._pending._seconds_left = plenty
+    context.write("That is all.")
+    async with asyncio.timeout(60):
+        await looked.wait()
+    assert not context._pending.growing.first and not worker.orders
+    context.close()
+
+
+async def test_patience_has_an_incomplete_sentence_spoken(desk: ContextDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pending, "PAUSE", 0.01)
+    worker = desk.worker(1)
+    heard = Heard(desk.context(replace(VOICING, patience=0.02)))
+    heard.context.write("and so on and")
+    assert await scripts(worker, 1) == ["and so on and"]
+    heard.context.close()
+    await heard.whole()
+
+
+async def test_closing_frees_the_ring_at_once_and_ends_the_iteration(desk: ContextDesk) -> None:
+    worker = desk.worker(1, rings=1)
+    heard = Heard(desk.context())
+    heard.context.write(TEXT)
+    order = await worker.has(1)
+    worker.seal(order, 0, 5000)
+    heard.context.close()
+    assert not desk.scheduler._shared.streams
+    await worker.hears_of_forgotten(1)
+    await heard.whole()
+    assert desk.services.open.contexts == 0
+    again = Heard(desk.context())
+    again.context.write(TEXT)
+    await worker.has(2)
+    again.context.close()
+    await again.whole()
+
+
+async def test_an_idle_context_gives_its_ring_back_and_speaks_on_later(
+    desk: ContextDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context_module, "IDLE_AFTER", 0.02)
+    worker = desk.worker(1)
+    speaking = asyncio.create_task(speak_all(worker))
+    heard = Heard(desk.context())
+    assert not desk.scheduler._shared.streams, "a context without text is no stream"
+    heard.context.write("Yes.")
+    heard.context.flush()
+    await heard.flushed(1)
+    await worker.hears_of_forgotten(1)
+    assert not desk.scheduler._shared.streams
+    heard.context.write("And later more of it.")
+    heard.context.flush()
+    await heard.flushed(2)
+    heard.context.finish()
+    await heard.whole()
+    seconds = [event.seconds for event in heard.events if isinstance(event, Spoken)]
+    assert seconds == sorted(seconds) and seconds[-1] * 24_000 == len(heard.samples)
+    speaking.cancel()
+
+
+async def test_a_dead_workers_rest_is_made_by_the_next_one_without_a_changed_sample(desk: ContextDesk) -> None:
+    undisturbed = Heard(desk.context())
+    first = desk.worker(1)
+    speaking = asyncio.create_task(speak_all(first))
+    undisturbed.context.write(TEXT)
+    undisturbed.context.finish()
+    expected = await undisturbed.whole()
+    speaking.cancel()
+    heard = Heard(desk.context())
+    heard.context.write(TEXT[:100])
+    order = await first.has(len(SENTENCES) + 1)
+    first.seal(order, 0, 7000)
+    first.die()
+    desk.workers.remove(first)
+    speaking = asyncio.create_task(speak_all(desk.worker(2)))
+    heard.context.write(TEXT[100:])
+    heard.context.finish()
+    assert np.array_equal(await heard.whole(), expected)
+    speaking.cancel()
+
+
+async def test_a_refusal_comes_before_any_audio(desk: ContextDesk) -> None:
+    desk.worker(1)
+    streams = [desk.open(TEXT) for _ in range(8)]
+    heard = Heard(desk.context())
+    heard.context.write(TEXT)
+    with pytest.raises(Overloaded):
+        await heard.whole()
+    assert not heard.events
+    for stream in streams:
+        stream.close()
+
+
+async def test_text_too_far_ahead_of_the_speech_is_refused() -> None:
+    desk = ContextDesk(FrontSettings(max_input_characters=50))
+    context = desk.context()
+    context.write("a" * 50)
+    with pytest.raises(ApiError, match="51 characters"):
+        context.write("a")
+    context.close()
+    desk.close()

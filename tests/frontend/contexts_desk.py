@@ -1,0 +1,107 @@
+"""Contexts over a real scheduler, with the real reader and a worker that speaks whatever it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from frontend.audio.encoding import Encoders
+from frontend.contexts.context import Context
+from frontend.contexts.events import Event, Flushed, Spoken
+from frontend.contexts.services import Services
+from frontend.contexts.voicing import Voicing
+from frontend.planning.planner import Limits
+from frontend.planning.reader import Reader
+from frontend.settings.front import FrontSettings
+from frontend.text.pipeline import TextPipeline
+from frontend.text.word import Word
+from shm.audio import Pcm
+from tests.frontend.desk import Desk
+from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
+
+VOICING = Voicing("request", "client", (("af_heart", 1.0),), "en-us")
+
+
+class NoG2P:
+    """Never asked: the scripted engine takes text."""
+
+    def words(self, sentence: str, language: str) -> tuple[Word, ...]:
+        raise AssertionError(sentence)
+
+
+class ContextDesk(Desk):
+    """A desk that opens contexts."""
+
+    def __init__(self, settings: FrontSettings | None = None) -> None:
+        super().__init__(reader=Reader(TextPipeline(NoG2P()), Limits(), 10.0))
+        self.encoders = Encoders()
+        self.services = Services(self.scheduler, self.encoders, settings or FrontSettings(), self.metrics)
+
+    def worker(self, generation: int, **options: object) -> ScriptedWorker:
+        """A worker whose rings hold any test's segment."""
+        return super().worker(generation, **({"ring": 400_000} | options))
+
+    def context(self, voicing: Voicing = VOICING) -> Context:
+        return Context(self.services, voicing)
+
+    def close(self) -> None:
+        super().close()
+        self.encoders.close()
+
+
+class Heard:
+    """Collects a context's events in a task of its own."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.events: list[Event] = []
+        self._news = asyncio.Event()
+        self.task = asyncio.create_task(self._collect())
+
+    async def _collect(self) -> None:
+        try:
+            async for event in self.context:
+                self.events.append(event)
+                self._news.set()
+        finally:
+            self.context.close()
+            self._news.set()
+
+    async def whole(self) -> Pcm:
+        """Wait for the context's end; its samples."""
+        async with asyncio.timeout(DEADLINE):
+            await self.task
+        return self.samples
+
+    @property
+    def samples(self) -> Pcm:
+        audio = b"".join(event.audio for event in self.events if isinstance(event, Spoken))
+        return np.frombuffer(audio, np.int16)
+
+    @property
+    def flushes(self) -> int:
+        return sum(isinstance(event, Flushed) for event in self.events)
+
+    async def flushed(self, count: int) -> None:
+        """Wait until that many flushes were reported."""
+        async with asyncio.timeout(DEADLINE):
+            while self.flushes < count:
+                self._news.clear()
+                await self._news.wait()
+
+
+async def scripts(worker: ScriptedWorker, count: int) -> Sequence[str]:
+    """Wait for `count` orders; their texts."""
+    await worker.has(count)
+    return [order.script for order in worker.orders]
+
+
+async def speak_all(worker: ScriptedWorker) -> None:
+    """Speak each order as it comes."""
+    for count in range(1, 10_000):
+        while len(worker.orders) < count:
+            worker._news.clear()
+            await worker._news.wait()
+        worker.speak(worker.orders[count - 1])

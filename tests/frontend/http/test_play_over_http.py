@@ -1,0 +1,180 @@
+"""The player's operations over HTTP, with a player that does what a test wrote down."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import msgspec
+import pytest
+
+from frontend.contract.errors import ApiError
+from frontend.http.openapi import answers
+from frontend.settings.front import FrontSettings
+from shm.playing import Change, Item, Playing, QueuedItem, State, Verb, WhenBusy, Word
+from tests.frontend.http_fakes import FakeSpeaker, serving
+
+
+class FakePlayer:
+    """Notes what it is told; says the states and words that a test puts into `told`."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.items: list[tuple[Item, WhenBusy]] = []
+        self.verbs: list[Verb] = []
+        self.changes: list[Change] = []
+        self.refusal: Exception | None = None
+        self.told: asyncio.Queue[State | Word] = asyncio.Queue()
+
+    async def play(self, item: Item, on_busy: WhenBusy) -> int:
+        if self.refusal:
+            raise self.refusal
+        self.items.append((item, on_busy))
+        return len(self.items) - 1
+
+    async def steer(self, verb: Verb) -> None:
+        self.verbs.append(verb)
+
+    async def change(self, change: Change) -> None:
+        if self.refusal:
+            raise self.refusal
+        self.changes.append(change)
+
+    async def events(self) -> AsyncIterator[State | Word]:
+        yield self.state
+        while True:
+            yield await self.told.get()
+
+
+@asynccontextmanager
+async def playing(
+    speaker: FakeSpeaker | None = None, settings: FrontSettings | None = None
+) -> AsyncIterator[tuple[FakePlayer, aiohttp.ClientSession]]:
+    player = FakePlayer()
+    async with (
+        serving(speaker or FakeSpeaker(), settings, player=player) as server,
+        aiohttp.ClientSession(server.url) as client,
+    ):
+        yield player, client
+
+
+async def test_a_text_is_taken_and_gets_its_place() -> None:
+    async with playing() as (player, client):
+        wanted = {"input": "Hello.", "speed": 1.5, "on_busy": "next", "title": "T", "source": "S", "voice": "am_echo"}
+        await client.post("/v1/play", json={"input": "First."})
+        async with client.post("/play", json=wanted) as response:
+            assert response.status == 202
+            answer = msgspec.json.decode(await response.read(), type=answers.PlayAccepted)
+    (first, default), (item, on_busy) = player.items
+    assert (default, first.voice, first.speed) == (WhenBusy.INTERRUPT, "af_heart", 1.0)
+    assert (answer.id, answer.position_in_queue) == (item.id, 1)
+    assert (item.input, item.voice, item.speed, item.title, item.source) == ("Hello.", "am_echo", 1.5, "T", "S")
+    assert on_busy is WhenBusy.NEXT
+
+
+@pytest.mark.parametrize(
+    ("body", "param", "code"),
+    [
+        ({}, "input", "missing_required"),
+        ({"input": " \n"}, "input", "unspeakable"),
+        ({"input": "Hello.", "voice": "nobody"}, "voice", "unknown_voice"),
+        ({"input": "Hello.", "lang": "xx"}, "lang", "unknown_language"),
+        ({"input": "Hello.", "speed": 9}, "speed", "invalid_value"),
+        ({"input": "Hello.", "on_busy": "shout"}, "on_busy", "invalid_value"),
+        ({"input": "x" * 101}, "input", "string_above_max_length"),
+    ],
+)
+async def test_a_text_that_can_not_be_played_names_its_field(body: dict[str, object], param: str, code: str) -> None:
+    settings = FrontSettings(max_input_characters=100)
+    async with playing(settings=settings) as (player, client), client.post("/v1/play", json=body) as response:
+        error = (await response.json())["error"]
+    assert (response.status, error["param"], error["code"], player.items) == (400, param, code, [])
+
+
+async def test_a_body_too_long_is_refused_before_it_is_read() -> None:
+    async with playing(settings=FrontSettings(max_body_bytes=500_000)) as (player, client):
+        body = json.dumps({"input": "x" * 900_000}).encode()
+        async with client.post("/v1/play", data=body) as response:
+            assert response.status == 413
+    assert not player.items
+
+
+async def test_an_engine_that_is_missing_answers_503() -> None:
+    mute = FakeSpeaker(engine=None)
+    async with playing(mute) as (_, client), client.post("/v1/play", json={"input": "Hello."}) as response:
+        assert (response.status, response.headers["Retry-After"]) == (503, "3")
+
+
+@pytest.mark.parametrize("verb", [*Verb])
+async def test_a_command_is_passed_on_and_answered_with_the_state(verb: Verb) -> None:
+    async with playing() as (player, client):
+        player.state = State(
+            state=Playing.PAUSED, id="a", sentence="Hello.", seconds=0.5, queue=(QueuedItem("b", "", "", 3, "v"),)
+        )
+        async with client.post(f"/v1/play/{verb.value}") as response:
+            body = await response.read()
+        async with client.get("/v1/play") as asked:
+            assert await asked.read() == body
+    state = msgspec.json.decode(body, type=answers.PlayState)
+    assert msgspec.to_builtins(state) == json.loads(body), "nothing is left undescribed"
+    assert (response.status, player.verbs, state.state, state.queue[0].id) == (200, [verb], "paused", "b")
+
+
+async def test_a_change_is_checked_and_passed_on() -> None:
+    async with playing() as (player, client):
+        async with client.patch("/v1/play", json={"speed": 2, "voice": "am_echo", "volume": 0.5}) as response:
+            assert response.status == 200
+        for wrong in ({"voice": "nobody"}, {"volume": 2}, {"seek": -1}, {"seek": 1, "sentence": 2}, {"speed": 0}):
+            async with client.patch("/v1/play", json=wrong) as response:
+                assert response.status == 400, wrong
+        player.refusal = ApiError(400, "There are 12 seconds.", param="seek", code="seek_beyond_end")
+        async with client.patch("/v1/play", json={"seek": 99}) as response:
+            assert (await response.json())["error"]["code"] == "seek_beyond_end"
+    assert player.changes == [Change(speed=2, voice="am_echo", volume=0.5)]
+
+
+async def test_events_begin_with_the_state_and_follow_it() -> None:
+    async with playing() as (player, client), client.get("/v1/play/events") as response:
+        assert response.content_type == "text/event-stream"
+        assert b"event: state" in await response.content.readuntil(b"\n\n")
+        player.told.put_nowait(Word("a", "Hello", 0, 0.1))
+        kind, data = (await response.content.readuntil(b"\n\n")).decode().strip().split("\n")
+    assert kind == "event: word"
+    assert json.loads(data.removeprefix("data: ")) == {"id": "a", "word": "Hello", "sentence_number": 0, "seconds": 0.1}
+
+
+@pytest.mark.parametrize("sent", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+async def test_pages_of_other_sites_neither_play_nor_listen(sent: dict[str, str]) -> None:
+    async with playing() as (player, client):
+        for method, path in (("GET", "/v1/play"), ("POST", "/v1/play/toggle"), ("GET", "/v1/play/events")):
+            async with client.request(method, path, headers=sent) as response:
+                assert response.status == 403
+    assert not player.verbs
+
+
+async def test_clients_of_other_machines_need_a_key() -> None:
+    elsewhere = {"X-Forwarded-For": "203.0.113.9"}
+    async with playing() as (_, client), client.post("/v1/play/stop", headers=elsewhere) as response:
+        assert response.status == 403
+        assert (await response.json())["error"]["code"] == "api_key_not_configured"
+    async with playing(settings=FrontSettings(api_keys=("sesame",))) as (player, client):
+        async with client.post("/v1/play/stop") as response:
+            assert response.status == 401
+        async with client.post("/v1/play/stop", headers={"Authorization": "Bearer sesame"}) as response:
+            assert response.status == 200
+    assert player.verbs == [Verb.STOP]
+
+
+async def test_looking_is_not_counted_against_the_rate() -> None:
+    async with playing(settings=FrontSettings(requests_per_minute=1)) as (_, client):
+        for _ in range(4):
+            async with client.get("/v1/play") as response:
+                assert response.status == 200
+        statuses = []
+        for _ in range(2):
+            async with client.post("/v1/play/pause") as response:
+                statuses.append(response.status)
+    assert statuses == [200, 429]

@@ -1,0 +1,109 @@
+"""Plans of growing texts: they depend on the text and its flushes, and wait where a short sentence may join another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from frontend.contract.growing_text import GrowingText, TextMark, TextPart
+from frontend.planning.planner import plan_growing
+from frontend.planning.sources import WrittenText
+from frontend.text.segment import Segment, Sentence
+from tests.frontend.planning.test_planner import KOKORO, LIMITS, WINDOWED, sentence
+
+LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
+SHORT = "abcde."
+HOLDING, WAITING, FLUSH = TextMark.HOLDING, TextMark.WAITING, TextMark.FLUSH
+
+
+def sentences_of(part: TextPart) -> Iterator[Sentence]:
+    """One sentence a line."""
+    return (sentence(line) for line in part.text.split("\n") if line)
+
+
+class Plan:
+    """A growing text, and what its plan gives of it."""
+
+    def __init__(self) -> None:
+        self.text = GrowingText()
+        source = WrittenText(self.text, sentences_of)
+        self.items = plan_growing(source, WINDOWED, 1.0, KOKORO, LIMITS)
+
+    def write(self, *lines: str, flush: bool = False) -> None:
+        self.text.add(TextPart("\n".join(lines), flush=flush))
+
+    def given(self) -> list[str | TextMark]:
+        """What comes until the plan waits: segments' texts and marks."""
+        found: list[str | TextMark] = []
+        with self.text.working():
+            for item in self.items:
+                found.append(item.text if isinstance(item, Segment) else item)
+                if item in (HOLDING, WAITING):
+                    break
+        return found
+
+
+@pytest.fixture
+def plan() -> Plan:
+    return Plan()
+
+
+def test_each_long_sentence_is_given_as_it_comes(plan: Plan) -> None:
+    assert plan.given() == [WAITING]
+    plan.write(LONG)
+    assert plan.given() == [LONG, WAITING]
+    plan.write(LONG, LONG)
+    assert plan.given() == [LONG, LONG, WAITING]
+    plan.text.end()
+    assert plan.given() == []
+
+
+def test_a_short_sentence_joins_the_next_one(plan: Plan) -> None:
+    plan.write(SHORT)
+    assert plan.given() == [HOLDING]
+    assert plan.given() == [HOLDING]
+    plan.write(LONG)
+    assert plan.given() == [f"{SHORT} {LONG}", WAITING]
+
+
+@pytest.mark.parametrize("how", ["hurry", "flush", "end"])
+def test_the_wait_for_the_next_one_can_be_ended(plan: Plan, how: str) -> None:
+    plan.write(LONG, SHORT)
+    assert plan.given() == [LONG, HOLDING]
+    if how == "hurry":
+        plan.text.hurry()
+        assert plan.given() == [SHORT, WAITING]
+    elif how == "flush":
+        plan.write(flush=True)
+        assert plan.given() == [SHORT, FLUSH, WAITING]
+    else:
+        plan.text.end()
+        assert plan.given() == [SHORT]
+        return
+    plan.write(LONG)
+    assert plan.given() == [LONG, WAITING], "the text goes on"
+
+
+def test_flushes_are_given_in_their_places(plan: Plan) -> None:
+    plan.write(flush=True)
+    plan.write(LONG, flush=True)
+    plan.write(flush=True)
+    plan.write(SHORT, flush=True)
+    plan.text.end()
+    assert plan.given() == [FLUSH, LONG, FLUSH, FLUSH, SHORT, FLUSH]
+
+
+def test_the_plan_is_the_same_however_the_text_comes(plan: Plan) -> None:
+    lines = [LONG, LONG, SHORT, LONG, SHORT, SHORT, LONG]
+    at_once = Plan()
+    at_once.write(*lines)
+    at_once.text.end()
+    expected = at_once.given()
+    found: list[str | TextMark] = []
+    for line in lines:
+        plan.write(line)
+        found += plan.given()
+    plan.text.end()
+    found += plan.given()
+    assert [item for item in found if isinstance(item, str)] == expected

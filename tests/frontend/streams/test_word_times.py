@@ -1,0 +1,39 @@
+"""When a word sounds for the listener: the silence that a join takes away before it isn't waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from frontend.streams.joins import LONGEST_LEAD
+from frontend.streams.planned import PlannedSegment
+from frontend.streams.playback import Playback
+from frontend.streams.word_times import WordTimes
+from frontend.text.segment import Cut, Segment, SpokenWord
+from shm.audio import SAMPLE_RATE, Pcm
+
+
+def sound(silence: int, length: int = 4800) -> Pcm:
+    return np.concatenate([np.zeros(silence), np.full(length, 9000)]).astype(np.int16)
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_word_begins_where_it_is_heard(pieces: int) -> None:
+    """Two segments, each of one word after a second of silence; the times are those of the sound in what was given."""
+    playback = Playback()
+    times = WordTimes(playback)
+    given: list[Pcm] = []
+    for index in range(2):
+        word = SpokenWord("word", "word", 0, 4)
+        segment = PlannedSegment(Segment("word", "word", 4, Cut.SENTENCE, (word,)), 1.0, 0, index=index)
+        segment.marks = [(0, SAMPLE_RATE), (4, SAMPLE_RATE + 4800)]
+        for piece in np.array_split(sound(SAMPLE_RATE), pieces):
+            given += [part.copy() for part in playback.push(piece)]
+            times.tell(segment)
+        playback.end(segment)
+    given += playback.finish()
+    loud = np.flatnonzero(np.concatenate(given) > 8000)
+    begins = [loud[0], loud[np.flatnonzero(np.diff(loud) > 1)[0] + 1]]
+    told = [word.start * SAMPLE_RATE for word in times.take()]
+    assert told == pytest.approx(begins, abs=SAMPLE_RATE * 0.006)
+    assert told[0] <= LONGEST_LEAD, "a second of silence was taken away"
