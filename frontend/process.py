@@ -111,7 +111,7 @@ class Front:
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
-        """Loads English, started once an engine that takes phonemes is connected."""
+        """Loads English, started once a worker loads Kokoro, or an engine that takes phonemes is connected."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish the open streams."""
@@ -180,8 +180,12 @@ class Front:
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
-        if self._loading is None and message.engine and message.engine.speaks == "phonemes":
-            # Loading misaki's lexicon takes some tenths of a second, for which the first listener would wait.
+        if message.engine and message.engine.speaks == "phonemes":
+            self._load_english()
+
+    def _load_english(self) -> None:
+        if self._loading is None:
+            # Loading misaki's lexicon takes 0.7 s of a core, for which the first listener would wait.
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:
@@ -205,6 +209,8 @@ class Front:
                 self._scheduler.disconnect(message)
             case Situation():
                 self._scheduler.situation(message)
+                if any(report.loading for report in message.processes):
+                    self._load_english()
                 self._oriented.set()
             case TextBoard():
                 (memory,) = fds

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from shm.engine_info import EngineInfo, Priority
 from shm.frames import HEADER_BYTES
+from shm.marks import MAX_MARKS, pack_marks, unpack_marks
 from shm.messages import (
     MAX_COMMIT_BYTES,
-    MAX_MARKS,
     Began,
     BootFailure,
     Cleared,
@@ -51,8 +51,6 @@ from shm.messages import (
     decode_control,
     decode_order,
     encode,
-    pack_marks,
-    unpack_marks,
 )
 
 MAX_PLACE = (1 << 16) - 1

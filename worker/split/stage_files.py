@@ -151,10 +151,11 @@ class _Writer:
         for rewrite in sorted(rewrites):
             _REWRITES[rewrite](rewritten)
         rewritten.drop_unused()
-        names = (names & rewritten.taken()) | set(part.outputs)
+        taken = rewritten.taken()
+        names = (names & taken) | set(part.outputs)
         kept = [graph.initializers[name] for name in sorted(names & graph.initializers.keys())]
         initializers = kept if inline else [_shaped(self._outside(tensor), rewritten.reshaped) for tensor in kept]
-        derived = [tensor for name, tensor in rewritten.derived.items() if name in rewritten.taken()]
+        derived = [tensor for name, tensor in rewritten.derived.items() if name in taken]
         proto = helper.make_graph(
             list(rewritten),
             "kokoro-live",
