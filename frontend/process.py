@@ -12,6 +12,7 @@ from functools import partial
 from aiohttp import web
 from setproctitle import setproctitle
 
+from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
 from frontend.http.connections.acceptor import Acceptor
@@ -20,7 +21,7 @@ from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
 from frontend.monitoring.drift import Drift
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.readings import cost_readings
+from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfCheck
 from frontend.monitoring.state_folder import state_folder
 from frontend.monitoring.status.handler import StatusHandler
@@ -42,18 +43,9 @@ from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
-from shm.messages import (
-    Connect,
-    ControlMessage,
-    Disconnect,
-    Drain,
-    Progress,
-    Situation,
-    Started,
-    Suspects,
-    TextBoard,
-)
+from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Started, Suspects, TextBoard
 from shm.metric_files import MetricFiles
+from shm.situation import Situation
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +109,7 @@ class Front:
         """Accept requests until told to drain, then finish the open streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
+        self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
         self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
@@ -127,10 +120,11 @@ class Front:
             self._text.max_pause_seconds,
             self._in_flight,
         )
+        services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
+            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck, services.open
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,

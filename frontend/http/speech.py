@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-import time
 from collections.abc import MutableMapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,13 +16,13 @@ from dataclasses import dataclass
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.audio.encoding import Encoders, Encoding
+from frontend.audio.encoding import Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.audio.pieces import chunks
+from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
-from frontend.contract.in_flight import InFlight
-from frontend.contract.speaker import Speaker, SpeechStream
-from frontend.contract.stages import STAGES
+from frontend.contract.speaker import SpeechStream
+from frontend.contract.stages import STAGES, STARTED
 from frontend.contract.word_timing import WordTiming
 from frontend.http import request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery
@@ -35,8 +34,7 @@ from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, rea
 from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.sessions import Sessions, Turn
 from frontend.monitoring.listening import Listening
-from frontend.monitoring.metrics import Event, Metrics
-from frontend.settings.front import FrontSettings
+from frontend.monitoring.metrics import Event
 from frontend.timestamps.align import parted
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
@@ -72,14 +70,12 @@ class _Answer:
 class SpeechHandler:
     """Answers speech requests."""
 
-    def __init__(
-        self, speaker: Speaker, settings: FrontSettings, metrics: Metrics, in_flight: InFlight | None = None
-    ) -> None:
-        self._speaker = speaker
-        self._in_flight = in_flight or InFlight()
-        self._settings = settings
-        self._metrics = metrics
-        self._encoders = Encoders()
+    def __init__(self, services: Services) -> None:
+        self._speaker = services.speaker
+        self._in_flight = services.in_flight
+        self._settings = services.settings
+        self._metrics = services.metrics
+        self._encoders = services.encoders
         self._sessions = Sessions()
 
     async def close(self, _: web.Application) -> None:
@@ -111,14 +107,13 @@ class SpeechHandler:
         return await self._answer(request, read_body(await request.read()), captioned=True)
 
     async def _answer(self, request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
-        started = time.monotonic()
         call = speech_call(fields, self._settings.max_input_characters, captioned=captioned)
         log.debug("the text is %r", call.text)
         killpoint("parsed")
         with self._in_flight.answering(call.text):
-            return await self._speak(request, call, started)
+            return await self._speak(request, call)
 
-    async def _speak(self, request: web.Request, call: SpeechCall, started: float) -> web.StreamResponse:
+    async def _speak(self, request: web.Request, call: SpeechCall) -> web.StreamResponse:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
@@ -134,7 +129,7 @@ class SpeechHandler:
                 )
                 opened = self._encoders.open(call.format, call.sample_rate, whole=whole)
                 with closing(opened) as encoding, self._metrics.speaking():
-                    listening = Listening(self._metrics, started, asked.stages)
+                    listening = Listening(self._metrics, request[STARTED], asked.stages)
                     answer = _Answer(request, call, stream, encoding, listening, turn)
                     return await (self._clip(answer) if whole else self._stream(answer))
 

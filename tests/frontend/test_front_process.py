@@ -3,7 +3,7 @@
 import asyncio
 
 from frontend.process import Front
-from shm.messages import ProcessReport, Situation
+from shm.situation import ProcessReport, Situation
 
 
 class Reader:

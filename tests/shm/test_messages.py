@@ -41,17 +41,17 @@ from shm.messages import (
     Recycle,
     Release,
     SegmentOrder,
-    Situation,
     Started,
     Suspects,
     TextBoard,
-    Tuning,
+    WorkersNeeded,
     clipped,
     decode_commit,
     decode_control,
     decode_order,
     encode,
 )
+from shm.situation import Situation, Tuning
 
 MAX_PLACE = (1 << 16) - 1
 MAX_SAMPLE = (1 << 32) - 1
@@ -95,6 +95,7 @@ CONTROLS: list[ControlMessage] = [
     Load(("CoreMLExecutionProvider",)),
     ProviderFailure("CUDAExecutionProvider", "no device"),
     Recycle("1.5 GB resident"),
+    WorkersNeeded(),
     Loading("CoreMLExecutionProvider"),
     Placed(Priority(10, (0, 3))),
     Progress(),

@@ -105,6 +105,14 @@ def repeats(status: Status) -> None:
     status.cache = Cache(10, 1_000_000, 400, 100, 256_000_000, disk=False)
 
 
+def test_gaps_before_anything_was_measured_are_no_reason_for_advice() -> None:
+    """ "A lone stream keeps up" rests on costs."""
+    status = healthy()
+    status.costs.clear()
+    gaps(status)
+    assert "gaps" not in {each.code for each in recommendations(status)}
+
+
 @pytest.mark.parametrize(
     ("change", "code", "figure"),
     [

@@ -33,7 +33,7 @@ from frontend.streams.cache.segments import SegmentCache
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from shm.engine_info import ModelFile, Priority
-from shm.messages import ProcessReport, Situation, Tuning
+from shm.situation import ProcessReport, Situation, Tuning
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
 
 NOTHING = Snapshot(

@@ -7,7 +7,8 @@ import signal
 import msgspec
 import pytest
 
-from shm.messages import Connect, Load, Loading, Ready, Situation, Started
+from shm.messages import Connect, Load, Loading, Ready, Started
+from shm.situation import Situation
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
