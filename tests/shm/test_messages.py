@@ -95,7 +95,7 @@ CONTROLS: list[ControlMessage] = [
     Load(("CoreMLExecutionProvider",)),
     ProviderFailure("CUDAExecutionProvider", "no device"),
     Recycle("1.5 GB resident"),
-    WorkersNeeded(),
+    WorkersNeeded(needed=True),
     Loading("CoreMLExecutionProvider"),
     Placed(Priority(10, (0, 3))),
     Progress(),
