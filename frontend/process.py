@@ -12,6 +12,7 @@ from functools import partial
 from aiohttp import web
 from setproctitle import setproctitle
 
+from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
 from frontend.http.connections.acceptor import Acceptor
@@ -124,10 +125,11 @@ class Front:
             self._text.max_pause_seconds,
             self._in_flight,
         )
+        services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
+            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck, services.open
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,

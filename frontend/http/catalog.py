@@ -8,7 +8,7 @@ from aiohttp import web
 
 from frontend.contract.errors import ApiError, Unavailable
 from frontend.contract.speaker import Speaker
-from frontend.http.voice_description import described
+from frontend.http.voice_description import VoiceDescription, described
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The server's one model, under its own name and under the names that OpenAI's clients ask for."""
@@ -44,10 +44,19 @@ class Catalog:
         """The list of models in Open WebUI's form."""
         return web.json_response({"models": [{"id": name, "name": name} for name in MODELS]})
 
+    async def voices_by_any_name(self, request: web.Request) -> web.Response:
+        """The list of voices for clients of Open WebUI's and of ElevenLabs' API."""
+        return web.json_response(
+            {"voices": [{**voice, "voice_id": voice["id"], "category": "premade"} for voice in self._voices()]}
+        )
+
     async def voices(self, request: web.Request) -> web.Response:
         """The list of voices in Open WebUI's form. `name` repeats the id, because some clients send the shown name
         back."""
+        return web.json_response({"voices": self._voices()})
+
+    def _voices(self) -> list[VoiceDescription]:
         engine = self._speaker.engine
         if engine is None:
             raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        return web.json_response({"voices": [described(name, engine.name) for name in engine.voices]})
+        return [described(name, engine.name) for name in engine.voices]

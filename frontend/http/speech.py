@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.audio.encoding import Encoders, Encoding
+from frontend.audio.encoding import Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.audio.pieces import chunks
+from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
-from frontend.contract.in_flight import InFlight
-from frontend.contract.speaker import Speaker, SpeechStream
+from frontend.contract.speaker import SpeechStream
 from frontend.contract.stages import STAGES, STARTED
 from frontend.contract.word_timing import WordTiming
 from frontend.http import request_id
@@ -34,8 +34,7 @@ from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, rea
 from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.sessions import Sessions, Turn
 from frontend.monitoring.listening import Listening
-from frontend.monitoring.metrics import Event, Metrics
-from frontend.settings.front import FrontSettings
+from frontend.monitoring.metrics import Event
 from frontend.timestamps.align import parted
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
@@ -71,14 +70,12 @@ class _Answer:
 class SpeechHandler:
     """Answers speech requests."""
 
-    def __init__(
-        self, speaker: Speaker, settings: FrontSettings, metrics: Metrics, in_flight: InFlight | None = None
-    ) -> None:
-        self._speaker = speaker
-        self._in_flight = in_flight or InFlight()
-        self._settings = settings
-        self._metrics = metrics
-        self._encoders = Encoders()
+    def __init__(self, services: Services) -> None:
+        self._speaker = services.speaker
+        self._in_flight = services.in_flight
+        self._settings = services.settings
+        self._metrics = services.metrics
+        self._encoders = services.encoders
         self._sessions = Sessions()
 
     async def close(self, _: web.Application) -> None:

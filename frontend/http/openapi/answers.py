@@ -70,6 +70,19 @@ class Voices(msgspec.Struct):
     voices: list[Voice]
 
 
+class NamedVoice(Voice):
+    """The same voice with ElevenLabs' fields."""
+
+    voice_id: Annotated[str, Meta(description="The id again.")]
+    category: Literal["premade"]
+
+
+class NamedVoices(msgspec.Struct):
+    """Open WebUI's and ElevenLabs' shape."""
+
+    voices: list[NamedVoice]
+
+
 class Alive(msgspec.Struct):
     """The process serves."""
 

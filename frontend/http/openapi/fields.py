@@ -51,6 +51,7 @@ FIELDS: Mapping[str, Mapping[str, dict[str, Any]]] = {
             "beside the audio with `stream`: `false`. 400 from an engine that can't tell."
         },
         "user": {"description": "The session, where no X-Session header names it."},
+        "priority": {"description": "`idle`: made while nobody listens, with `stream`: false."},
         "on_busy": {"description": "What happens to the session's earlier requests that are still being sent."},
         "instructions": {"description": "Taken and without effect: Kokoro follows no instructions."},
     },

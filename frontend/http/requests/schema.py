@@ -39,6 +39,8 @@ class SpeechCall:
     """True if the answer has Kokoro-FastAPI's form."""
     session: str | None
     on_busy: OnBusy | None
+    idle: bool
+    """True if the speech is to be made while nobody listens."""
 
     @property
     def plain(self) -> bool:
@@ -77,6 +79,8 @@ class SpeechBody(msgspec.Struct):
     """The listener's session, where there is no X-Session header."""
     on_busy: OnBusy | None = None
     """The fate of the same session's earlier responses that are still being sent."""
+    priority: Literal["idle"] | None = None
+    """`idle`: made while nobody listens, and refused with 429 or 503 while somebody does; for `stream`: false."""
     instructions: Any = None
     """Without effect: Kokoro takes no instructions."""
 
@@ -136,6 +140,9 @@ def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: boo
     if events and not streamed:
         message = "`stream`: false has no events; leave it out, or `stream_format`."
         raise ApiError(400, message, param="stream", code="invalid_value")
+    if fields.priority == "idle" and streamed:
+        message = '`priority`: "idle" is for answers that nobody hears while they are made: add `stream`: false.'
+        raise ApiError(400, message, param="priority", code="invalid_value")
     if fields.timestamps and streamed and not events and not captioned:
         message = '`timestamps`: the audio alone has no place for them; add `stream_format`: "sse", or `stream`: false.'
         raise ApiError(400, message, param="timestamps", code="invalid_value")
@@ -155,6 +162,7 @@ def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: boo
         captioned=captioned,
         session=fields.user,
         on_busy=fields.on_busy,
+        idle=fields.priority == "idle",
     )
 
 

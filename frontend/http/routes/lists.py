@@ -42,13 +42,13 @@ LISTS: tuple[Route, ...] = (
     ),
     Route(
         "get",
-        "/voices",
+        "/v1/voices",
         Access.NEAR,
-        lambda handlers: handlers.catalog.voices,
+        lambda handlers: handlers.catalog.voices_by_any_name,
         Operation(
             "Lists",
-            "The same as /v1/audio/voices",
-            {200: json_answer("The voices.", answers.Voices)},
+            "The same as /v1/audio/voices, with ElevenLabs' fields besides",
+            {200: json_answer("The voices.", answers.NamedVoices)},
             errors=(403, 503),
         ),
     ),

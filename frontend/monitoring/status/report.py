@@ -195,6 +195,8 @@ class Status(msgspec.Struct):
     restarts: Annotated[dict[str, int], Meta(description="Restarts so far, by role of the process.")]
     provider_failures: Annotated[dict[str, str], Meta(description="Execution providers given up, and why.")]
     active_streams: int
+    sockets: Annotated[dict[str, int], Meta(description="Open connections that send text piece by piece, by protocol.")]
+    contexts: Annotated[int, Meta(description="Texts that are being written on them, spoken or not yet.")]
     queue_depth: Annotated[int, Meta(description="Segments that no worker has yet.")]
     quarantined_segments: int
     cache: Cache
