@@ -27,6 +27,7 @@ from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, mount
 from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
+from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status.handler import StatusHandler
@@ -63,14 +64,16 @@ def make_app(
 
     metrics.readings.add(lambda: engine_readings(speaker.engine))
 
-    speech = SpeechHandler(speaker, settings, metrics, in_flight or InFlight())
+    in_flight = in_flight or InFlight()
+    speech = SpeechHandler(speaker, settings, metrics, in_flight)
     app.on_cleanup.append(speech.close)
     description = Description(lambda: build(ROUTES))
     play = PlayHandler(player, speaker, settings) if player else None
     if play:
         app.on_shutdown.append(play.close)
     catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics)
-    mount(app, Handlers(speech, catalog, health, scrape, description, phonemizer, status, play))
+    translation = SsmlTranslation(settings.max_input_characters, in_flight)
+    mount(app, Handlers(speech, catalog, health, scrape, description, translation, phonemizer, status, play))
     return app
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from aiohttp import hdrs, web
 
 from frontend.http.access.rules import Access
+from frontend.http.routes.kokoro_fastapi import KOKORO_FASTAPI
 from frontend.http.routes.lists import LISTS
 from frontend.http.routes.page import PAGE
 from frontend.http.routes.play import PLAY
@@ -15,7 +16,7 @@ from frontend.http.routes.route import Handlers, Route
 from frontend.http.routes.server import SERVER
 from frontend.http.routes.speech import SPEECH
 
-ROUTES: tuple[Route, ...] = (*SPEECH, *PLAY, *LISTS, *SERVER, *PAGE)
+ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *PLAY, *LISTS, *SERVER, *PAGE)
 
 
 def mount(app: web.Application, handlers: Handlers) -> None:
