@@ -116,7 +116,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
         "url_normalization": {
             "description": "`false`, with `email_normalization`: web and mail addresses are passed on as written."
         },
-        "email_normalization": {"description": "See `url_normalization`."},
+        "email_normalization": {"description": "Works together with `url_normalization`."},
         "phone_normalization": {"description": "`false`: telephone numbers are passed on as they are written."},
         "optional_pluralization_normalization": {"description": "Taken and without effect."},
         "caps_normalization": {"description": "Taken and without effect."},
