@@ -15,16 +15,17 @@ from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import ScriptedReader, joined, samples_of
 
 ANNA = Performer((("anna", 1.0),), "en-gb")
+CARL = Performer((("carl", 1.0),), "en-gb")
 BERT = Performer((("bert", 0.5), ("anna", 0.5)), "fr-fr", rate=2.0)
 
 
 class VoicesReader(ScriptedReader):
-    """`A:text|B:text|text` is a segment of Anna, one of Bert, and one of the request's own voice."""
+    """`A:text|B:text|C:text|text` is a segment of Anna, of Bert, of Carl, and of the request's own voice."""
 
     def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
         for part in request.text.split("|"):
             name, _, script = part.rpartition(":")
-            performer = {"A": ANNA, "B": BERT}.get(name)
+            performer = {"A": ANNA, "B": BERT, "C": CARL}.get(name)
             rate = performer.rate if performer else 1.0
             words = (SpokenWord(script, script, 0, len(script)),)
             yield Segment(script, script, len(script), Cut.INSIDE, words, rate, performer=performer)
@@ -57,12 +58,12 @@ async def test_a_segment_is_found_in_the_cache_for_its_own_voice_only(desk: Desk
     first = listen(desk.open("A:same"))
     worker.speak(await worker.has(1))
     await heard(first)
-    second = desk.open("A:same|B:same|same")
+    second = desk.open("A:same|B:same|C:same|same")
     listener = listen(second)
-    for count in (2, 3):
+    for count in (2, 3, 4):
         worker.speak(await worker.has(count))
     await heard(listener)
-    assert [order.voice for order in worker.orders[1:]] == [BERT.voice, (("af_heart", 1.0),)]
+    assert [order.voice for order in worker.orders[1:]] == [BERT.voice, CARL.voice, (("af_heart", 1.0),)]
     assert not second.cached
 
 
