@@ -12,6 +12,7 @@ from functools import partial
 from aiohttp import web
 from setproctitle import setproctitle
 
+from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
 from frontend.http.connections.acceptor import Acceptor
@@ -20,7 +21,7 @@ from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
 from frontend.monitoring.drift import Drift
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.readings import cost_readings
+from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfCheck
 from frontend.monitoring.state_folder import state_folder
 from frontend.monitoring.status.handler import StatusHandler
@@ -36,6 +37,7 @@ from frontend.text import espeak
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.mixed import MixedG2P
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
@@ -43,18 +45,9 @@ from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import (
-    Connect,
-    ControlMessage,
-    Disconnect,
-    Drain,
-    Progress,
-    Situation,
-    Started,
-    Suspects,
-    TextBoard,
-)
+from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Started, Suspects, TextBoard
 from shm.metric_files import MetricFiles
+from shm.situation import Situation
 
 log = logging.getLogger(__name__)
 
@@ -103,8 +96,9 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
+        pronouncer = MixedG2P(self._g2p) if text.mixed_languages else self._g2p
         self._pipeline = TextPipeline(
-            self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+            pronouncer, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
         )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
@@ -122,6 +116,7 @@ class Front:
         """Accept requests until told to drain, then finish the open streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
+        self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
         self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
@@ -132,10 +127,11 @@ class Front:
             self._text.max_pause_seconds,
             self._in_flight,
         )
+        services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
+            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck, services.open
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,

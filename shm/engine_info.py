@@ -81,6 +81,9 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     voices_sha256: str = ""
     """Hash of all voices' values: together with `model_sha256` it shows whether a voice's name still means the same
     sound."""
+    rendering: str = ""
+    """Settings and files besides model and voices that change the samples: windows, and the digest of the predicted
+    statistics; `whole` without windows. Empty for an engine that has only one way."""
     concurrency: int = 1
     """Number of segments that the engine makes concurrently."""
     first_block: float = 0.0

@@ -97,6 +97,7 @@ class KokoroEngine:
             max_tokens=MAX_PHONEME_LENGTH,
             voices=self._voices.names,
             voices_sha256=self._voices.sha256,
+            rendering=self._speech.rendering,
             concurrency=self.concurrency,
             first_block=self._speech.first_block,
             marks=self._speech.marks,

@@ -37,6 +37,7 @@ class WholeSpeech:
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
         self.marks = self._durations is not None
         self.first_block = 0.0
+        self.rendering = "whole"
 
     def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
         """Yield one block: the whole segment from `from_sample` on. `inputs` are tokens, style and speed.

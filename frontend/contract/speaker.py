@@ -83,6 +83,11 @@ class Speaker(Protocol):
         """Seconds after which a client that is refused now should try again."""
         ...
 
+    @property
+    def ring_seconds(self) -> float:
+        """Seconds of audio that a stream may be ahead of its listener (`--ring-seconds`)."""
+        ...
+
     def open(self, request: SpeechRequest) -> SpeechStream:
         """Begin to speak.
 

@@ -12,7 +12,7 @@ from frontend.contract.performer import Performer
 from frontend.contract.speaker import Speaker
 from frontend.http.openapi.answers import VoicesQuery
 from frontend.http.requests.json_body import read_json, read_query
-from frontend.http.voice_description import described
+from frontend.http.voice_description import VoiceDescription, described
 from frontend.text.language import language_of
 from frontend.text.voice_spec import VoiceError, default_voice, parse_voice
 from shm.engine_info import EngineInfo
@@ -53,6 +53,12 @@ class Catalog:
         """The list of models in Open WebUI's form."""
         return web.json_response({"models": [{"id": name, "name": name} for name in MODELS]})
 
+    async def voices_by_any_name(self, request: web.Request) -> web.Response:
+        """The list of voices for clients of Open WebUI's and of ElevenLabs' API."""
+        return web.json_response(
+            {"voices": [{**voice, "voice_id": voice["id"], "category": "premade"} for voice in self._voices()]}
+        )
+
     async def voices(self, request: web.Request) -> web.Response:
         """The list of voices in Open WebUI's form. `name` repeats the id, because some clients send the shown name
         back. With `?legacy=true` it has names only, as in Kokoro-FastAPI before its version 0.4.
@@ -62,7 +68,7 @@ class Catalog:
         """
         engine = self._engine()
         query = read_query(request.query, VoicesQuery)
-        voices = engine.voices if query.legacy else [described(name, engine.name) for name in engine.voices]
+        voices = engine.voices if query.legacy else self._voices()
         return web.json_response({"voices": voices, "default_voice": default_voice(engine.voices)})
 
     async def combine(self, request: web.Request) -> web.Response:
@@ -88,3 +94,7 @@ class Catalog:
         if engine is None:
             raise Unavailable(self._speaker.reason, self._speaker.retry_after)
         return engine
+
+    def _voices(self) -> list[VoiceDescription]:
+        engine = self._engine()
+        return [described(name, engine.name) for name in engine.voices]

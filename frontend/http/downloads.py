@@ -106,6 +106,7 @@ class Recording:
         keep: Callable[[bytes], None],
     ) -> None:
         self.path = f"/v1/download/{name}"
+        self.bytes_per_second = encoding.bytes_per_second
         self._encoding = encoding
         self._whole = whole
         self._left = max_samples

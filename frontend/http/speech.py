@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-import time
 from collections.abc import MutableMapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,13 +16,13 @@ from dataclasses import dataclass
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.audio.encoding import Encoders, Encoding
+from frontend.audio.encoding import Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.audio.pieces import chunks
+from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
-from frontend.contract.in_flight import InFlight
-from frontend.contract.speaker import Speaker, SpeechStream
-from frontend.contract.stages import STAGES
+from frontend.contract.speaker import SpeechStream
+from frontend.contract.stages import STAGES, STARTED
 from frontend.contract.word_timing import WordTiming
 from frontend.http import downloads, request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery
@@ -40,8 +39,7 @@ from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.requests.without_effect import dead_fields, unknown_among, unknown_in
 from frontend.http.sessions import Sessions, Turn
 from frontend.monitoring.listening import Listening
-from frontend.monitoring.metrics import Event, Metrics
-from frontend.settings.front import FrontSettings
+from frontend.monitoring.metrics import Event
 from frontend.timestamps.align import parted
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
@@ -86,15 +84,13 @@ class _Answer:
 class SpeechHandler:
     """Answers speech requests."""
 
-    def __init__(
-        self, speaker: Speaker, settings: FrontSettings, metrics: Metrics, in_flight: InFlight | None = None
-    ) -> None:
-        self._speaker = speaker
-        self._in_flight = in_flight or InFlight()
-        self._settings = settings
-        self._metrics = metrics
-        self._encoders = Encoders()
-        self.downloads = Downloads(self._encoders, settings.max_clip_seconds)
+    def __init__(self, services: Services) -> None:
+        self._speaker = services.speaker
+        self._in_flight = services.in_flight
+        self._settings = services.settings
+        self._metrics = services.metrics
+        self._encoders = services.encoders
+        self.downloads = Downloads(self._encoders, self._settings.max_clip_seconds)
         self._sessions = Sessions()
 
     async def close(self, _: web.Application) -> None:
@@ -165,15 +161,12 @@ class SpeechHandler:
         """Args:
         dead: the request's fields that have no effect.
         """
-        started = time.monotonic()
         log.debug("the text is %r", call.text)
         killpoint("parsed")
         with self._in_flight.answering(call.text):
-            return await self._speak(request, call, dead, started)
+            return await self._speak(request, call, dead)
 
-    async def _speak(
-        self, request: web.Request, call: SpeechCall, dead: Sequence[str], started: float
-    ) -> web.StreamResponse:
+    async def _speak(self, request: web.Request, call: SpeechCall, dead: Sequence[str]) -> web.StreamResponse:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
@@ -188,7 +181,7 @@ class SpeechHandler:
                     call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
                 )
                 with closing(self._encoding(call, whole=whole)) as encoding, self._metrics.speaking():
-                    listening = Listening(self._metrics, started, asked.stages)
+                    listening = Listening(self._metrics, request[STARTED], asked.stages)
                     voice = asked.performer.name if call.names_voices else ""
                     answer = _Answer(request, call, stream, encoding, listening, turn, voice, dead)
                     return await (self._clip(answer) if whole else self._stream(answer))

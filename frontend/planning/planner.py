@@ -25,7 +25,7 @@ class Limits:
     """Limits of one segment."""
 
     max_tokens: int = 400
-    """Longest segment in tokens. A longer one takes a lot of memory: 630 MB in windows, 860 MB whole."""
+    """Longest segment in tokens. The engine's memory grows with the longest segment, and most with one made whole."""
     max_segment_seconds: float = 2.7
     """Longest work in seconds on one segment by an engine that makes segments whole: a new stream waits for at most one
     such segment. Segments of up to `2 * min_first_tokens` are exempt, because cutting them would leave a part below the

@@ -25,9 +25,10 @@ from shm.messages import (
     ProviderFailure,
     Ready,
     Recycle,
-    Situation,
     Started,
+    WorkersNeeded,
 )
+from shm.situation import Situation
 from supervisor.processes.errands import Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
@@ -37,7 +38,7 @@ from supervisor.processes.nursery import Nursery
 from supervisor.processes.outside import Outside
 from supervisor.processes.process_list import Spare, reports
 from supervisor.processes.role import RoleState
-from supervisor.processes.speaking import best, hopeless, speaking, voice
+from supervisor.processes.speaking import best, hopeless, resting, speaking, voice
 from supervisor.processes.standing import Phase, Standing, phase, summary
 from supervisor.processes.timers import Timers
 from supervisor.processes.workers import Workers, placed
@@ -96,6 +97,8 @@ class Lifecycle:
                 self._workers.provider_failure(sender, message)
             case Recycle(reason):
                 self._workers.replace(reason, fresh=False, only=sender)
+            case WorkersNeeded(needed):
+                self._needed(sender, needed)
             case Distrust(generation, reason):
                 self._workers.distrusted(generation, reason)
             case Cleared(digest):
@@ -103,6 +106,11 @@ class Lifecycle:
             case Idle(generation):
                 self._joints.idle(sender.generation, generation)
         self._reconcile()
+
+    def _needed(self, front: Incarnation, needed: bool) -> None:
+        """Let the workers rest or wake. A front that finishes its streams still needs them."""
+        if needed or (front is self._fronts.role.process and not self._fronts.finishing):
+            self._workers.needed(needed)
 
     def exited(self, child: Incarnation) -> None:
         """Handle the end of a child's process."""
@@ -232,6 +240,8 @@ class Lifecycle:
             dict(self._workers.failures.reasons),
             tuple(reports(front, workers, spares, self._nursery)),
             self._outside.tuning(),
+            {role.slot: role.ready.engine for role in resting(workers) if role.ready and role.slot is not None},
+            self._fronts.streams_cut,
         )
         self._fronts.tell_all(situation)
         if situation != self._situation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shm.messages import ProcessReport
+from shm.situation import ProcessReport
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.role import Role, RoleState

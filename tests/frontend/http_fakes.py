@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.player import Player
@@ -96,6 +97,7 @@ class FakeSpeaker:
         self.engine = engine
         self.reason = "" if engine else "the model is loading"
         self.retry_after = 2.2
+        self.ring_seconds = 20.0
         self.refusal: Exception | None = None
         self.steps = steps
         self.opened: list[SpeechRequest] = []
@@ -141,7 +143,9 @@ async def serving(
     player: Player | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
-    app = make_app(speaker, settings or FrontSettings(), metrics, in_flight=in_flight, player=player)
+    chosen = settings or FrontSettings()
+    services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
+    app = make_app(speaker, chosen, metrics, services=services, player=player)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

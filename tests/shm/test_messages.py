@@ -41,11 +41,9 @@ from shm.messages import (
     Recycle,
     Release,
     SegmentOrder,
-    Situation,
     Started,
     Suspects,
     TextBoard,
-    Tuning,
     clipped,
     decode_commit,
     decode_control,
@@ -54,6 +52,7 @@ from shm.messages import (
     pack_marks,
     unpack_marks,
 )
+from shm.situation import Situation, Tuning
 
 MAX_PLACE = (1 << 16) - 1
 MAX_SAMPLE = (1 << 32) - 1

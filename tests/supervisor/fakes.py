@@ -22,6 +22,7 @@ from shm.messages import (
     Ready,
     Recycle,
     Started,
+    WorkersNeeded,
 )
 from supervisor.processes.errands import Errand
 from supervisor.processes.lifecycle import Lifecycle
@@ -158,7 +159,8 @@ class House(Outside):
             return  # it is ending
         generations = [c.generation for c in self.children if c.role == "worker"]
         if child.role == "front":
-            wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations))]
+            needed = WorkersNeeded(chance.random() < 0.5)
+            wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations)), needed]
             message: ControlMessage = chance.choice([*wrong, Started()] if Started not in child.said else wrong)
         elif child.role == "worker" and child.heard_of(Load):
             said = [

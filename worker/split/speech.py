@@ -83,6 +83,14 @@ class SplitSpeech:
         return self._shape.first / FRAMES_PER_SECOND if self.windowed else 0.0
 
     @property
+    def rendering(self) -> str:
+        """`EngineInfo.rendering`."""
+        if not self.windowed or self._predictor is None:
+            return "whole"
+        shape = self._shape
+        return f"windows {shape.first} {shape.growth:g} {shape.longest}, statistics {self._predictor.digest}"
+
+    @property
     def session(self) -> Any:
         """The session that has the model's own inputs and metadata."""
         return self._prosody.session(self._crew.most)

@@ -113,6 +113,19 @@ class TaggedText(msgspec.Struct):
     text: str
 
 
+class NamedVoice(Voice):
+    """The same voice with ElevenLabs' fields."""
+
+    voice_id: Annotated[str, Meta(description="The id again.")]
+    category: Literal["premade"]
+
+
+class NamedVoices(msgspec.Struct):
+    """Open WebUI's and ElevenLabs' shape."""
+
+    voices: list[NamedVoice]
+
+
 class Alive(msgspec.Struct):
     """The process serves."""
 

@@ -66,6 +66,7 @@ _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
     Access.LOCAL: [{}, _KEYED],
     Access.HERE: [{}, _KEYED],
     Access.KEY: [_KEYED],
+    Access.SOCKET: [_KEYED],
 }
 
 

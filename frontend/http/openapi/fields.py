@@ -73,6 +73,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
         },
         "return_timing": {"description": "Taken and without effect: `timestamps` gives the times of words."},
         "user": {"description": "The session, where no X-Session header names it."},
+        "priority": {"description": "`idle`: made while nobody listens, with `stream`: false."},
         "on_busy": {"description": "What happens to the session's earlier requests that are still being sent."},
         "instructions": {"description": "Taken and without effect: Kokoro follows no instructions."},
     },

@@ -50,6 +50,8 @@ class SpeechCall:
     """True if the answer has Kokoro-FastAPI's form."""
     session: str | None
     on_busy: OnBusy | None
+    idle: bool
+    """True if the speech is to be made while nobody listens."""
     volume: float = 1.0
     """Factor on the samples."""
     aliases: Mapping[str, VoiceAlias] = field(default_factory=dict)
@@ -120,6 +122,8 @@ class SpeechBody(msgspec.Struct):
     """The format of that download; absent: the response's own."""
     return_timing: bool | None = None
     """Without effect: `timestamps` gives the times of words."""
+    priority: Literal["idle"] | None = None
+    """`idle`: made while nobody listens, and refused with 429 or 503 while somebody does; for `stream`: false."""
     instructions: Any = None
     """Without effect: Kokoro takes no instructions."""
 
@@ -151,6 +155,9 @@ def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: boo
     if events and not streamed:
         message = "`stream`: false has no events; leave it out, or `stream_format`."
         raise ApiError(400, message, param="stream", code="invalid_value")
+    if fields.priority == "idle" and streamed:
+        message = '`priority`: "idle" is for answers that nobody hears while they are made: add `stream`: false.'
+        raise ApiError(400, message, param="priority", code="invalid_value")
     if fields.timestamps and streamed and not events and not captioned:
         message = '`timestamps`: the audio alone has no place for them; add `stream_format`: "sse", or `stream`: false.'
         raise ApiError(400, message, param="timestamps", code="invalid_value")
@@ -175,6 +182,7 @@ def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: boo
         captioned=captioned,
         session=fields.user,
         on_busy=fields.on_busy,
+        idle=fields.priority == "idle",
         volume=1.0 if fields.volume_multiplier is None else fields.volume_multiplier,
         aliases={name: VoiceAlias(alias) if isinstance(alias, str) else alias for name, alias in aliases.items()},
         rules_off=rules_off(fields.normalization_options, RULES),

@@ -68,7 +68,7 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
         phonemes=call.phonemes,
         timestamps=call.timestamps,
         client=f"session {session}" if session else _client(request),
-        urgency=Urgency.LISTENING if call.streamed else Urgency.WHOLE,
+        urgency=Urgency.IDLE if call.idle else Urgency.LISTENING if call.streamed else Urgency.WHOLE,
         fresh="no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower(),
     )
 

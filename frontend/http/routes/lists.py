@@ -43,15 +43,14 @@ LISTS: tuple[Route, ...] = (
     ),
     Route(
         "get",
-        "/voices",
+        "/v1/voices",
         Access.NEAR,
-        lambda handlers: handlers.catalog.voices,
+        lambda handlers: handlers.catalog.voices_by_any_name,
         Operation(
             "Lists",
-            "The same as /v1/audio/voices",
-            {200: json_answer("The voices.", answers.Voices)},
-            errors=(400, 403, 503),
-            query=answers.VoicesQuery,
+            "The same as /v1/audio/voices, with ElevenLabs' fields besides",
+            {200: json_answer("The voices.", answers.NamedVoices)},
+            errors=(403, 503),
         ),
     ),
 )

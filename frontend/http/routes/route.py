@@ -10,6 +10,8 @@ from aiohttp import web
 
 from frontend.http.access.rules import Access
 from frontend.http.catalog import Catalog
+from frontend.http.dialects.error_forms import ErrorForm
+from frontend.http.dialects.handlers import Dialects
 from frontend.http.health import Health
 from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
@@ -26,7 +28,7 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The objects whose methods answer requests. If one of the last three is absent, its routes are too."""
+    """The objects whose methods answer requests. If one of the last four is absent, its routes are too."""
 
     speech: SpeechHandler
     catalog: Catalog
@@ -37,6 +39,7 @@ class Handlers:
     phonemizer: Phonemizer | None = None
     status: StatusHandler | None = None
     play: PlayHandler | None = None
+    dialects: Dialects | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,15 @@ class Route:
     """Picks the method that answers; returns None if this application lacks the handler."""
     operation: Operation | None = None
     """The documentation; None for a route that isn't part of the API (the page's files)."""
+    opens_socket: bool = False
+    """True if the GET is the beginning of a WebSocket."""
+    error_form: ErrorForm | None = None
+    """The form of the route's errors; None: OpenAI's."""
+
+    @property
+    def answers_head(self) -> bool:
+        """True if HEAD is answered like the GET; a GET that makes work or opens a socket has none."""
+        return self.access not in (Access.LOCAL, Access.HERE) and not self.opens_socket
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from frontend.monitoring.status.processes import scheduling
 from frontend.monitoring.status.report import LoadedFile, Provider, SpeakingEngine, Stage
 from shm.engine_info import EngineInfo, Priority, StageInfo, TrialInfo
-from shm.messages import Situation
+from shm.situation import Situation
 
 
 def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:

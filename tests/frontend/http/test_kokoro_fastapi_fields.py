@@ -273,6 +273,7 @@ class FakeEncoders:
         return self
 
     given_out = 0.0
+    bytes_per_second = 48_000.0
 
     async def encode(self, pcm: np.ndarray) -> bytes:
         return pcm.tobytes()

@@ -113,7 +113,7 @@ JSON_ANSWERS = [
     ("/v1/models/kokoro", answers.Model),
     ("/v1/audio/models", answers.AudioModels),
     ("/v1/audio/voices", answers.Voices),
-    ("/voices", answers.Voices),
+    ("/voices", answers.NamedVoices),
     ("/health", answers.Alive),
     ("/ready", answers.Ready),
     ("/nothing", answers.Error),

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from shm.engine_info import EngineInfo
-from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Situation, Started
+from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Started
+from shm.situation import Situation
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.outside import Changes
 from tests.supervisor.fakes import KOKORO, FakeChild, House

@@ -7,7 +7,9 @@ import signal
 
 import pytest
 
-from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Situation, Started
+from shm.in_flight import TextsInFlight
+from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Started
+from shm.situation import Situation
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.nursery import DUMP_GRACE, KILL_GRACE
@@ -276,3 +278,14 @@ def test_any_history_ends_when_it_is_told_to(seed: int) -> None:
         house.passes(20.0)
     assert house.lifecycle.exit_code is not None, [child for child in house.children if not child.reaped]
     assert all(child.reaped for child in house.children)
+
+
+def test_answers_that_a_dead_front_had_begun_are_counted_as_cut() -> None:
+    house = House()
+    front, _ = house.up()
+    front.in_flight = TextsInFlight(begun=3)
+    house.dies(front)
+    house.passes(0.1)
+    house.lifecycle.message(house.newest("front"), Started())
+    told = house.newest("front").heard_of(Situation)[-1]
+    assert isinstance(told, Situation) and told.streams_cut == 3

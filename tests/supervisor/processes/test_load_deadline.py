@@ -7,7 +7,8 @@ import signal
 import msgspec
 import pytest
 
-from shm.messages import Connect, Load, Loading, Situation
+from shm.messages import Connect, Load, Loading
+from shm.situation import Situation
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 

@@ -16,12 +16,11 @@ from shm.messages import (
     Drain,
     Idle,
     Load,
-    ProcessReport,
     ProviderFailure,
     Recycle,
-    Situation,
     Started,
 )
+from shm.situation import ProcessReport, Situation
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.metrics import SupervisorMetrics
 from supervisor.processes.outside import Changes

@@ -194,7 +194,13 @@ def test_whatever_changes_the_sound_changes_the_key() -> None:
     voice = (("af_heart", 1.0),)
     key = fingerprint(ENGINE, "a", "en-us", voice, 1.0)
     assert fingerprint(msgspec.structs.replace(ENGINE, provider="CUDA"), "a", "en-us", voice, 1.0) == key
-    for change in ({"name": "espeak-ng"}, {"model": "n"}, {"model_sha256": "x"}, {"voices_sha256": "w"}):
+    for change in (
+        {"name": "espeak-ng"},
+        {"model": "n"},
+        {"model_sha256": "x"},
+        {"voices_sha256": "w"},
+        {"rendering": "whole"},
+    ):
         assert fingerprint(msgspec.structs.replace(ENGINE, **change), "a", "en-us", voice, 1.0) != key
     others = [("b", "en-us", voice, 1.0), ("a", "en-gb", voice, 1.0), ("a", "en-us", voice, 1.1)]
     others.append(("a", "en-us", (("af_heart", 0.5), ("am_adam", 0.5)), 1.0))
