@@ -28,6 +28,8 @@ from frontend.monitoring.status.handler import StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
+from frontend.playing.desk import PlayDesk
+from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.disk import DiskCache
@@ -45,7 +47,17 @@ from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Started, Suspects, TextBoard
+from shm.messages import (
+    Connect,
+    ControlMessage,
+    Disconnect,
+    Drain,
+    PlayerLink,
+    Progress,
+    Started,
+    Suspects,
+    TextBoard,
+)
 from shm.metric_files import MetricFiles
 from shm.situation import Situation
 
@@ -107,6 +119,7 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
+        self._desk = PlayDesk(self._tell, reachable(listener))
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
@@ -129,9 +142,15 @@ class Front:
         )
         services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck, services.open
+            self._scheduler.snapshot,
+            self._g2p.fallbacks,
+            self._metrics,
+            self._settings,
+            self._selfcheck,
+            services.open,
+            self._desk.report,
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -159,6 +178,7 @@ class Front:
             checking.cancel()
         await acceptor.stop()
         await runner.cleanup()
+        self._desk.close()
         self._scheduler.close()
 
     def _make_selfcheck(self) -> SelfCheck:
@@ -204,8 +224,11 @@ class Front:
                 self._connect(message, fds)
             case Disconnect():
                 self._scheduler.disconnect(message)
+            case PlayerLink():
+                self._desk.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
+                self._desk.given_up(message.player_reason)
                 self._oriented.set()
             case TextBoard():
                 (memory,) = fds

@@ -20,7 +20,7 @@ from frontend.text.markup.parse import parse_markup
 from frontend.text.performed import PerformedText, performed_parts, performed_sentences
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Continuation, Notation, Segment, Sentence
+from frontend.text.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 from shm.engine_info import EngineInfo
 
 
@@ -52,7 +52,10 @@ class Reader:
             source = WrittenText(request.growing, partial(self._part, request, engine))
             yield from plan_growing(source, profile, request.speed, notation, self._limits)
             return
-        yield from plan(self._sentences(request, engine), profile, request.speed, notation, self._limits)
+        sentences = self._sentences(request, engine)
+        if request.sentences:
+            sentences = numbered_sentences(sentences, request.from_sentence)
+        yield from plan(sentences, profile, request.speed, notation, self._limits)
 
     def _sentences(self, request: SpeechRequest, engine: EngineInfo) -> Iterator[Sentence]:
         notation = Notation.of(engine)
@@ -99,3 +102,12 @@ class Reader:
         cast = Cast.of(request, engine)
         notation = Notation.of(engine)
         return parse_markup(request.markup, text, performer.language, notation, self._max_pause_seconds, cast)
+
+
+def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:
+    """The sentences from number `first` on, each marked in its first unit."""
+    for number, sentence in enumerate(sentences):
+        if number >= first:
+            text = " ".join(word.written for unit in sentence for word in unit.words if word.written)
+            start = SentenceStart(number, text or " ".join(unit.text for unit in sentence))
+            yield (replace(sentence[0], sentence=start), *sentence[1:])

@@ -201,7 +201,8 @@ class Row:
 def parts(unit: Unit, following: Unit) -> bool:
     """True if a segment must end between two units."""
     return (
-        unit.cut is Cut.PARAGRAPH
+        following.sentence is not None
+        or unit.cut is Cut.PARAGRAPH
         or unit.pause is not None
         or unit.rate != following.rate
         or unit.performer != following.performer

@@ -20,6 +20,7 @@ from frontend.monitoring.status.recommendations import recommendations
 from frontend.monitoring.status.report import (
     Cache,
     Memory,
+    Player,
     Status,
     StreamStatus,
     Totals,
@@ -60,6 +61,7 @@ class StatusHandler:
         settings: FrontSettings,
         selfcheck: SelfCheck | None = None,
         opened: OpenSockets | None = None,
+        player: Callable[[], Player] | None = None,
     ) -> None:
         """`pronounced` counts words by how their phonemes were found (`frontend.text.word.PhonemeSource`)."""
         self._snapshot = snapshot
@@ -68,6 +70,7 @@ class StatusHandler:
         self._settings = settings
         self._selfcheck = selfcheck
         self._open = opened or OpenSockets()
+        self._player = player
         self._started = time.monotonic()
 
     async def get(self, request: web.Request) -> web.Response:
@@ -102,6 +105,7 @@ class StatusHandler:
             drift=self._metrics.drift.report() or UNSET,
             selfcheck=(self._selfcheck.report() if self._selfcheck else None) or UNSET,
             errors=self._metrics.errors.latest(),
+            player=self._player() if self._player else UNSET,
             front_uptime_seconds=round(time.monotonic() - self._started, 3),
         )
         found.recommendations = recommendations(found)
