@@ -94,6 +94,7 @@ class KokoroEngine:
             model_sha256=cached_sha256_of(model),
             speaks="phonemes",
             vocabulary="".join(self._vocabulary),
+            phoneme_numbers=tuple(self._vocabulary.values()),
             max_tokens=MAX_PHONEME_LENGTH,
             voices=self._voices.names,
             voices_sha256=self._voices.sha256,

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from frontend.contract.performer import Performer
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.link import Link
 from frontend.streams.loss import Loss
@@ -30,8 +31,9 @@ class PlannedSegment:
     """One segment of one stream, and the audio made of it so far."""
 
     segment: Segment
+    performer: Performer
     speed: float
-    """The pace at which the segment is spoken: the request's speed times the markup's rate."""
+    """The pace at which the segment is spoken: the request's speed times the markup's rate and the performer's."""
     estimate: int
     """Expected number of samples."""
     key: bytes = b""

@@ -20,6 +20,7 @@ _END = re.compile(
     rf"(?P<stops>\.(?: \.){{2,5}}(?! ?\.)|[{_NEEDS_SPACE}{_NEEDS_NONE}]+)"
     rf"(?P<closers>(?:[{_CLOSERS}]|\[\d{{1,3}}\])*(?: »(?=\s|$))?)"
 )
+_AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
 _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24}) )?[\"'“‘(\[«¿¡*_]*([^\s\"“(\[«]+)$")
@@ -48,6 +49,11 @@ def sentences(text: str, language: str) -> Iterator[str]:
     for stretch in stretches(text):
         for item in _items(stretch):
             yield from _split(item, language.partition("-")[0])
+
+
+def ends_sentence(text: str) -> bool:
+    """True if a text's last sentence is complete: nothing but closing signs follow its full stop."""
+    return _AT_END.search(text, max(0, len(text) - _LOOK_BACK)) is not None
 
 
 def _items(stretch: str) -> Iterator[str]:
