@@ -43,6 +43,14 @@ def worker(
     run(control, os.dup(lifeline.fileno()), generation, settings.worker)
 
 
+def player(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    """Run the player process."""
+    configure_logging(settings.supervisor.logs, "player")
+    from player.process import run
+
+    run(control, os.dup(lifeline.fileno()), settings.player)
+
+
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
     """Run the process that fetches the model while another engine speaks."""
     configure_logging(settings.supervisor.logs, "fetcher")

@@ -141,10 +141,10 @@ class Server:
         is_json = response.getheader("Content-Type", "").startswith("application/json")
         return response.status, json.loads(body) if is_json else body.decode()
 
-    def post(self, path: str, body: dict[str, object]) -> tuple[int, Any]:
+    def post(self, path: str, body: dict[str, object], method: str = "POST") -> tuple[int, Any]:
         """Status and body, which is JSON."""
         with contextlib.closing(self.connect()) as connection:
-            connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+            connection.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
             response = connection.getresponse()
             return response.status, json.loads(response.read())
 
