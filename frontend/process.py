@@ -28,6 +28,8 @@ from frontend.monitoring.status.handler import StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
+from frontend.playing.desk import PlayDesk
+from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.disk import DiskCache
@@ -37,13 +39,24 @@ from frontend.text import espeak
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.mixed import MixedG2P
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
-from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Started, Suspects, TextBoard
+from shm.messages import (
+    Connect,
+    ControlMessage,
+    Disconnect,
+    Drain,
+    PlayerLink,
+    Progress,
+    Started,
+    Suspects,
+    TextBoard,
+)
 from shm.metric_files import MetricFiles
 from shm.situation import Situation
 
@@ -90,8 +103,9 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
+        pronouncer = MixedG2P(self._g2p) if text.mixed_languages else self._g2p
         self._pipeline = TextPipeline(
-            self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+            pronouncer, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
         )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
@@ -100,6 +114,7 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
+        self._desk = PlayDesk(self._tell, reachable(listener))
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
@@ -122,9 +137,15 @@ class Front:
         )
         services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck, services.open
+            self._scheduler.snapshot,
+            self._g2p.fallbacks,
+            self._metrics,
+            self._settings,
+            self._selfcheck,
+            services.open,
+            self._desk.report,
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -152,6 +173,7 @@ class Front:
             checking.cancel()
         await acceptor.stop()
         await runner.cleanup()
+        self._desk.close()
         self._scheduler.close()
 
     def _make_selfcheck(self) -> SelfCheck:
@@ -201,8 +223,11 @@ class Front:
                 self._connect(message, fds)
             case Disconnect():
                 self._scheduler.disconnect(message)
+            case PlayerLink():
+                self._desk.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
+                self._desk.given_up(message.player_reason)
                 if any(report.loading for report in message.processes):
                     self._load_english()
                 self._oriented.set()

@@ -253,7 +253,8 @@ class WorkersNeeded(msgspec.Struct, frozen=True, tag="workers_needed"):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front -> supervisor: the front handles messages now, and accepts requests after its first `Situation`."""
+    """Front or player -> supervisor: the process handles messages now. A front accepts requests after its first
+    `Situation`."""
 
 
 class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
@@ -274,6 +275,15 @@ class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
     """Front -> supervisor: a suspected text was answered, and the front is still alive."""
 
     digest: bytes
+
+
+class PlayerWanted(msgspec.Struct, frozen=True, tag="player_wanted"):
+    """Front -> supervisor: there is something to play, and this front has no player."""
+
+
+class PlayerLink(msgspec.Struct, frozen=True, tag="player_link"):
+    """Supervisor -> front and player, with one file descriptor: an end of the channel between them
+    (`shm.playing`)."""
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
@@ -299,6 +309,8 @@ ControlMessage = (
     | TextBoard
     | Suspects
     | Cleared
+    | PlayerWanted
+    | PlayerLink
     | Drain
 )
 

@@ -15,8 +15,9 @@ MAY_IMPORT = {
     "shm": set(),
     "worker": {"shm"},
     "frontend": {"shm"},
+    "player": {"shm"},
     "books": {"frontend"},
-    "supervisor": {"shm", "worker", "frontend", "books"},
+    "supervisor": {"shm", "worker", "frontend", "books", "player"},
 }
 FOLDERS = set(MAY_IMPORT)
 ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}

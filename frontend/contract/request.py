@@ -35,6 +35,10 @@ class SpeechRequest:
     """The text is phonemes of the model's vocabulary, to be spoken as they are."""
     timestamps: bool = False
     """Its words' times are wanted (`SpeechStream.take_words`)."""
+    sentences: bool = False
+    """Its sentences' times are wanted (`SpeechStream.take_sentences`), and no segment holds two sentences."""
+    from_sentence: int = 0
+    """Number of the first sentence to speak; 0 speaks all."""
     client: str = ""
     """The client's identity: a client with many requests doesn't keep others waiting."""
     urgency: Urgency = Urgency.LISTENING

@@ -57,7 +57,7 @@ def make_app(
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
     and with `access_log=None`, because the application logs each request itself.
     """
-    gate = Gate(settings, access_of)
+    gate = Gate(settings, access_of, player_key=player.key if player else "")
     app = web.Application(
         client_max_size=settings.max_body_bytes,
         middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],

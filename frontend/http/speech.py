@@ -148,6 +148,8 @@ class SpeechHandler:
                 async for piece in pieces:
                     if not response.prepared:
                         _label(response.headers, stream, pieces)
+                    if begun := stream.take_sentences():
+                        await delivery.begin(begun, stream.real_time_factor)
                     await delivery.send(piece, stream.take_words())
                 await delivery.finish(stream.tokens, stream.take_words())
         except Exception as error:

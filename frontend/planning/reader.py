@@ -14,7 +14,7 @@ from frontend.planning.sources import WrittenText
 from frontend.text.markup.parse import parse_markup
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation, Segment, Sentence
+from frontend.text.segment import Notation, Segment, Sentence, SentenceStart
 from shm.engine_info import EngineInfo
 
 
@@ -45,7 +45,10 @@ class Reader:
             source = WrittenText(request.growing, partial(self._part, request, notation))
             yield from plan_growing(source, profile, request.speed, notation, self._limits)
             return
-        yield from plan(self._sentences(request, notation), profile, request.speed, notation, self._limits)
+        sentences = self._sentences(request, notation)
+        if request.sentences:
+            sentences = numbered_sentences(sentences, request.from_sentence)
+        yield from plan(sentences, profile, request.speed, notation, self._limits)
 
     def _sentences(self, request: SpeechRequest, notation: Notation) -> Iterator[Sentence]:
         if request.phonemes:
@@ -58,3 +61,12 @@ class Reader:
         if part.paragraph:
             marked = replace(marked, text=marked.text + "\n\n")
         return self._pipeline.sentences(marked, request.language, notation, request.speed, part=True)
+
+
+def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:
+    """The sentences from number `first` on, each marked in its first unit."""
+    for number, sentence in enumerate(sentences):
+        if number >= first:
+            text = " ".join(word.written for unit in sentence for word in unit.words if word.written)
+            start = SentenceStart(number, text or " ".join(unit.text for unit in sentence))
+            yield (replace(sentence[0], sentence=start), *sentence[1:])

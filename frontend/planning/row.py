@@ -200,7 +200,8 @@ class Row:
 
 def parts(unit: Unit, following: Unit) -> bool:
     """True if a segment must end between two units."""
-    return unit.cut is Cut.PARAGRAPH or unit.pause is not None or unit.rate != following.rate
+    numbered = following.sentence is not None
+    return numbered or unit.cut is Cut.PARAGRAPH or unit.pause is not None or unit.rate != following.rate
 
 
 def _cut_price(unit: Unit, following: Unit) -> float:

@@ -73,6 +73,14 @@ class StreamHost:
         if stream.request.urgency is Urgency.LISTENING:
             self._shared.metrics.count(Event.UNDERRUN)
 
+    def real_time_factor(self, stream: Stream) -> float | None:
+        """Implements `Host.real_time_factor`: the engine's inference threads share the streams that are open."""
+        account = self._shared.ledger.of(stream.engine)
+        if not account.measured:
+            return None
+        threads = max(stream.engine.concurrency, 1)
+        return account.costs.real_time_factor(threads) / threads * max(len(self._shared.streams), 1)
+
     def forget(self, stream: Stream) -> None:
         """Implements `Host.forget`."""
         if self._shared.streams.pop(stream.number, None) is None:

@@ -14,7 +14,7 @@ from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.paced import SourcedWords, paced_units
-from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_pause
+from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_inner_pauses, with_pause
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.segmentation import Passage, passages, pronounceable
 from frontend.text.speakable import is_unpronounceable
@@ -135,6 +135,7 @@ class TextPipeline:
                 if place is not Place.TEXT:
                     spoken.words = with_full_stop(spoken.words, notation)
             found = paced_units(spoken, pacing, notation, self.dropped, end=end, language=language)
+            found = with_inner_pauses(found, self._pauses, speed)
             if not last:
                 found = with_pause(found, self._pauses.after(place, end), speed)
             return found

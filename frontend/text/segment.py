@@ -58,6 +58,19 @@ class Unit:
     """Silence after the unit in seconds, set by markup in place of the cut's own pause; a segment ends here. None: the
     cut decides.
     """
+    sentence: SentenceStart | None = None
+    """The sentence that begins with this unit, where sentences are numbered: a segment ends before it. None inside a
+    sentence, and where sentences aren't numbered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceStart:
+    """A sentence of a request's text."""
+
+    number: int
+    """Place of the sentence in the text, from 0."""
+    text: str
+    """The sentence as the user wrote it, with single spaces."""
 
 
 Sentence = tuple[Unit, ...]

@@ -108,6 +108,8 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
     word = following[1]
     goes_on = _is_lower(word)
     if "!" in stops or "?" in stops:
+        if stretch[position + 1 : position + 2] in tuple("=+<>*/"):
+            return False
         return not goes_on or (casual and not closers)
     if stops != ".":
         return not goes_on and word.partition("'")[0] != "I"
@@ -122,6 +124,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if last is None:
         return False
     before, word, lower = last[1] or "", last[2], last[2].lower()
+    if language in ("fr", "it"):
+        lower = lower.rpartition("'")[2].rpartition("’")[2]
     goes_on = following[0].islower()
     if word.isdecimal():
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)

@@ -46,6 +46,14 @@ def worker(
     run(control, generation, settings.worker)
 
 
+def player(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    """Run the player process."""
+    configure_logging(settings.supervisor.logs, "player")
+    from player.process import run
+
+    run(control, os.dup(lifeline.fileno()), settings.player)
+
+
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
     """Run the process that fetches the model while another engine speaks."""
     become_child(os.dup(lifeline.fileno()))

@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.answers import sse
 
@@ -22,6 +23,10 @@ class Framing(Protocol):
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         """Frame word times; they precede the audio in which the words sound."""
+        ...
+
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        """Frame a sentence's beginning; it precedes the audio in which the sentence begins."""
         ...
 
     def done(self, input_tokens: int, samples: int) -> bytes:
@@ -45,6 +50,9 @@ class Plain:
     def words(self, words: Sequence[WordTiming]) -> bytes:
         return b""
 
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        return b""
+
     def done(self, input_tokens: int, samples: int) -> bytes:
         return b""
 
@@ -62,6 +70,9 @@ class Events:
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         return sse.words([timing(word) for word in words])
+
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        return sse.sentence(sentence.number, sentence.text, sentence.start, real_time_factor)
 
     def done(self, input_tokens: int, samples: int) -> bytes:
         return sse.done(input_tokens, samples)
@@ -86,6 +97,9 @@ class CaptionLines:
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         self._words += [caption(word) for word in words]
+        return b""
+
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
         return b""
 
     def done(self, input_tokens: int, samples: int) -> bytes:

@@ -48,7 +48,11 @@ FIELDS: Mapping[str, Mapping[str, dict[str, Any]]] = {
         "phonemes": {"description": "In place of `input`: what to speak, in the model's own phonemes."},
         "timestamps": {
             "description": "When each word sounds: as `speech.audio.words` events with `stream_format`: `sse`, or "
-            "beside the audio with `stream`: `false`. 400 from an engine that can't tell."
+            "beside the audio with `stream`: `false`. 400 from an engine that can't tell. `sentence`, with `sse`: also "
+            "`speech.audio.sentence` events, each before the audio in which the sentence begins, and no error."
+        },
+        "from_sentence": {
+            "description": "The number of the first sentence to speak, from 0, with `timestamps`: `sentence`."
         },
         "user": {"description": "The session, where no X-Session header names it."},
         "priority": {"description": "`idle`: made while nobody listens, with `stream`: false."},

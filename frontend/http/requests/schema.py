@@ -35,6 +35,9 @@ class SpeechCall:
     phonemes: bool
     """True if `text` is phonemes of the model's vocabulary."""
     timestamps: bool
+    """True if word times are wanted; with `sentences`, only from an engine that can tell them."""
+    sentences: bool
+    from_sentence: int
     captioned: bool
     """True if the answer has Kokoro-FastAPI's form."""
     session: str | None
@@ -73,8 +76,11 @@ class SpeechBody(msgspec.Struct):
     """The notation of pauses, pronunciations and pace in the text; absent: the text has none."""
     phonemes: str | None = None
     """Text in the model's own phonemes, given in place of `input`."""
-    timestamps: Literal["word"] | None = None
-    """Asks for word times: as events, or with `stream`: false alongside the audio."""
+    timestamps: Literal["word", "sentence"] | None = None
+    """Asks for word times: as events, or with `stream`: false alongside the audio; `sentence` asks for events of
+    sentences too."""
+    from_sentence: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    """The first sentence to speak, with `timestamps`: sentence."""
     user: Annotated[str, msgspec.Meta(max_length=256)] | None = None
     """The listener's session, where there is no X-Session header."""
     on_busy: OnBusy | None = None
@@ -146,6 +152,13 @@ def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: boo
     if fields.timestamps and streamed and not events and not captioned:
         message = '`timestamps`: the audio alone has no place for them; add `stream_format`: "sse", or `stream`: false.'
         raise ApiError(400, message, param="timestamps", code="invalid_value")
+    sentences = fields.timestamps == "sentence"
+    if sentences and not events:
+        message = '`timestamps`: sentences come as events; add `stream_format`: "sse".'
+        raise ApiError(400, message, param="timestamps", code="invalid_value")
+    if fields.from_sentence is not None and not sentences:
+        message = '`from_sentence` goes with `timestamps`: "sentence".'
+        raise ApiError(400, message, param="from_sentence", code="invalid_value")
     audio_format = _format(fields)
     return SpeechCall(
         text=text,
@@ -159,6 +172,8 @@ def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: boo
         markup=fields.markup or MarkupKind.NONE,
         phonemes=fields.phonemes is not None,
         timestamps=captioned or fields.timestamps is not None,
+        sentences=sentences,
+        from_sentence=fields.from_sentence or 0,
         captioned=captioned,
         session=fields.user,
         on_busy=fields.on_busy,

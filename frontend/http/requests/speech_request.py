@@ -47,7 +47,7 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
     """
     _, voice = checked_voice(call.voice, engine.voices)
     language = checked_language(voice, call.lang)
-    if call.timestamps and not engine.marks:
+    if call.timestamps and not engine.marks and not call.sentences:
         message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
         raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
     if call.phonemes:
@@ -60,7 +60,9 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
         speed=call.speed,
         markup=call.markup,
         phonemes=call.phonemes,
-        timestamps=call.timestamps,
+        timestamps=call.timestamps and engine.marks,
+        sentences=call.sentences,
+        from_sentence=call.from_sentence,
         client=f"session {session}" if session else _client(request),
         urgency=Urgency.IDLE if call.idle else Urgency.LISTENING if call.streamed else Urgency.WHOLE,
         fresh="no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower(),

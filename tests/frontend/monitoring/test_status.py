@@ -71,6 +71,7 @@ async def test_while_nothing_speaks_there_is_a_reason_and_no_engine() -> None:
     found = await shown(NOTHING)
     assert (found["ready"], found["reason"], found["worker"]) == (False, "the worker is starting", "starting")
     assert "engine" not in found
+    assert found["english_tagger"] == "perceptron"
     assert (found["restarts"], found["streams"], found["words_by_source"]) == ({}, [], {})
 
 

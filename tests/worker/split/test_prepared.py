@@ -117,8 +117,9 @@ def test_what_cant_be_split_is_remembered_with_the_reason(tmp_path, cache, made,
 
 
 @pytest.fixture
-def unloadable(monkeypatch):
-    """A decoder whose operator onnxruntime doesn't have."""
+def unloadable(monkeypatch, model, cache):
+    """A decoder whose operator onnxruntime doesn't have, in stages that are made now."""
+    cache.mkdir()
     write = stage_files.write_stages
 
     def written(graph, folder, rewrites):
