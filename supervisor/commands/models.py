@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -103,6 +104,26 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
         raise click.ClickException(str(error)) from error
     for path in paths:
         click.echo(path)
+
+
+@models.command("prepare")
+@settings_options(*KINDS, reads=(*_SOURCES, "cache_dir", "model", "voices"))
+@click.pass_context
+def prepare_model(context: click.Context, /, **_: Any) -> None:
+    """Assemble the model and cut it into stages now, which takes the first start some seconds otherwise."""
+    from worker.engine import EngineUnavailable
+    from worker.models.model_choice import kokoro_files
+    from worker.split.prepared import Unprepared, prepare
+
+    settings = _settings(context)
+    started = time.monotonic()
+    try:
+        model, _voices = kokoro_files(settings)
+        folder = prepare(model, settings.cache_dir).folder
+    except (EngineUnavailable, Unprepared) as error:
+        raise click.ClickException(str(error)) from error
+    size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    click.echo(f"prepared {model.name}, {size:.0f} MB, in {time.monotonic() - started:.1f} s: {folder}")
 
 
 @models.command("verify")

