@@ -144,7 +144,7 @@ class Recording:
         self._process.stdout.close()
 
 
-def audible(samples: Pcm) -> np.ndarray:  # type: ignore[type-arg]
+def audible(samples: Pcm) -> np.ndarray:
     """Indices of samples that are sound."""
     return np.flatnonzero((samples > AUDIBLE) | (samples < -AUDIBLE))
 
