@@ -13,6 +13,9 @@ from aiohttp.typedefs import Handler
 from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, Unavailable, Unspeakable
 from frontend.http import request_id
 
+ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
+"""An error's `error_body`: `response.get(ERROR_BODY)`, for answers in another form."""
+
 ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
 """The code in an error's body: `response.get(ERROR_CODE, "")`."""
 
@@ -34,10 +37,11 @@ def error_response(
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     """An error response in the form of OpenAI's API: `{"error": {"message", "type", "param", "code"}}`."""
-    body = {"error": error_body(status, message, param=param, code=code)}
-    encoded = msgspec.json.encode(body)
+    body = error_body(status, message, param=param, code=code)
+    encoded = msgspec.json.encode({"error": body})
     response = web.Response(status=status, body=encoded, content_type="application/json", headers=headers)
     response[ERROR_CODE] = code or ""
+    response[ERROR_BODY] = body
     return response
 
 

@@ -100,6 +100,8 @@ class Scheduler:
             for other in streams.values():
                 if other.request.urgency is Urgency.IDLE:
                     other.fail(Unavailable("listeners come first"))
+        elif any(other.request.urgency is not Urgency.IDLE for other in streams.values()):
+            raise Overloaded("Listeners come first.", self._admission.soonest_place())
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor, request)

@@ -34,12 +34,14 @@ class StreamHost:
     def plan(self, stream: Stream, segment: Segment) -> PlannedSegment:
         """Implements `Host.plan`."""
         request = stream.request
+        performer = segment.performer or request.performer
         speed = segment_speed(request.speed, segment.rate)
         return PlannedSegment(
             segment,
+            performer,
             speed,
             estimate=self._shared.ledger.of(stream.engine).costs.samples(segment.tokens, speed),
-            key=fingerprint(stream.engine, segment.script, request.language, request.voice, speed),
+            key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed),
             kept=None if request.fresh else [],
         )
 

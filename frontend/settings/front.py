@@ -63,6 +63,15 @@ class FrontSettings:
         default=100_000,
         metadata={"help": "The longest text of one request, in characters; a longer one is answered with 400."},
     )
+    elevenlabs: bool = field(
+        default=True, metadata={"help": "Answer clients of ElevenLabs: /v1/text-to-speech, by WebSocket and by POST."}
+    )
+    cartesia: bool = field(
+        default=True, metadata={"help": "Answer clients of Cartesia: /tts/websocket and /tts/bytes."}
+    )
+    deepgram: bool = field(
+        default=True, metadata={"help": "Answer clients of Deepgram: /v1/speak, by WebSocket and POST."}
+    )
     chunk_ms: int = field(
         default=100,
         metadata={"help": "The most audio in one HTTP chunk, in milliseconds."},

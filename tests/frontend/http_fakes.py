@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.player import Player
@@ -152,7 +153,9 @@ async def serving(
     player: Player | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
-    app = make_app(speaker, settings or FrontSettings(), metrics, in_flight=in_flight, player=player)
+    chosen = settings or FrontSettings()
+    services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
+    app = make_app(speaker, chosen, metrics, services=services, player=player)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

@@ -22,7 +22,7 @@ from frontend.contract.errors import ApiError
 from frontend.http.access.addresses import arrived_at_loopback, from_here, network
 from frontend.http.access.bodies import Bodies
 from frontend.http.access.cors import Cors
-from frontend.http.access.identity import API_KEY
+from frontend.http.access.identity import API_KEY, KEY_DUE, DueKey
 from frontend.http.access.rate_limit import RateLimit
 from frontend.http.access.rules import Access
 from frontend.http.errors import retry_after
@@ -31,7 +31,9 @@ from frontend.settings.hosts import Hosts
 from frontend.settings.keys import ApiKeys
 from frontend.settings.origins import Origins
 
-_BEARER = "bearer "
+_SCHEMES = ("bearer ", "token ")
+_KEY_HEADERS = ("xi-api-key", "X-API-Key")
+"""Headers in which clients of ElevenLabs and of Cartesia send their keys."""
 
 
 class Gate:
@@ -87,8 +89,7 @@ class Gate:
 
     def _check_key(self, request: web.Request, access: Access) -> bytes | None:
         """The digest of the request's key; None if the request has no key and needs none."""
-        authorization = request.headers.get(hdrs.AUTHORIZATION, "")
-        offered = authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else ""
+        offered = _offered(request)
         key = self._keys.match(offered) if offered else None
         if key is not None:
             return key
@@ -99,14 +100,18 @@ class Gate:
             return None
         if access is Access.OPEN or (access is Access.NEAR and from_here(request)):
             return None
+        if access is Access.SOCKET and not offered:
+            request[KEY_DUE] = DueKey(lambda key: self._keys.match(key) is not None)
+            return None
         if offered:
             raise _unauthorized("That API key is none of this server's.", "invalid_api_key", ', error="invalid_token"')
         raise _unauthorized("An API key is needed: send it as Authorization: Bearer KEY.", "missing_api_key", "")
 
     def _count(self, request: web.Request, key: bytes | None, access: Access) -> None:
-        """Count the request against its client's rate, unless it only reads: such requests cost next to nothing, and
-        probes must always be answered."""
+        """Count the request against its client's rate, unless it only reads and opens no socket: reading costs next to
+        nothing, and probes must always be answered."""
         looks = request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS) and access is not Access.LOCAL
+        looks = looks and hdrs.UPGRADE not in request.headers
         if self._limit is None or looks or (key is not None and key == self._keys.own):
             return
         wait = self._limit.take(key if key is not None else network(request.remote))
@@ -117,6 +122,15 @@ class Gate:
                 code="rate_limit_exceeded",
                 headers=retry_after(wait) | {"retry-after-ms": str(math.ceil(wait * 1000))},
             )
+
+
+def _offered(request: web.Request) -> str:
+    """The key in the request's headers; empty if there is none."""
+    authorization = request.headers.get(hdrs.AUTHORIZATION, "")
+    for scheme in _SCHEMES:
+        if authorization.lower().startswith(scheme):
+            return authorization[len(scheme) :].strip()
+    return next((request.headers[name].strip() for name in _KEY_HEADERS if name in request.headers), "")
 
 
 def _unauthorized(message: str, code: str, detail: str) -> ApiError:

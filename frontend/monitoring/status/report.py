@@ -64,7 +64,7 @@ class SpeakingEngine(msgspec.Struct):
     name: Literal["kokoro", "espeak-ng"]
     provider: Annotated[str, Meta(description="onnxruntime's execution provider, or `native`.")]
     model: str
-    lanes: Annotated[int, Meta(description="Segments made side by side.")]
+    inference_threads: Annotated[int, Meta(description="Segments made side by side.")]
     stands_in: Annotated[bool, Meta(description="It speaks only because Kokoro was wanted and can't.")] = False
     sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
     threads: Annotated[int, Meta(description="Of a run that is alone, as the library says.")] | UnsetType = UNSET
@@ -206,9 +206,14 @@ class Status(msgspec.Struct):
     restarts: Annotated[dict[str, int], Meta(description="Restarts so far, by role of the process.")]
     provider_failures: Annotated[dict[str, str], Meta(description="Execution providers given up, and why.")]
     active_streams: int
+    sockets: Annotated[dict[str, int], Meta(description="Open connections that send text piece by piece, by protocol.")]
+    contexts: Annotated[int, Meta(description="Texts that are being written on them, spoken or not yet.")]
     queue_depth: Annotated[int, Meta(description="Segments that no worker has yet.")]
     quarantined_segments: int
     cache: Cache
+    english_tagger: Annotated[
+        str, Meta(description="What tags English words: `perceptron`, or spaCy's model with its version.")
+    ]
     words_by_source: Annotated[dict[str, int], Meta(description="Words pronounced, by what pronounced them.")]
     costs: Annotated[dict[str, dict[str, Any]], Meta(description="Fitted to what was measured, by engine.")]
     settings: Annotated[dict[str, Any], Meta(description="Some of this front's, as they are in force.")]
