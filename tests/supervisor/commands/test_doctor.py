@@ -8,6 +8,7 @@ import os
 import resource
 import socket
 import sys
+import types
 from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from supervisor.commands.checks import installation, machine, programs, speech
+from player.output.output import NoOutput
+from supervisor.commands.checks import installation, machine, programs, sound, speech
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.doctor import checks, doctor
 from supervisor.settings.composition import Settings
@@ -36,6 +38,8 @@ def environment(tmp_path_factory, monkeypatch):
     with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
         monkeypatch.setenv("KOKORO_LIVE_PORT", "0")
         monkeypatch.setattr(programs, "supervisors", lambda: iter(()))  # this machine's are none of the tests'
+        card = types.SimpleNamespace(name="a card", close=lambda: None)  # nor is its sound card
+        monkeypatch.setattr("player.output.choice.open_output", lambda fill, buffer_ms: card)
         yield
 
 
@@ -316,3 +320,13 @@ async def test_a_port_that_a_server_of_ours_has_which_cant_speak():
         found = await port_finding(server.port)
     assert found["verdict"] == "warning"
     assert "can't speak now: the model is loading" in found["found"]
+
+
+def test_a_machine_without_a_sound_card(monkeypatch):
+    def refuse(fill, buffer_ms):
+        raise NoOutput("nothing is plugged in")
+
+    monkeypatch.setattr("player.output.choice.open_output", refuse)
+    found = sound.sound_card(circumstances())
+    assert (found.verdict, "nothing is plugged in" in found.found) == (Severity.WARNING, True)
+    assert "kokoro-live[play]" in found.cure

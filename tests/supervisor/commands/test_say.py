@@ -108,7 +108,7 @@ def test_a_file_keeps_its_permissions_to_the_umask_and_a_link_stays_a_link(tmp_p
     ("arguments", "code", "says"),
     [
         (["...", "-o", "x.wav"], 1, "There is nothing in the text that can be spoken."),
-        (["Hello.", "-o", "x.mp3"], 1, "name a .wav file"),
+        (["Hello.", "-o", "x.xyz"], 1, "name a .wav"),
         (["Hello.", "-o", "none/x.wav"], 1, "there is no folder"),
         (["Hello.", "-o", "folder.wav"], 1, "isn't a regular file"),
         (["Hello.", "-o", "x.wav", "--voice", "nobody"], 1, "No voice is called 'nobody'"),
