@@ -32,8 +32,6 @@ _LONGEST = 60
 
 _HELD_BACK = 10
 _SEED = 20
-_LOWERED = 0.05
-"""Share of sentences that are learned a second time without capitals, since some people write so."""
 
 _MERGED = {"NNPS": "NNP", "JJR": "JJ", "JJS": "JJ", "RBR": "RB", "RBS": "RB"} | dict.fromkeys(
     ("AFX", "ADD", "FW", "LS", "XX", "SYM", "NFP", "HYPH", "GW", "$", "_SP", ",", ".", ":", "``", "''"), "NN"
@@ -69,9 +67,6 @@ def examples(root: Path, share: float) -> list[Example]:
     lines = [" ".join(line.split()) for line in dict.fromkeys(lines)]
     documents = load_spacy(spacy_model()).pipe(lines, batch_size=256)
     found = [_example(line, document) for line, document in zip(lines, documents, strict=True)]
-    lowered = [Example([text.lower() for text in each.texts], each.given, each.tags) for each in found]
-    found += [each for each in lowered if chosen.random() < _LOWERED]
-    chosen.shuffle(found)
     return [example for example in found if example.tags]
 
 

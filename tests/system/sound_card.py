@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from tests.system.server import DEADLINE
@@ -144,9 +145,19 @@ class Recording:
         self._process.stdout.close()
 
 
-def audible(samples: Pcm) -> np.ndarray:  # type: ignore[type-arg]
+def audible(samples: Pcm) -> NDArray[np.intp]:
     """Indices of samples that are sound."""
     return np.flatnonzero((samples > AUDIBLE) | (samples < -AUDIBLE))
+
+
+def whole(recorded: Pcm, wanted: Pcm) -> int | None:
+    """Where `wanted` begins in what was recorded, each sample once and in order; None if it isn't there so."""
+    first, last = audible(wanted)[[0, -1]]
+    loud = wanted[first : last + 1]
+    for at in np.flatnonzero(recorded[: max(len(recorded) - len(loud) + 1, 0)] == loud[0]):
+        if np.array_equal(recorded[at : at + len(loud)], loud):
+            return int(at - first)
+    return None
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import pytest
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.system.oracle import miniature_arguments, samples_of, sentence_starts, sentences
 from tests.system.server import DEADLINE, Server, server
-from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, sound_card
+from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, sound_card, whole
 
 pytestmark = [needs_pulseaudio, pytest.mark.xdist_group("player"), pytest.mark.timeout(240)]
 
@@ -75,17 +75,7 @@ def idle(state: dict[str, Any]) -> bool:
 
 def heard(recorded: Pcm, wanted: Pcm) -> bool:
     """True if `wanted` was recorded, each sample once and in order."""
-    return place_of(recorded, wanted) is not None
-
-
-def place_of(recorded: Pcm, wanted: Pcm) -> int | None:
-    """Where `wanted` begins in what was recorded; None if it isn't there whole."""
-    first, last = audible(wanted)[[0, -1]]
-    loud = wanted[first : last + 1]
-    for at in np.flatnonzero(recorded[: len(recorded) - len(loud) + 1] == loud[0]):
-        if np.array_equal(recorded[at : at + len(loud)], loud):
-            return int(at - first)
-    return None
+    return whole(recorded, wanted) is not None
 
 
 def test_each_sample_sounds_once_in_order(speaking: Server, recording: Recording) -> None:
@@ -137,7 +127,7 @@ def test_a_pause_loses_nothing(speaking: Server, recording: Recording) -> None:
     rest = after[SAMPLE_RATE // 10 : audible(after)[-1] + 1]  # behind the fade
     end = int(audible(wanted)[-1]) + 1
     assert np.array_equal(rest, wanted[end - len(rest) : end]), "it goes on to the end"
-    began = place_of(before, wanted[:SAMPLE_RATE])
+    began = whole(before, wanted[:SAMPLE_RATE])
     assert began is not None
     stopped = int(audible(before)[-1]) - began
     resumed = end - len(rest) - SAMPLE_RATE // 10
@@ -149,17 +139,19 @@ def test_skip_and_back_land_on_a_sentences_first_sample(speaking: Server, record
     starts, wanted = sentence_starts(text), samples_of(text, numbered=True)
     play(speaking, text)
     wait_until(speaking, in_sentence(0))
-    for verb, number in (("skip", 1), ("skip", 2), ("back", 1)):
+    for verb, paused in (("skip", False), ("skip", True), ("back", True)):
+        _, before = speaking.post("/v1/play/pause", {}) if paused else speaking.get("/v1/play")
         mark = len(recording)
-        speaking.post(f"/v1/play/{verb}", {})
-        wait_until(speaking, in_sentence(number))
+        _, after = speaking.post(f"/v1/play/{verb}", {})
+        number = after["sentence_number"]
+        if paused:
+            by = number - before["sentence_number"]
+            assert by == 1 if verb == "skip" else by in (0, -1)
+            speaking.post("/v1/play/resume", {})
         first = wanted[starts[number] : starts[number] + SAMPLE_RATE]
-        part = recording.wait_for(lambda samples: len(samples) > 3 * SAMPLE_RATE, mark)
-        at = place_of(part, first)
-        assert at is not None
-        assert abs(part[at - 10 : at].astype(int)).max() < 1000, "the sentence before has faded"
-        speaking.post("/v1/play/pause", {})
-        speaking.post("/v1/play/skip" if number == 1 and verb == "back" else "/v1/play/resume", {})
+        part = recording.wait_for(lambda samples, first=first: heard(samples, first), mark)
+        at = whole(part, first)
+        assert at is not None and abs(part[at - 10 : at].astype(int)).max() < 1000, "what sounded before has faded"
 
 
 def test_a_killed_player_goes_on_at_the_sentence(speaking: Server, recording: Recording) -> None:
@@ -223,7 +215,7 @@ def test_ten_quick_requests_are_one_voice(card: SoundCard, speaking: Server, rec
     recorded = recording.quiet(2 * SAMPLE_RATE, mark)
     for text in texts:
         wanted = samples_of(text, numbered=True)
-        at = place_of(recorded, wanted)
+        at = whole(recorded, wanted)
         assert at is not None, "each is heard, one after another"
         recorded = recorded[at + len(wanted) :]
     assert len(speaking.children("player")) == 1
