@@ -46,7 +46,6 @@ from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
-from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import (
     Connect,
     ControlMessage,
@@ -67,7 +66,6 @@ log = logging.getLogger(__name__)
 def run(
     listener: socket.socket,
     control_end: socket.socket,
-    lifeline: int,
     settings: FrontSettings,
     text: TextSettings,
     normalization: Normalization,
@@ -76,9 +74,6 @@ def run(
     """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
     memory."""
     setproctitle("kokoro-live: front")
-    die_with_supervisor(lifeline)
-    leave_ending_to_supervisor()
-    dump_stacks_on_request()
     control_end.setblocking(False)
     asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
@@ -123,7 +118,7 @@ class Front:
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
-        """Loads English, started once an engine that takes phonemes is connected."""
+        """Loads English, started once a worker loads Kokoro, or an engine that takes phonemes is connected."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish the open streams."""
@@ -201,8 +196,12 @@ class Front:
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
-        if self._loading is None and message.engine and message.engine.speaks == "phonemes":
-            # Loading misaki's lexicon takes some tenths of a second, for which the first listener would wait.
+        if message.engine and message.engine.speaks == "phonemes":
+            self._load_english()
+
+    def _load_english(self) -> None:
+        if self._loading is None:
+            # Loading misaki's lexicon takes 0.7 s of a core, for which the first listener would wait.
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:
@@ -229,6 +228,8 @@ class Front:
             case Situation():
                 self._scheduler.situation(message)
                 self._desk.given_up(message.player_reason)
+                if any(report.loading for report in message.processes):
+                    self._load_english()
                 self._oriented.set()
             case TextBoard():
                 (memory,) = fds

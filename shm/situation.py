@@ -31,6 +31,8 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """The worker's slot, from 0; None if there is only one worker."""
     provider: str = ""
     """Execution provider of a worker's engine; empty while no engine is loaded."""
+    loading: str = ""
+    """Execution provider for which a worker is loading Kokoro; empty before, after, and for espeak-ng."""
     priority: Priority | None = None
     """Scheduling of a worker that has loaded."""
 

@@ -13,7 +13,7 @@ from frontend.streams.rings import Lease
 from frontend.streams.sealed_block import SealedBlock
 from frontend.text.segment import Segment
 from shm.audio import Pcm
-from shm.messages import Mark
+from shm.marks import Mark
 
 
 class SegmentState(Enum):

@@ -13,7 +13,7 @@ from frontend.text.markup.marked import Marked, SentenceEnd
 from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
-from frontend.text.paced import paced_units
+from frontend.text.paced import SourcedWords, paced_units
 from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_inner_pauses, with_pause
 from frontend.text.segment import Cut, Notation, Sentence
 from frontend.text.segmentation import Passage, passages, pronounceable
@@ -122,28 +122,22 @@ class TextPipeline:
         given = Given(marked, lexicon, language)
         pacing = Pacing(marked)
         sentence_ends = {each.at for each in marked.annotations if isinstance(each, SentenceEnd)}
-        words: list[Word] = []
-        written: list[str] = []
-        origins: list[tuple[int, int]] = []
+        read = SourcedWords()
         ready: Cut | None = None
         """Kind of cut after the words; None until one of them sounds."""
 
         def units(end: Cut, last: bool = False) -> Sentence:
-            spoken: Sequence[Word] = words
+            nonlocal read
+            spoken, read = read, SourcedWords()
             place = Place.TEXT
             if end in (Cut.SENTENCE, Cut.PARAGRAPH) and not last:
-                place = place_of(clean, origins[0][0], origins[-1][1])
+                place = place_of(clean, spoken.origins[0][0], spoken.origins[-1][1])
                 if place is not Place.TEXT:
-                    spoken = with_full_stop(words, notation)
-            found = paced_units(
-                spoken, origins, pacing, notation, self.dropped, written=written, end=end, language=language
-            )
+                    spoken.words = with_full_stop(spoken.words, notation)
+            found = paced_units(spoken, pacing, notation, self.dropped, end=end, language=language)
             found = with_inner_pauses(found, self._pauses, speed)
             if not last:
                 found = with_pause(found, self._pauses.after(place, end), speed)
-            words.clear()
-            written.clear()
-            origins.clear()
             return found
 
         limit = _PASSAGE * notation.max_tokens
@@ -152,9 +146,7 @@ class TextPipeline:
             sounds = any(pronounceable(word, notation) for word in more)
             if ready and sounds:
                 yield units(ready)
-            words += more
-            written += their_written
-            origins += their_origins
+            read.extend(more, their_written, their_origins)
             if not (ready or sounds):
                 continue
             ready = passage.cut

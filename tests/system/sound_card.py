@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from tests.system.server import DEADLINE
@@ -144,7 +145,7 @@ class Recording:
         self._process.stdout.close()
 
 
-def audible(samples: Pcm) -> np.ndarray:  # type: ignore[type-arg]
+def audible(samples: Pcm) -> NDArray[np.intp]:
     """Indices of samples that are sound."""
     return np.flatnonzero((samples > AUDIBLE) | (samples < -AUDIBLE))
 

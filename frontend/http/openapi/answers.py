@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from frontend.monitoring.status.report import Status as Status
 
@@ -134,11 +134,23 @@ class CaptionedWord(msgspec.Struct):
 
 
 class CaptionedSpeech(msgspec.Struct):
-    """Kokoro-FastAPI's shape: all of the audio, or one line of many."""
+    """Kokoro-FastAPI's shape: all of the audio."""
 
     audio: Annotated[str, Meta(description="Base64.")]
     audio_format: str
     timestamps: list[CaptionedWord]
+
+
+class CaptionedLine(msgspec.Struct):
+    """One line of many: a part of the audio with words, or the error that ends an incomplete answer."""
+
+    audio: Annotated[str | UnsetType, Meta(description="Base64; the last line may have words alone.")] = UNSET
+    audio_format: str | UnsetType = UNSET
+    timestamps: (
+        Annotated[list[CaptionedWord], Meta(description="Words that begin in this line's audio or after it.")]
+        | UnsetType
+    ) = UNSET
+    error: Annotated[ErrorDetail, Meta(description="In the last line of incomplete audio, alone.")] | UnsetType = UNSET
 
 
 class PronouncedWord(msgspec.Struct):

@@ -70,8 +70,8 @@ SPEECH: tuple[Route, ...] = (
             {
                 200: Answer(
                     "With `stream`: `false` one object; otherwise one a line, each word in the line in which it "
-                    "begins.",
-                    {"application/x-ndjson": answers.CaptionedSpeech, JSON: answers.CaptionedSpeech},
+                    "begins or in one before. A line with an error ends an incomplete answer.",
+                    {"application/x-ndjson": answers.CaptionedLine, JSON: answers.CaptionedSpeech},
                     SPEECH_HEADERS,
                 )
             },

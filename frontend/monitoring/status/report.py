@@ -64,7 +64,7 @@ class SpeakingEngine(msgspec.Struct):
     name: Literal["kokoro", "espeak-ng"]
     provider: Annotated[str, Meta(description="onnxruntime's execution provider, or `native`.")]
     model: str
-    lanes: Annotated[int, Meta(description="Segments made side by side.")]
+    inference_threads: Annotated[int, Meta(description="Segments made side by side.")]
     stands_in: Annotated[bool, Meta(description="It speaks only because Kokoro was wanted and can't.")] = False
     sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
     threads: Annotated[int, Meta(description="Of a run that is alone, as the library says.")] | UnsetType = UNSET

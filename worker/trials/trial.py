@@ -20,9 +20,6 @@ import psutil
 from setproctitle import setproctitle
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
-from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
-from worker.acceleration import measuring
-from worker.acceleration.judge import Measurements, judge
 from worker.acceleration.placing import candidate_of
 from worker.acceleration.verdict import Verdict, store
 from worker.engine import EngineUnavailable
@@ -30,6 +27,8 @@ from worker.machine.priority import place_process
 from worker.models.model_choice import kokoro_files
 from worker.providers.records import NAMES
 from worker.settings import WorkerSettings
+from worker.trials import measuring
+from worker.trials.judge import Measurements, judge
 
 log = logging.getLogger(__name__)
 
@@ -37,13 +36,9 @@ NICENESS = 10
 """Niceness of both processes: the worker that speaks has the processors first."""
 
 
-def run(
-    lifeline: int, settings: WorkerSettings, provider: str, measure: Callable[..., None] = measuring.run
-) -> NoReturn:
+def run(settings: WorkerSettings, provider: str, measure: Callable[..., None] = measuring.run) -> NoReturn:
     """Try `provider` (onnxruntime's name), keep the verdict, and exit with a status of `shm.errand_status`."""
     setproctitle("kokoro-live: trial")
-    die_with_supervisor(lifeline)
-    leave_ending_to_supervisor()
     # The supervisor ends a trial at `compile_timeout`, so the verdict has to be stored before that.
     spent = time.time() - psutil.Process().create_time()
     seconds = settings.compile_timeout - spent - min(5.0, 0.1 * settings.compile_timeout)

@@ -1,4 +1,4 @@
-"""Make the embedded voices from the published file: `python -m worker.voices.voice_tables voices-v1.0.bin`.
+"""Make the embedded voices from the published file: `python -m worker.models.voice_tables voices-v1.0.bin`.
 
 Each table of 510 styles becomes two factors of rank 12. Run this script again when Kokoro's voices are published again,
 and give the new file a name of its own in `worker.voices.low_rank`.

@@ -8,11 +8,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from worker.acceleration import measuring, trial
-from worker.providers import chain
+from shm.lifeline import become_child
+from worker.acceleration import chain
 from worker.providers.placement import Profiles
 from worker.providers.records import NAMES, Assignment
 from worker.settings import WorkerSettings
+from worker.trials import measuring, trial
 
 AZURE = "AzureExecutionProvider"
 """In every wheel, and has no kernels: onnxruntime takes it, and runs everything on the CPU."""
@@ -91,17 +92,20 @@ def is_placed(
 def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
     """As the supervisor starts it."""
     pretend_azure_is_cuda()
-    trial.run(os.dup(lifeline.fileno()), settings, AZURE, is_quick)
+    become_child(os.dup(lifeline.fileno()))
+    trial.run(settings, AZURE, is_quick)
 
 
 def run_endless_trial(lifeline: Any, settings: WorkerSettings) -> None:
     pretend_azure_is_cuda()
-    trial.run(os.dup(lifeline.fileno()), settings, AZURE, never_ends)
+    become_child(os.dup(lifeline.fileno()))
+    trial.run(settings, AZURE, never_ends)
 
 
 def run_tied_trial(lifeline: Any, settings: WorkerSettings) -> None:
     pretend_azure_is_cuda()
-    trial.run(os.dup(lifeline.fileno()), settings, AZURE, writes_processors)
+    become_child(os.dup(lifeline.fileno()))
+    trial.run(settings, AZURE, writes_processors)
 
 
 def trial_that_never_ends(settings: WorkerSettings) -> None:

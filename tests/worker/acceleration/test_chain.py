@@ -10,11 +10,11 @@ import onnxruntime
 import pytest
 
 from tests.miniature import make_miniature, make_voices
+from worker.acceleration.chain import Choice, candidate, chain, choose, window_frames
 from worker.acceleration.placing import candidate_of
 from worker.acceleration.verdict import Verdict, store
 from worker.engine import EngineUnavailable, ProviderUnavailable, Utterance
 from worker.kokoro import KokoroEngine
-from worker.providers.chain import Choice, candidate, chain, choose, window_frames
 from worker.providers.options import BadOption
 from worker.providers.records import CPU, NAMES, Assignment, StageRecord
 from worker.select import choose as choose_engine
@@ -54,7 +54,7 @@ def stages(provider: str, /, **settings: Any) -> dict[str, tuple[str, int]]:
 
 
 FRAMES = window_frames(WorkerSettings())
-NOWHERE_ELSE = dict.fromkeys(("prosody", "source", "front", "generator", "whole"), (CPU, 0))
+NOWHERE_ELSE = dict.fromkeys(("prosody", "source", "decoder", "generator", "whole"), (CPU, 0))
 
 
 def test_coreml_has_the_generator_in_one_static_window_and_nothing_else() -> None:

@@ -16,13 +16,13 @@ from setproctitle import setproctitle
 
 from shm.audio import Pcm
 from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
-from worker.acceleration.judge import Measurements
 from worker.engine import EngineError, EngineUnavailable, Utterance
 from worker.fidelity import snr
 from worker.kokoro import DEFAULT_VOICE, SAMPLE_SENTENCES, KokoroEngine
 from worker.providers.placement import profiling
 from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
+from worker.trials.judge import Measurements
 
 if TYPE_CHECKING:
     from multiprocess.connection import Connection

@@ -13,17 +13,17 @@ import pytest
 
 from shm.errand_status import FAILED, NOTHING_NEW
 from tests.split_model import make_split_model, make_split_voices
-from tests.worker.acceleration import actors
-from tests.worker.acceleration.actors import AZURE
+from tests.worker.trials import actors
+from tests.worker.trials.actors import AZURE
+from worker.acceleration import chain
 from worker.acceleration.placing import candidate_of, place
-from worker.acceleration.trial import trial
 from worker.acceleration.verdict import load
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
-from worker.providers import chain
 from worker.providers.records import CPU, NAMES
 from worker.settings import WorkerSettings
+from worker.trials.trial import trial
 
 PLENTY = 100.0
 

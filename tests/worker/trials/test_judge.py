@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worker.acceleration.judge import ENOUGH_FASTER, ENOUGH_SNR, Measurements, judge
 from worker.providers.records import CPU
+from worker.trials.judge import ENOUGH_FASTER, ENOUGH_SNR, Measurements, judge
 
 COREML = "CoreMLExecutionProvider"
 
@@ -47,10 +47,10 @@ def test_a_stages_nodes_are_those_of_the_graph_that_speaks() -> None:
         "generator-40": {COREML: 2},
         "generator-76": {COREML: 1},
     }
-    verdict = judge(measured(placement=graphs | {"front": {CPU: 5}}))
+    verdict = judge(measured(placement=graphs | {"decoder": {CPU: 5}}))
     assert verdict.nodes_of("generator", 76) == {COREML: 1}
     assert verdict.nodes_of("generator") == {CPU: 9}
-    assert verdict.nodes_of("front") == {CPU: 5}
+    assert verdict.nodes_of("decoder") == {CPU: 5}
     assert verdict.nodes_of("generator", 64) is None
     assert verdict.nodes_of("source") is None
 
