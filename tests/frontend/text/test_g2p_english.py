@@ -287,3 +287,14 @@ def test_initials_articles_and_particles(g2p: G2P, text: str, phonemes: str) -> 
 def test_names_with_diacritics_are_read_as_words(g2p: G2P, name: str, phonemes: str) -> None:
     (word,) = g2p.words(name, "en-us")
     assert word.phonemes == phonemes
+
+
+def test_the_registrys_spacy_model_is_found_and_tags() -> None:
+    """Runs where the extra `spacy` is installed."""
+    pytest.importorskip("spacy")
+    if not (model := taggers.spacy_model()):
+        pytest.skip("spaCy has no English model here")
+    assert taggers.tagger_name().startswith(f"{model}-3.")
+    assert isinstance(taggers.best_tagger(), taggers.SpacyTagger)
+    words = english.English("en-us").words("They produce a lot, and the produce is sold.")
+    assert (words[1].phonemes, words[6].phonemes) == ("pɹədˈus", "pɹˈOdˌus")
