@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.chaos import percentile
+from benchmarks.chaos_forms import percentile
 from benchmarks.machine import machine
 from benchmarks.report import Table
 from tests.system.server import DEADLINE, Server, server
