@@ -100,15 +100,21 @@ def run_kind(kind: Kind, kills: int, setup: Setup) -> Found:
             tell(len(done), kills)
             return kind.strike(target, rng)
 
+        stuck: list[str] = []
         try:
             kill_again_and_again(crowd, kills, rng, strike, done)
+        except AssertionError as error:  # told with the figures and the histories
+            stuck.append(str(error))
         finally:
             histories = crowd.leave()
         unchanged = comes_back_to(before, target) == before
         load = load_seconds(target.log)
-    return figures(kind if setup.judged else replace(kind, recovery=None), done, histories, load) | {
-        "residue": "none" if unchanged else "CHANGED"
-    }
+    judged = kind if setup.judged else replace(kind, recovery=None)
+    found = figures(judged, done, histories, load) | {"residue": "none" if unchanged else "CHANGED"}
+    if stuck:
+        found["broken"] = [*found["broken"], *stuck]
+        found |= kept(stuck, histories, done)
+    return found
 
 
 def figures(kind: Kind, kills: Sequence[Kill], histories: Sequence[Heard], load: float) -> dict[str, Any]:

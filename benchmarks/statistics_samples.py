@@ -22,7 +22,7 @@ from worker.split.prepared import Prepared
 from worker.split.segment import Prosody, features_of, whole_segment
 from worker.split.source import Source
 from worker.split.stage import Stage
-from worker.split.stage_files import EXACT_GENERATOR, FRONT, PROSODY, SOURCE
+from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.statistics import Statistics, describe
 from worker.voices.voice_bank import VoiceBank
 
@@ -152,8 +152,9 @@ class Speaker:
         settings = WorkerSettings(threads=1)
         self._noise = prepared.manifest.noise
         self._bank = bank
-        self._prosody, self._source, self._front, self._generator = (
-            Stage(prepared.folder / name, settings, StageRecord()) for name in (PROSODY, SOURCE, FRONT, EXACT_GENERATOR)
+        self._prosody, self._source, self._decoder, self._generator = (
+            Stage(prepared.folder / name, settings, StageRecord())
+            for name in (PROSODY, SOURCE, DECODER, EXACT_GENERATOR)
         )
 
     def speak(self, task: Task) -> Spoken:
@@ -166,7 +167,7 @@ class Speaker:
         inputs = [np.array([[0, *tokens, 0]]), style, np.array([task.speed])]
         text, f0, energy, durations = self._prosody.run(inputs, 1, _NOBODY)
         prosody = Prosody(text, f0, energy, durations.ravel().astype(np.int64), style)
-        features = features_of(prosody, self._front, 1, _NOBODY)
+        features = features_of(prosody, self._decoder, 1, _NOBODY)
         return Spoken(prosody, features, *self.vocode(prosody, features))
 
     def vocode(self, prosody: Prosody, features: NDArray[np.float32]) -> tuple[Pcm, Statistics]:

@@ -28,6 +28,8 @@ from frontend.monitoring.status.handler import StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
+from frontend.playing.desk import PlayDesk
+from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.disk import DiskCache
@@ -37,14 +39,24 @@ from frontend.text import espeak
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.mixed import MixedG2P
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
-from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import Connect, ControlMessage, Disconnect, Drain, Progress, Started, Suspects, TextBoard
+from shm.messages import (
+    Connect,
+    ControlMessage,
+    Disconnect,
+    Drain,
+    PlayerLink,
+    Progress,
+    Started,
+    Suspects,
+    TextBoard,
+)
 from shm.metric_files import MetricFiles
 from shm.situation import Situation
 
@@ -54,7 +66,6 @@ log = logging.getLogger(__name__)
 def run(
     listener: socket.socket,
     control_end: socket.socket,
-    lifeline: int,
     settings: FrontSettings,
     text: TextSettings,
     normalization: Normalization,
@@ -63,9 +74,6 @@ def run(
     """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
     memory."""
     setproctitle("kokoro-live: front")
-    die_with_supervisor(lifeline)
-    leave_ending_to_supervisor()
-    dump_stacks_on_request()
     control_end.setblocking(False)
     asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
@@ -95,8 +103,9 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
+        pronouncer = MixedG2P(self._g2p) if text.mixed_languages else self._g2p
         self._pipeline = TextPipeline(
-            self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+            pronouncer, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
         )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
@@ -105,10 +114,11 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
+        self._desk = PlayDesk(self._tell, reachable(listener))
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
-        """Loads English, started once an engine that takes phonemes is connected."""
+        """Loads English, started once a worker loads Kokoro, or an engine that takes phonemes is connected."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish the open streams."""
@@ -127,9 +137,15 @@ class Front:
         )
         services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck, services.open
+            self._scheduler.snapshot,
+            self._g2p.fallbacks,
+            self._metrics,
+            self._settings,
+            self._selfcheck,
+            services.open,
+            self._desk.report,
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -157,6 +173,7 @@ class Front:
             checking.cancel()
         await acceptor.stop()
         await runner.cleanup()
+        self._desk.close()
         self._scheduler.close()
 
     def _make_selfcheck(self) -> SelfCheck:
@@ -179,8 +196,12 @@ class Front:
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
-        if self._loading is None and message.engine and message.engine.speaks == "phonemes":
-            # Loading misaki's lexicon takes some tenths of a second, for which the first listener would wait.
+        if message.engine and message.engine.speaks == "phonemes":
+            self._load_english()
+
+    def _load_english(self) -> None:
+        if self._loading is None:
+            # Loading misaki's lexicon takes 0.7 s of a core, for which the first listener would wait.
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:
@@ -202,8 +223,13 @@ class Front:
                 self._connect(message, fds)
             case Disconnect():
                 self._scheduler.disconnect(message)
+            case PlayerLink():
+                self._desk.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
+                self._desk.given_up(message.player_reason)
+                if any(report.loading for report in message.processes):
+                    self._load_english()
                 self._oriented.set()
             case TextBoard():
                 (memory,) = fds

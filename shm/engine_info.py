@@ -73,6 +73,8 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     speaks: Speaks
     vocabulary: str = ""
     """The phonemes that the model knows, one character each; empty for an engine that speaks text."""
+    phoneme_numbers: tuple[int, ...] = ()
+    """The model's number for each phoneme of `vocabulary`; empty for an engine that speaks text."""
     max_tokens: int
     """The longest script of one segment: phonemes, or characters of text."""
     voices: tuple[str, ...]

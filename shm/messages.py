@@ -14,8 +14,7 @@ machine share.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
@@ -108,7 +107,7 @@ class Marks(msgspec.Struct, frozen=True, tag="marks"):
     segment: int
     packed: bytes
     """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
-    increasing, as `pack_marks` writes them. A segment's last pair has the script's length and the end of its
+    increasing, as `shm.marks.pack_marks` writes them. A segment's last pair has the script's length and the end of its
     sound."""
 
 
@@ -142,32 +141,6 @@ class Quit(msgspec.Struct, frozen=True, tag="quit"):
 
 
 CommitMessage = Began | Marks | Commit | Done | Failed | Quit
-
-Mark = tuple[int, int]
-"""Mark: a place in a script, in characters, and the sample of its segment at which that place begins to sound."""
-
-_MARK = struct.Struct("<HI")
-
-MAX_MARKS = 64
-"""Largest number of marks in one record, which keeps the record below `MAX_COMMIT_BYTES`."""
-
-
-def pack_marks(marks: Sequence[Mark]) -> bytes:
-    """Encode at most `MAX_MARKS` marks, in the form of `Marks.packed`."""
-    return b"".join(_MARK.pack(*mark) for mark in marks)
-
-
-def unpack_marks(packed: bytes) -> list[Mark]:
-    """Decode marks that `pack_marks` encoded.
-
-    Raises:
-        ValueError: the bytes aren't whole marks.
-    """
-    try:
-        return list(_MARK.iter_unpack(packed))
-    except struct.error as error:
-        raise ValueError(f"{len(packed)} bytes are no marks") from error
-
 
 _MAX_REASON_BYTES = 400
 
@@ -280,7 +253,8 @@ class WorkersNeeded(msgspec.Struct, frozen=True, tag="workers_needed"):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front -> supervisor: the front handles messages now, and accepts requests after its first `Situation`."""
+    """Front or player -> supervisor: the process handles messages now. A front accepts requests after its first
+    `Situation`."""
 
 
 class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
@@ -301,6 +275,15 @@ class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
     """Front -> supervisor: a suspected text was answered, and the front is still alive."""
 
     digest: bytes
+
+
+class PlayerWanted(msgspec.Struct, frozen=True, tag="player_wanted"):
+    """Front -> supervisor: there is something to play, and this front has no player."""
+
+
+class PlayerLink(msgspec.Struct, frozen=True, tag="player_link"):
+    """Supervisor -> front and player, with one file descriptor: an end of the channel between them
+    (`shm.playing`)."""
 
 
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
@@ -326,6 +309,8 @@ ControlMessage = (
     | TextBoard
     | Suspects
     | Cleared
+    | PlayerWanted
+    | PlayerLink
     | Drain
 )
 

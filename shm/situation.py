@@ -11,7 +11,7 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """The supervisor's view of one process, or of a role that has no process at the moment."""
 
     role: str
-    """One of front, worker, standby, fetcher, trial. A `draining` process is a `worker` or `front` too."""
+    """One of front, worker, player, standby, fetcher, trial. A `draining` process is a `worker` or `front` too."""
     state: str
     """A `supervisor.processes.role.RoleState`, or `draining`; for a standby, `imported` or `loaded`."""
     generation: int | None = None
@@ -31,6 +31,8 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """The worker's slot, from 0; None if there is only one worker."""
     provider: str = ""
     """Execution provider of a worker's engine; empty while no engine is loaded."""
+    loading: str = ""
+    """Execution provider for which a worker is loading Kokoro; empty before, after, and for espeak-ng."""
     priority: Priority | None = None
     """Scheduling of a worker that has loaded."""
 
@@ -55,7 +57,7 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """State of the worker; with several workers, the best of their states."""
     reason: str
     restarts: dict[str, int]
-    """Number of restarts so far, by process role: front, worker."""
+    """Number of restarts so far, by process role: front, worker, player."""
     provider_failures: dict[str, str] = {}
     """Execution providers that were abandoned, with the reasons."""
     processes: tuple[ProcessReport, ...] = ()
@@ -64,3 +66,5 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """Engines of the slots that rest (`--idle-unload`), by slot: a front that was started since knows them too."""
     streams_cut: int = 0
     """Responses that ended in the middle because their front died, so far."""
+    player_reason: str = ""
+    """The reason why no player is started any more; empty if one can be."""

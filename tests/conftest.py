@@ -5,6 +5,7 @@
 
 import os
 import signal
+import sys
 
 from hypothesis import settings
 
@@ -17,6 +18,7 @@ __all__ = ["package_site", "real_model"]
 os.environ.setdefault("KOKORO_LIVE_PACKAGED_MODEL", "0")
 # Processes that tests start would each compile the whole project again: three of four seconds of a server's start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False  # pytest rewrites 300 modules in each of its processes otherwise
 # Under nohup, or in a shell's background, these are ignored, and children inherit that; a handler isn't inherited.
 for _number in (signal.SIGHUP, signal.SIGINT):
     if signal.getsignal(_number) is signal.SIG_IGN:

@@ -119,11 +119,17 @@ def _predictor(*form: Any) -> bytes | None:
 
 def make_split_voices(path: Path, names: tuple[str, ...] = ("af_heart", "am_adam", "bf_emma")) -> Path:
     """An npz archive of voices with styles that make a difference."""
-    random = np.random.default_rng(7)
-    with path.open("wb") as file:
-        tables = {name: random.standard_normal((510, 1, 256), np.float32) for name in names}
-        np.savez_compressed(file, allow_pickle=False, **tables)
+    path.write_bytes(_voices(names))
     return path
+
+
+@functools.cache
+def _voices(names: tuple[str, ...]) -> bytes:
+    random = np.random.default_rng(7)
+    file = io.BytesIO()
+    tables = {name: random.standard_normal((510, 1, 256), np.float32) for name in names}
+    np.savez_compressed(file, allow_pickle=False, **tables)
+    return file.getvalue()
 
 
 class _Builder:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shm.messages import Mark
+from shm.marks import Mark
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord

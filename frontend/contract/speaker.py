@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from frontend.contract.request import SpeechRequest
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
@@ -46,6 +47,16 @@ class SpeechStream(Protocol):
 
     def take_words(self) -> list[WordTiming]:
         """Times of the words whose audio began since the last call; empty where no timestamps were asked for."""
+        ...
+
+    def take_sentences(self) -> list[SentenceTiming]:
+        """Sentences whose audio began since the last call; empty where they weren't asked for."""
+        ...
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Seconds in which the engine will make a second of this stream's audio, as the cost model predicts; None
+        before the engine was measured."""
         ...
 
     async def all_cached(self) -> bool:

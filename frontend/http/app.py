@@ -30,6 +30,7 @@ from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount
 from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
+from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status.handler import StatusHandler
@@ -57,7 +58,7 @@ def make_app(
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
     and with `access_log=None`, because the application logs each request itself.
     """
-    gate = Gate(settings, access_of)
+    gate = Gate(settings, access_of, player_key=player.key if player else "")
     app = web.Application(
         client_max_size=settings.max_body_bytes,
         middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],
@@ -79,7 +80,9 @@ def make_app(
     if play:
         app.on_shutdown.append(play.close)
     catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics)
-    mount(app, Handlers(speech, catalog, health, scrape, description, phonemizer, status, play, dialects))
+    translation = SsmlTranslation(settings.max_input_characters, services.in_flight)
+    handlers = Handlers(speech, catalog, health, scrape, description, translation, phonemizer, status, play, dialects)
+    mount(app, handlers)
     return app
 
 

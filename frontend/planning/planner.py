@@ -44,8 +44,9 @@ def plan(
     unless that is shorter than the minimum; a later segment needs one sentence more than it holds. Each segment is
     planned in a row of a bounded number of tokens, so the time is linear in the text's length.
 
-    A segment always ends at a paragraph's end, and at a pause or a change of pace that markup asks for. If the engine
-    takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to nothing.
+    A segment always ends at a paragraph's end, and at a pause or a change of pace or voice that markup asks for. If the
+    engine takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to
+    nothing.
     """
     return _Planner(WholeText(sentences), profile, speed, notation, limits).known(None)
 
@@ -219,4 +220,6 @@ def _segment(units: Sequence[Unit]) -> Segment:
         position += len(unit.script)
     last = units[-1]
     text = " ".join(unit.text for unit in units if unit.text)
-    return Segment(text, script, len(script), last.cut, tuple(words), last.rate, last.pause, tuple(units))
+    return Segment(
+        text, script, len(script), last.cut, tuple(words), last.rate, last.pause, last.performer, tuple(units)
+    )

@@ -100,9 +100,8 @@ class Scheduler:
             for other in streams.values():
                 if other.request.urgency is Urgency.IDLE:
                     other.fail(Unavailable("listeners come first"))
-        elif listening := [each for each in streams.values() if each.request.urgency is not Urgency.IDLE]:
-            left = max(self._admission.seconds_left(stream) for stream in listening)
-            raise Overloaded("Listeners come first.", max(1.0, left))
+        elif any(other.request.urgency is not Urgency.IDLE for other in streams.values()):
+            raise Overloaded("Listeners come first.", self._admission.soonest_place())
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor, request)

@@ -28,6 +28,7 @@ def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nurse
             load_seconds=ready.load_seconds if ready else None,
             slot=slot if len(workers) > 1 else None,
             provider=ready.engine.provider if ready else "",
+            loading=child.loading if child and not ready else "",
             priority=ready.engine.priority if ready else None,
             **restarts,
         )

@@ -35,7 +35,13 @@ class RoleState(StrEnum):
 
 _TRANSITIONS = {
     RoleState.STARTING: {RoleState.RUNNING, RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
-    RoleState.RUNNING: {RoleState.BACKOFF, RoleState.RESTING, RoleState.STOPPING, RoleState.FATAL},
+    RoleState.RUNNING: {
+        RoleState.BACKOFF,
+        RoleState.RESTING,
+        RoleState.STOPPING,
+        RoleState.STOPPED,
+        RoleState.FATAL,
+    },
     RoleState.RESTING: {RoleState.STARTING, RoleState.STOPPED},
     RoleState.BACKOFF: {RoleState.STARTING, RoleState.STOPPED},
     RoleState.STOPPING: {RoleState.STOPPED},
@@ -51,7 +57,7 @@ class Role:
     def __init__(
         self, name: str, settings: SupervisorSettings, nursery: Nursery, timers: Timers, slot: int | None = None
     ) -> None:
-        """`name`: front or worker; `slot`: which of the workers, from 0."""
+        """`name`: front, worker or player; `slot`: which of the workers, from 0."""
         self.name = name
         self.slot = slot
         self.state = RoleState.STOPPED
@@ -198,6 +204,11 @@ class Role:
         self._timers.after(delay, come_due)
 
     # -- ending
+
+    def finished(self) -> None:
+        """Note that the process has ended by itself, because it has nothing to do; the next start needs a reason."""
+        self.process = None
+        self.become(RoleState.STOPPED, "not needed")
 
     def rest(self) -> None:
         """Let the serving process finish and end, and start none until one is needed."""

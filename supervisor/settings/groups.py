@@ -64,7 +64,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "adapt_plans",
         "cost_profiles",
     ),
-    "Answers": ("chunk_ms", "prime_silence", "max_clip_seconds", "rings", "ring_seconds"),
+    "Answers": ("chunk_ms", "prime_silence", "max_clip_seconds", "rings", "ring_seconds", "play_buffer_ms"),
     "Protocols of other services": ("elevenlabs", "cartesia", "deepgram"),
     "Cache": ("cache_bytes", "disk_cache", "disk_cache_bytes", "disk_cache_ttl", "prewarm"),
     "Limits": (

@@ -6,7 +6,9 @@ import ast
 
 import pytest
 
-from benchmarks.mutations import MUTATIONS, ROOT, Mutation
+from benchmarks.breaks import MUTATIONS
+from benchmarks.breaks.mutation import Mutation
+from benchmarks.mutations import ROOT
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
@@ -16,8 +18,12 @@ def test_a_break_fits_the_code_as_it_is(mutation: Mutation) -> None:
     assert whole.count(mutation.old) == 1
     ast.parse(whole.replace(mutation.old, mutation.new))
     files = [name for name in mutation.tests if name.startswith("tests/")]
-    assert files and all((ROOT / name).is_file() for name in files)
+    assert files and all((ROOT / name).exists() for name in files)
 
 
 def test_names_are_told_apart() -> None:
     assert len({mutation.name for mutation in MUTATIONS}) == len(MUTATIONS)
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(MUTATIONS) >= 80

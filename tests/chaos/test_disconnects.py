@@ -16,7 +16,7 @@ from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.oracle import miniature_arguments
 from tests.system.server import DEADLINE, Server, server
 
-LEAVERS = 200
+LEAVERS = 60
 
 
 def ask(connection: http.client.HTTPConnection, text: str) -> None:
@@ -49,7 +49,7 @@ def test_who_leaves_before_the_first_sample_is_not_waited_for(tmp_path: Path) ->
         assert comes_to(target, streams=0, within=5.0)
 
 
-def test_two_hundred_listeners_who_leave_cost_the_next_nothing(miniature: tuple[str, ...], tmp_path: Path) -> None:
+def test_sixty_listeners_who_leave_cost_the_next_nothing(miniature: tuple[str, ...], tmp_path: Path) -> None:
     rng = random.Random(SEED)
     with server(*miniature, "--rings", "1", "--ring-seconds", "2") as target:
         warm_up(target)

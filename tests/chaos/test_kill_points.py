@@ -13,7 +13,7 @@ from tests.chaos.kill_points import FLAGS, FRONT, WORKER, Victim
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.server import Server, server
 
-TIMES = 5
+TIMES = 2
 LONG_TIMES = 100
 
 

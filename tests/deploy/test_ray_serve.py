@@ -34,7 +34,7 @@ def test_two_replicas_speak_every_sample(tmp_path: Path) -> None:
         "HOME": str(tmp_path),
     }
     done = subprocess.run(
-        [*command, *miniature_arguments(tmp_path)], cwd=ROOT, env=variables, capture_output=True, text=True, timeout=400
+        [*command, *miniature_arguments(tmp_path)], cwd=ROOT, env=variables, capture_output=True, text=True, timeout=480
     )
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout.splitlines()[-1])

@@ -15,6 +15,7 @@ from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.player import Player
 from frontend.contract.request import SpeechRequest
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
@@ -54,7 +55,8 @@ class FakeStream:
         """Seven a piece."""
         self.cached = False
         self.words: list[WordTiming] = []
-        """Told with the next piece."""
+        """Told with the next piece, as `sentences` are."""
+        self.sentences: list[SentenceTiming] = []
         self.closed = asyncio.Event()
         self.waiting = asyncio.Event()
         self._steps = steps
@@ -79,6 +81,14 @@ class FakeStream:
     def take_words(self) -> list[WordTiming]:
         words, self.words = self.words, []
         return words
+
+    def take_sentences(self) -> list[SentenceTiming]:
+        sentences, self.sentences = self.sentences, []
+        return sentences
+
+    @property
+    def real_time_factor(self) -> float | None:
+        return 0.5
 
     async def all_cached(self) -> bool:
         return self.cached

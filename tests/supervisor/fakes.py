@@ -17,6 +17,7 @@ from shm.messages import (
     Distrust,
     Idle,
     Load,
+    PlayerLink,
     Progress,
     ProviderFailure,
     Ready,
@@ -68,7 +69,7 @@ class FakeChild:
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         if self.deaf:
             return False
-        assert len(fds) == (3 if isinstance(message, Connect) else 0)
+        assert len(fds) == (3 if isinstance(message, Connect) else isinstance(message, PlayerLink))
         self.heard.append(message)
         return True
 

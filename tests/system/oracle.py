@@ -1,4 +1,8 @@
-"""What a text must sound like on the miniature model: the plan made here, the samples computed, not synthesised."""
+"""What a text must sound like on the miniature model: the plan made here, the samples computed, not synthesised.
+
+The plan and the joins are the product's, so that every sample can be foretold. What they come to is read back without
+them (`tests.system.reading`): an oracle that has lost a word, a sample or a pause fails the test that asks it.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,43 @@ from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation
 from tests.frontend.segments import segments_of
 from tests.miniature import expected, make_miniature, make_voices, tokens_of, vocabulary
+from tests.system.reading import check
 
 NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 
 _PIPELINE = TextPipeline(G2P())
 
 
-def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
-    """Every sample of a text, in order, from a server with `--no-adapt-plans`."""
+def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDArray[np.int16]:
+    """Every sample of a text, in order, from a server with `--no-adapt-plans`.
+
+    Args:
+        numbered: its sentences are, as the player asks for them.
+
+    Raises:
+        AssertionError: the product's plan and joins don't say the text.
+    """
     joiner = Joiner()
     joined: list[NDArray[np.int16]] = []
-    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, speed):
+    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, speed, numbered=numbered):
         pace = speed * segment.rate
         joined += joiner.push(expected(tokens_of(segment.script), pace))
         joiner.end(segment.cut, pace, segment.pause)
-    return np.concatenate([*joined, *joiner.finish()])
+    samples = np.concatenate([*joined, *joiner.finish()])
+    check(text, samples, speed)
+    return samples
+
+
+def sentence_starts(text: str) -> list[int]:
+    """For each sentence of a numbered text, the sample of `samples_of` at which it begins."""
+    joiner, starts = Joiner(), []
+    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, numbered=True):
+        joiner.push(expected(tokens_of(segment.script), segment.rate))
+        assert joiner.placed
+        if segment.units[0].sentence:
+            starts.append(joiner.placed[1])
+        joiner.end(segment.cut, segment.rate, segment.pause)
+    return starts
 
 
 def miniature_arguments(folder: Path, cost: int = 0) -> tuple[str, ...]:

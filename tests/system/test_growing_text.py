@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import signal
 from collections.abc import Iterator
@@ -75,3 +76,32 @@ async def test_open_sockets_are_shown_and_dont_delay_the_end(tmp_path: Path) -> 
             kinds = [json.loads(message.data)["type"] async for message in socket]
             assert kinds[-1] == "done" and "chunk" in kinds, "what was written is spoken before the end"
             assert await ending == 0
+
+
+async def test_word_times_add_up_to_the_audio() -> None:
+    """Espeak-ng tells when words sound. The clients' running clock is the sum of the alignments."""
+    text = "The first sentence has some words. The second one has more of them."
+    with server("--engine", "espeak") as target:
+        base = f"http://127.0.0.1:{target.port}"
+        path = f"{base}/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
+        async with aiohttp.ClientSession() as session, session.ws_connect(path) as socket:
+            await socket.send_json({"text": f"{text} ", "context_id": "a"})
+            await socket.send_json({"context_id": "a", "close_context": True})
+            written, clock, samples, due = "", 0, 0, 0
+            while not (message := await socket.receive_json(timeout=DEADLINE))["isFinal"]:
+                samples += len(base64.b64decode(message["audio"])) // 2
+                if times := message["alignment"]:
+                    written += "".join(times["chars"])
+                    clock += times["charStartTimesMs"][-1] + times["charDurationsMs"][-1]
+                    due = round(samples / 24)
+                    assert abs(clock - due) <= 1
+            assert written == f"{text} "
+        async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
+            voice = {"voice": {"mode": "id", "id": "af_heart"}, "context_id": "a", "add_timestamps": True}
+            await socket.send_json({"transcript": text, **voice})
+            words, starts = [], []
+            while (message := await socket.receive_json(timeout=DEADLINE))["type"] != "done":
+                if message["type"] == "timestamps":
+                    words += message["word_timestamps"]["words"]
+                    starts += message["word_timestamps"]["start"]
+            assert " ".join(words) == text and starts == sorted(starts)

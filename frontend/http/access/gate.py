@@ -45,14 +45,16 @@ class Gate:
         settings: FrontSettings,
         access_of: Callable[[str, str], Access],
         clock: Callable[[], float] = time.monotonic,
+        player_key: str = "",
     ) -> None:
         """Args:
         access_of: the access that a method on a route's template demands.
+        player_key: the key of the server's own player, which is always admitted, and not counted.
         """
         self._access_of = access_of
         self._hosts = Hosts(settings.allowed_hosts)
         self._cors = Cors(Origins(settings.cors_origins))
-        self._keys = ApiKeys(settings.api_keys, settings.api_key_file)
+        self._keys = ApiKeys(settings.api_keys, settings.api_key_file, player_key)
         self._limit = RateLimit(settings.requests_per_minute, clock) if settings.requests_per_minute else None
         self._bodies = Bodies(settings)
         self.mark = self._cors.mark
@@ -87,15 +89,15 @@ class Gate:
 
     def _check_key(self, request: web.Request, access: Access) -> bytes | None:
         """The digest of the request's key; None if the request has no key and needs none."""
+        offered = _offered(request)
+        key = self._keys.match(offered) if offered else None
+        if key is not None:
+            return key
         if not self._keys.demanded:
             if access in (Access.LOCAL, Access.HERE) and not from_here(request):
                 message = "From other machines this needs an API key: start the server with --api-key-file."
                 raise ApiError(403, message, code="api_key_not_configured")
             return None
-        offered = _offered(request)
-        key = self._keys.match(offered) if offered else None
-        if key is not None:
-            return key
         if access is Access.OPEN or (access is Access.NEAR and from_here(request)):
             return None
         if access is Access.SOCKET and not offered:
@@ -109,7 +111,8 @@ class Gate:
         """Count the request against its client's rate, unless it only reads and opens no socket: reading costs next to
         nothing, and probes must always be answered."""
         looks = request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS) and access is not Access.LOCAL
-        if self._limit is None or (looks and hdrs.UPGRADE not in request.headers):
+        looks = looks and hdrs.UPGRADE not in request.headers
+        if self._limit is None or looks or (key is not None and key == self._keys.own):
             return
         wait = self._limit.take(key if key is not None else network(request.remote))
         if wait:

@@ -11,6 +11,7 @@ from aiohttp import web
 from frontend.audio.encoding import Encoding
 from frontend.audio.pieces import chunks
 from frontend.contract import in_flight
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.answers.ending import reset_on_close
 from frontend.http.answers.framing import Framing
@@ -62,6 +63,12 @@ class Delivery:
         for chunk in chunks(piece, self._chunk_ms):
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
+
+    async def begin(self, sentences: Sequence[SentenceTiming], real_time_factor: float | None) -> None:
+        """Tell of sentences that begin in the next piece."""
+        for sentence in sentences:
+            later = replace(sentence, start=sentence.start + round(self._primed * SAMPLE_RATE))
+            await self._write(self._framing.sentence(later, real_time_factor))
 
     async def finish(self, input_tokens: int, words: Sequence[WordTiming] = ()) -> None:
         """Send the encoder's remaining bytes, and mark the audio as whole."""

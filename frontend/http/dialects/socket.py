@@ -11,12 +11,14 @@ from typing import Any, Protocol
 import msgspec
 from aiohttp import WSCloseCode, WSMsgType, web
 
+from frontend.audio.formats import bytes_per_second
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError, Overloaded, SpeechError, Unavailable
 from frontend.http import request_id
+from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
 from frontend.http.errors import late_error_body
 from frontend.monitoring.metrics import Event as Counted
 
@@ -185,6 +187,7 @@ class Session:
             message = f"{MAX_CONTEXTS} contexts are open on this socket: close one first."
             raise ApiError(429, message, code="too_many_contexts")
         context = self._contexts[key] = Context(self.services, voicing)
+        self._bound()
         task = asyncio.create_task(self._listen(key, context))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -212,11 +215,13 @@ class Session:
         """Send a JSON message; waits while the client reads too slowly."""
         if not self._socket.closed:
             await self._socket.send_str(msgspec.json.encode(message).decode())
+            await taken(self.request)
 
     async def send_bytes(self, audio: bytes) -> None:
         """Send a binary message; waits like `send`."""
         if not self._socket.closed:
             await self._socket.send_bytes(audio)
+            await taken(self.request)
 
     async def fail(self, key: str | None, error: Exception) -> None:
         """Report an error. An error of the socket closes it, and so does a refusal while nothing else is spoken."""
@@ -227,6 +232,12 @@ class Session:
             await self._socket.close(code=code, message=str(error).encode()[:120])
 
     # -- contexts
+
+    def _bound(self) -> None:
+        """Bound the audio that has left for a client that doesn't read: the open contexts share the send buffer."""
+        voicings = [context.voicing for context in self._contexts.values()]
+        rate = sum(bytes_per_second(each.format, each.sample_rate, each.bit_rate) for each in voicings)
+        bound_send_buffer(self.request, rate * FRAMED)
 
     async def _listen(self, key: str, context: Context) -> None:
         try:

@@ -37,7 +37,8 @@ LISTS: tuple[Route, ...] = (
             "Lists",
             "The voices of the engine that speaks",
             {200: json_answer("The voices.", answers.Voices)},
-            errors=(403, 503),
+            errors=(400, 403, 503),
+            query=answers.VoicesQuery,
         ),
     ),
     Route(

@@ -18,6 +18,7 @@ from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
+from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.status.handler import StatusHandler
 
 JSON = "application/json"
@@ -34,6 +35,7 @@ class Handlers:
     health: Health
     scrape: Scrape
     description: Description
+    translation: SsmlTranslation
     phonemizer: Phonemizer | None = None
     status: StatusHandler | None = None
     play: PlayHandler | None = None
@@ -60,7 +62,7 @@ class Operation:
     description: str = ""
     errors: tuple[int, ...] = (403,)
     body: Any = None
-    example: dict[str, Any] = field(default_factory=dict)
+    example: Any = field(default_factory=dict)
     """An example of a valid body."""
     request_headers: tuple[str, ...] = ()
     query: Any = None

@@ -10,6 +10,7 @@ from aiohttp import hdrs, web
 from frontend.http.access.rules import Access
 from frontend.http.dialects.error_forms import ErrorForm
 from frontend.http.routes.dialects import DIALECTS
+from frontend.http.routes.kokoro_fastapi import KOKORO_FASTAPI
 from frontend.http.routes.lists import LISTS
 from frontend.http.routes.page import PAGE
 from frontend.http.routes.play import PLAY
@@ -17,7 +18,7 @@ from frontend.http.routes.route import Handlers, Route
 from frontend.http.routes.server import SERVER
 from frontend.http.routes.speech import SPEECH
 
-ROUTES: tuple[Route, ...] = (*SPEECH, *DIALECTS, *PLAY, *LISTS, *SERVER, *PAGE)
+ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *DIALECTS, *PLAY, *LISTS, *SERVER, *PAGE)
 
 
 def mount(app: web.Application, handlers: Handlers) -> None:

@@ -18,7 +18,7 @@ def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
         name=engine.name,
         provider=engine.provider,
         model=engine.model,
-        lanes=engine.concurrency,
+        inference_threads=engine.concurrency,
         stands_in=engine.stands_in,
         sha256=engine.model_sha256 or UNSET,
         threads=engine.threads or UNSET,

@@ -31,6 +31,7 @@ def healthy() -> Status:
         queue_depth=0,
         quarantined_segments=0,
         cache=Cache(10, 1_000_000, 5, 500, 256_000_000, disk=False),
+        english_tagger="perceptron",
         words_by_source={"lexicon": 1000, "espeak": 20},
         costs={"kokoro m CPU": {"real_time_factor": 0.4}},
         settings={},

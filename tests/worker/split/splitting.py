@@ -1,5 +1,7 @@
 """What the tests of split models share."""
 
+import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from worker.cancellation import Cancellation
 from worker.engine import Block, Utterance
 from worker.fidelity import snr
 from worker.kokoro import KokoroEngine
+from worker.models.checksum import sha256_of
 from worker.providers.records import CPU, Assignment, StageRecord
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
@@ -25,9 +28,23 @@ HEART = (("af_heart", 1.0),)
 NOBODY = Cancellation()
 
 
+_kept = tempfile.TemporaryDirectory(prefix="split-")
+
+
+def stages_of(model: Path, cache: Path, rewrites=DEFAULT) -> Prepared:
+    """`prepare`, with the files that an earlier test of this process made of the same model."""
+    made = Path(_kept.name, sha256_of(model), "-".join(sorted(rewrites)))
+    if not made.exists():
+        prepare(model, made, rewrites)
+    shutil.copytree(made, cache, dirs_exist_ok=True)
+    return prepare(model, cache, rewrites)
+
+
 def make_engine(folder: Path, model=None, assigned: Assignment | None = None, **settings) -> KokoroEngine:
     made = make_split_model(folder / "small.onnx", **(model or {}))
     voices = make_split_voices(folder / "voices.bin")
+    if settings.get("vocoder") != "whole" and not model and not (folder / "cache").exists():
+        stages_of(made, folder / "cache")
     return KokoroEngine(made, voices, WorkerSettings(cache_dir=folder / "cache", **settings), assigned=assigned)
 
 
@@ -56,7 +73,7 @@ class Parts:
 
     def __init__(self, folder: Path, rewrites=DEFAULT, **model) -> None:
         self.model = make_split_model(folder / "small.onnx", **model)
-        self.prepared: Prepared = prepare(self.model, folder / "cache", rewrites)
+        self.prepared: Prepared = stages_of(self.model, folder / "cache", rewrites)
         self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
 
     def stage(self, name: str) -> Stage:
@@ -82,7 +99,7 @@ class Parts:
         return whole_segment(prosody, self.features(prosody), self.source(prosody), exact, 1, NOBODY)
 
     def features(self, prosody: Prosody):
-        return features_of(prosody, self.stage("front.onnx"), 1, NOBODY)
+        return features_of(prosody, self.stage("decoder.onnx"), 1, NOBODY)
 
     def windowed(self, prosody: Prosody, statistics: Statistics) -> WindowedSegment:
         generator = FittedStage(self.stage("generator.onnx"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket as sockets
 from collections.abc import Callable
 from typing import Any
@@ -199,18 +200,35 @@ async def test_a_page_of_another_site_opens_no_socket(path: str) -> None:
 
 
 @PATHS
-async def test_a_half_closed_socket_and_one_that_is_never_read_leave_nothing(path: str) -> None:
-    async with office(rings=2) as desk:
+async def test_a_half_closed_socket_and_one_that_is_never_read_leave_nothing(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_module, "PING_SECONDS", 0.5)
+    async with office(rings=3) as desk:
         silent, gone = await raw(desk, path), await raw(desk, path)
         for each in (silent, gone):
-            each.send(frame(speak(path, SENTENCE * 40)))
+            each.send(frame(speak(path, SENTENCE * 300)))
         gone.shutdown(sockets.SHUT_WR)
-        async with desk.connect(path) as socket:  # somebody else is heard meanwhile
-            await socket.send_json(speak(path, SENTENCE * 2))
-            while (await socket.receive(timeout=60)).type is not aiohttp.WSMsgType.CLOSED and not desk.metrics:
-                pass
+        async with desk.connect(CARTESIA) as socket:  # somebody else is heard meanwhile
+            await socket.send_json({**speak(CARTESIA, SENTENCE * 2), "continue": False})
+            assert (await until(socket, "done"))[-1]["type"] == "done"
+        for stream in desk.scheduler._shared.streams.values():
+            assert stream.playback.position < 60 * 24_000, "no more is made than leaves for somebody who reads"
+        await desk.nothing_is_left()  # the silent one has answered no ping
         silent.close()
         gone.close()
+
+
+async def test_a_hundred_interruptions_leave_no_ring() -> None:
+    async with office(rings=2) as desk, desk.connect(ELEVENLABS) as socket:
+        for number in range(100):
+            name = f"c{number}"
+            await socket.send_json({**speak(ELEVENLABS, SENTENCE * 3, name), "flush": True})
+            while (await next_json(socket)).get("contextId") != name:
+                pass
+            await socket.send_json({"context_id": name, "close_context": True})
+        await socket.send_json({"close_socket": True})
+        await closed(socket)
         await desk.nothing_is_left()
 
 
@@ -231,8 +249,6 @@ async def raw(desk: Office, path: str) -> sockets.socket:
 
 def frame(message: Message) -> bytes:
     """One masked text frame; the mask is zero."""
-    import json
-
     body = json.dumps(message).encode()
     return bytes([0x81, 0x80 | 126]) + len(body).to_bytes(2, "big") + bytes(4) + body
 

@@ -1,0 +1,141 @@
+"""Access, connections, sessions and answers."""
+
+from __future__ import annotations
+
+from benchmarks.breaks.mutation import Mutation
+
+BREAKS = (
+    Mutation(
+        "cut-on-error",
+        "frontend/http/speech.py",
+        "                cut(request)\n",
+        "                pass\n",
+        ("tests/frontend/http/test_speech_stream.py",),
+    ),
+    Mutation(
+        "reset-for-old-clients",
+        "frontend/http/answers/ending.py",
+        'struct.pack("ii", on, 0)',
+        'struct.pack("ii", False, 0)',
+        ("tests/frontend/http/test_speech_stream.py",),
+    ),
+    Mutation(
+        "host",
+        "frontend/http/access/gate.py",
+        "if not self._hosts.admits(host, at_loopback=arrived_at_loopback(request)):",
+        "if False:",
+        ("tests/frontend/http/access/test_gate_over_http.py",),
+    ),
+    Mutation(
+        "key",
+        "frontend/http/access/gate.py",
+        "if access is Access.OPEN or (access is Access.NEAR and from_here(request)):",
+        "if True:",
+        ("tests/frontend/http/access/test_gate_over_http.py",),
+    ),
+    Mutation(
+        "strangers",
+        "frontend/http/access/gate.py",
+        "self._cors.refuse_strangers(request, works=access in (Access.LOCAL, Access.HERE))",
+        "pass",
+        ("tests/frontend/http/access",),
+    ),
+    Mutation(
+        "rate-by-key",
+        "frontend/http/access/gate.py",
+        "key if key is not None else network(request.remote)",
+        "network(request.remote)",
+        ("tests/frontend/http/access/test_gate_over_http.py",),
+    ),
+    Mutation(
+        "proxied-is-not-here",
+        "frontend/http/access/addresses.py",
+        " and not any(name in request.headers for name in _FORWARDED)",
+        "",
+        ("tests/frontend/http/access",),
+    ),
+    Mutation(
+        "a-subnet-is-one-client",
+        "frontend/http/access/addresses.py",
+        "(found, 64)",
+        "(found, 128)",
+        ("tests/frontend/http/access",),
+    ),
+    Mutation(
+        "rate-refill",
+        "frontend/http/access/rate_limit.py",
+        "self._rate = per_minute / 60",
+        "self._rate = per_minute",
+        ("tests/frontend/http/access",),
+    ),
+    Mutation(
+        "rate",
+        "frontend/http/access/rate_limit.py",
+        "if bucket.tokens < 1:",
+        "if False:",
+        ("tests/frontend/http/access",),
+    ),
+    Mutation(
+        "clients-are-bounded",
+        "frontend/http/access/rate_limit.py",
+        "if len(self._buckets) > CLIENTS:",
+        "if False:",
+        ("tests/frontend/http/access",),
+    ),
+    Mutation(
+        "body-timeout",
+        "frontend/http/access/bodies.py",
+        "asyncio.timeout(self._settings.body_timeout)",
+        "asyncio.timeout(3 * self._settings.body_timeout)",
+        ("tests/frontend/http/test_connections.py",),
+    ),
+    Mutation(
+        "bodies-are-bounded",
+        "frontend/http/access/bodies.py",
+        "if self._being_read + length > self._settings.max_bodies_bytes:",
+        "if False:",
+        ("tests/frontend/http/access", "tests/frontend/http/test_connections.py"),
+    ),
+    Mutation(
+        "write-timeout",
+        "frontend/http/connections/connection.py",
+        "            self._transport.abort()\n",
+        "            pass\n",
+        ("tests/frontend/http/test_connections.py",),
+    ),
+    Mutation(
+        "header-timeout",
+        "frontend/http/connections/connection.py",
+        '        self._register.overdue(self, "header_timeout")\n        self.close()\n',
+        '        self._register.overdue(self, "header_timeout")\n',
+        ("tests/frontend/http/test_connections.py",),
+    ),
+    Mutation(
+        "interrupt",
+        "frontend/http/sessions.py",
+        "            self._task.cancel()\n",
+        "            pass\n",
+        ("tests/frontend/http/test_sessions.py",),
+    ),
+    Mutation(
+        "one-after-another",
+        "frontend/http/sessions.py",
+        "                    await turn._ended.wait()\n",
+        "                    pass\n",
+        ("tests/frontend/http/test_sessions.py",),
+    ),
+    Mutation(
+        "silence-for-nothing",
+        "frontend/http/answers/speakable.py",
+        "            if given:\n                raise\n",
+        "            raise\n",
+        ("tests/frontend/http/test_bad_requests.py", "tests/frontend/http/test_speech_stream.py"),
+    ),
+    Mutation(
+        "wav-sizes",
+        "frontend/audio/wav.py",
+        "HEADER_BYTES - 8 + data_bytes",
+        "data_bytes",
+        ("tests/frontend/audio",),
+    ),
+)

@@ -1,0 +1,57 @@
+"""Shared memory, frames, helper processes."""
+
+from __future__ import annotations
+
+from benchmarks.breaks.mutation import Mutation
+
+BREAKS = (
+    Mutation(
+        "crc",
+        "shm/ring.py",
+        "if found != crc32:",
+        "if False:",
+        ("tests/shm/test_ring.py",),
+    ),
+    Mutation(
+        "ring-bounds",
+        "shm/ring.py",
+        "if len(samples) > self.room:",
+        "if False:",
+        ("tests/shm/test_ring.py", "tests/shm/test_ring_schedules.py"),
+    ),
+    Mutation(
+        "release-bounds",
+        "shm/ring.py",
+        "if not self._released <= position <= self._position:",
+        "if False:",
+        ("tests/shm/test_ring.py",),
+    ),
+    Mutation(
+        "partial-frame",
+        "shm/frames.py",
+        "            if len(self._buffer) < end:\n                break\n",
+        "            end = min(end, len(self._buffer))\n",
+        ("tests/shm/test_frames.py",),
+    ),
+    Mutation(
+        "lifeline",
+        "shm/lifeline.py",
+        "os._exit(ORPHANED)",
+        "pass",
+        ("tests/shm/test_lifeline.py",),
+    ),
+    Mutation(
+        "a-kill-amid-a-request",
+        "shm/expendable.py",
+        "if struck is link and link.ended and not self._interrupted:",
+        "if False:",
+        ("tests/shm/test_expendable.py", "-k", "middle_of_reading"),
+    ),
+    Mutation(
+        "helper-timeout",
+        "shm/expendable.py",
+        "                    link.end_server()\n",
+        "                    pass\n",
+        ("tests/shm/test_expendable.py", "-k", "hangs_ends"),
+    ),
+)

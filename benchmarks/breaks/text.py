@@ -1,0 +1,82 @@
+"""Text, plans and their costs."""
+
+from __future__ import annotations
+
+from benchmarks.breaks.mutation import Mutation
+
+BREAKS = (
+    Mutation(
+        "an-unread-sentence",
+        "frontend/text/pipeline.py",
+        "        if ready:\n            yield units(ready, last=True)",
+        "        if False:\n            yield units(Cut.SENTENCE, last=True)",
+        ("tests/supervisor/client/test_local_speech.py",),
+    ),
+    Mutation(
+        "a-word-of-each-script-lost",
+        "frontend/planning/planner.py",
+        '"".join(unit.lead + unit.script for unit in units[1:])',
+        '"".join(unit.lead + unit.script for unit in units[2:])',
+        ("tests/supervisor/client/test_local_speech.py",),
+    ),
+    Mutation(
+        "paragraphs-part",
+        "frontend/planning/planner.py",
+        "if units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:",
+        "if False:",
+        ("tests/frontend/planning/test_planner.py",),
+    ),
+    Mutation(
+        "first-segment-alone-is-planned",
+        "frontend/planning/planner.py",
+        "                    cuts = cuts[:1]\n",
+        "                    pass\n",
+        ("tests/frontend/planning/test_planner.py",),
+    ),
+    Mutation(
+        "longest-segment",
+        "frontend/planning/planner.py",
+        "min(limits.max_tokens, notation.max_tokens)",
+        "limits.max_tokens",
+        ("tests/frontend/planning/test_planner.py",),
+    ),
+    Mutation(
+        "word-places",
+        "frontend/planning/planner.py",
+        "word.start + position, word.end + position",
+        "word.start, word.end",
+        ("tests/frontend/planning/test_planner.py",),
+    ),
+    Mutation(
+        "first-measurement-replaces-the-guess",
+        "frontend/planning/costs.py",
+        "            self._work.clear()\n",
+        "            pass\n",
+        ("tests/frontend/planning/test_costs.py",),
+    ),
+    Mutation(
+        "crowded-times-are-corrected",
+        "frontend/planning/costs.py",
+        "if load >= _LONE:",
+        "if False:",
+        ("tests/frontend/planning/test_costs.py",),
+    ),
+    Mutation(
+        "plans-settle-first",
+        "frontend/planning/costs.py",
+        "if self._lone >= _SETTLED else profile",
+        "if self._lone else profile",
+        ("tests/frontend/planning/test_costs.py", "tests/frontend/scheduling/test_plan_profiles.py"),
+    ),
+    Mutation(
+        "accounts-by-provider",
+        "frontend/planning/ledger.py",
+        "engine.model_sha256 or engine.model, engine.provider)",
+        "engine.model_sha256 or engine.model, '')",
+        (
+            "tests/frontend/planning",
+            "tests/frontend/streams/test_several_links.py",
+            "tests/frontend/streams/test_links_engines.py",
+        ),
+    ),
+)
