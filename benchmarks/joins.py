@@ -24,9 +24,11 @@ def at_joins(measure: Callable[[Pcm, Pcm], float], one: Pcm, two: Pcm, joins: Se
 def largest_step(whole: Pcm, windowed: Pcm, joins: Sequence[int]) -> float | None:
     """The step from a window's last sample to the next one's first, as a share of the largest that the signal makes by
     itself within 50 ms, in one window or vocoded whole. The largest of all joins; above 1 a join could be heard as a
-    click. None if there is no join."""
+    click. A join in silence that was cut off the sound's end counts for nothing. None if there is no join."""
     shares = []
     for join in joins:
+        if join >= len(windowed):
+            continue
         begin = max(0, join - AROUND)
         steps, others = (np.abs(np.diff(each[begin : join + AROUND].astype(int))) for each in (windowed, whole))
         here = join - 1 - begin

@@ -44,3 +44,4 @@ def test_measures_are_of_the_surroundings_of_joins():
 def test_without_a_join_nothing_is_said():
     assert at_joins(snr, noise(), noise(), []) is None
     assert largest_step(noise(), noise(), []) is None
+    assert largest_step(noise(), noise(), [len(noise()) + 2 * AROUND]) is None, "in silence that was cut off"
