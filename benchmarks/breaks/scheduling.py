@@ -136,7 +136,7 @@ BREAKS = (
         "frontend/scheduling/turns.py",
         "key=lambda entry: entry[0])",
         "key=lambda entry: -entry[0])",
-        ("tests/frontend/scheduling/test_dispatcher.py",),
+        ("tests/frontend/scheduling/test_turns.py",),
     ),
     Mutation(
         "hang-factor",

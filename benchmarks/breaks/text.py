@@ -8,8 +8,8 @@ BREAKS = (
     Mutation(
         "an-unread-sentence",
         "frontend/text/pipeline.py",
-        "        if ready:\n            yield units(ready, last=True)",
-        "        if False:\n            yield units(Cut.SENTENCE, last=True)",
+        "            yield units(ready, last=not part)\n",
+        "            del part\n",
         ("tests/supervisor/client/test_local_speech.py",),
     ),
     Mutation(
