@@ -134,7 +134,10 @@ def test_a_kill_in_the_middle_of_reading_a_request_is_one_death(helper: Expendab
         unread = bytearray(4)
         while not fcntl.ioctl(link._requests, termios.FIONREAD, unread) and any(unread):
             os.sched_yield()
-        os.kill(helper.pids[1], signal.SIGKILL)
+        struck = helper.pids[1]
+        os.kill(struck, signal.SIGKILL)
+        while psutil.pid_exists(struck):
+            os.sched_yield()
         os.write(link._requests, b"x" * 5)
         assert helper.ask(b"next") == b"next"
         assert len(deaths) == kill + 1

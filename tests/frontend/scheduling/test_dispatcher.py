@@ -13,6 +13,7 @@ from frontend.contract.errors import Broken, NothingToSpeak, Overloaded, Unavail
 from shm.messages import Connect, Disconnect, Distrust, Idle, Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker
+from tests.frontend.several_workers import quiet
 
 
 @pytest.fixture
@@ -36,6 +37,8 @@ async def test_a_streams_first_segment_is_made_alone_and_then_two_at_a_time(desk
     worker = desk.worker(1)
     listener = listen(desk.open("a|b|c|d"))
     first = await worker.has(1)
+    await quiet()
+    assert len(worker.orders) == 1
     worker.seal(first, 0, 100)
     await worker.has(2)
     assert [order.script for order in worker.orders] == ["a", "b"]
