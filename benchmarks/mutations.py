@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,17 +25,20 @@ from benchmarks.breaks.mutation import Mutation
 ROOT = Path(__file__).parents[1]
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info", "node_modules")
 LONGEST = 300.0
-"""Seconds for the tests of one break; a hanging test is one that notices."""
+"""Seconds for the tests of one break, at least; a hanging test is one that notices."""
+
+SLOWER = 5.0
+"""Multiple of what the tests take without a break, so that a busy machine is no hang."""
 
 SHORT = 10
 """`--short` makes every so-manieth break whose tests start no server."""
 
 
-def run_tests(tree: Path, tests: tuple[str, ...]) -> str:
-    """Run them in that tree until the first failure; its name, empty if there was none."""
+def run_tests(tree: Path, tests: tuple[str, ...], limit: float | None = None) -> str:
+    """Run them in that tree until the first failure; its name, empty if there was none. `limit`: seconds."""
     command = [sys.executable, "-m", "pytest", "-x", "-m", "not slow", *tests]
     try:
-        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=LONGEST)
+        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
         return "(a test that never ended)"
     if done.returncode == 0:
@@ -43,7 +47,7 @@ def run_tests(tree: Path, tests: tuple[str, ...]) -> str:
     return failed[1] if failed else done.stdout[-2000:] + done.stderr[-2000:]
 
 
-def noticed(mutation: Mutation, tree: Path) -> str:
+def noticed(mutation: Mutation, tree: Path, limit: float) -> str:
     """Make the break in `tree`, run the tests, mend it; which test failed.
 
     Raises:
@@ -55,7 +59,7 @@ def noticed(mutation: Mutation, tree: Path) -> str:
         raise ValueError(f"{mutation.file} has the text of {mutation.name!r} {whole.count(mutation.old)} times")
     file.write_text(whole.replace(mutation.old, mutation.new))
     try:
-        return run_tests(tree, mutation.tests)
+        return run_tests(tree, mutation.tests, limit)
     finally:
         file.write_text(whole)
 
@@ -87,13 +91,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copy_tree(tree)
+        limits: dict[tuple[str, ...], float] = {}
         for tests in dict.fromkeys(mutation.tests for mutation in chosen):
-            if failed := run_tests(tree, tests):
+            began = time.monotonic()
+            failed = run_tests(tree, tests)
+            limits[tests] = max(LONGEST, SLOWER * (time.monotonic() - began))
+            if failed:
                 print(f"{' '.join(tests)} fails without a break: {failed}", file=sys.stderr)
                 return 2
         for mutation in chosen:
             try:
-                found = noticed(mutation, tree)
+                found = noticed(mutation, tree, limits[mutation.tests])
             except ValueError as error:
                 found, survived = f"NOT MADE: {error}", survived + 1
             survived += not found

@@ -80,8 +80,8 @@ BREAKS = (
     Mutation(
         "answered-text-is-cleared",
         "frontend/contract/in_flight.py",
-        "                self._tell(Cleared(digest))\n",
-        "                pass\n",
+        "            self._tell(Cleared(digest))\n",
+        "            pass\n",
         ("tests/frontend/http/test_texts_in_flight.py",),
     ),
     Mutation(

@@ -52,7 +52,7 @@ BREAKS = (
         "frontend/scheduling/generations.py",
         "self._shared.quarantine.add(planned.key)",
         "pass",
-        ("tests/frontend/scheduling/test_dispatcher.py",),
+        ("tests/frontend/scheduling/test_suspects.py",),
     ),
     Mutation(
         "innocent-end",
@@ -136,7 +136,7 @@ BREAKS = (
         "frontend/scheduling/turns.py",
         "key=lambda entry: entry[0])",
         "key=lambda entry: -entry[0])",
-        ("tests/frontend/scheduling/test_dispatcher.py",),
+        ("tests/frontend/scheduling/test_turns.py",),
     ),
     Mutation(
         "hang-factor",
@@ -186,13 +186,6 @@ BREAKS = (
         "return newcomer or segment.resumed or",
         "return segment.resumed or",
         ("tests/frontend/scheduling/test_admission.py",),
-    ),
-    Mutation(
-        "first-segment-alone",
-        "frontend/scheduling/turns.py",
-        "(PER_STREAM if stream.timing.sounds else 1)",
-        "PER_STREAM",
-        ("tests/frontend/scheduling/test_dispatcher.py",),
     ),
     Mutation(
         "two-segments-at-a-worker",

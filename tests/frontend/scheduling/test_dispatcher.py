@@ -38,6 +38,8 @@ async def test_a_streams_first_segment_is_made_alone_and_then_two_at_a_time(desk
     worker = desk.worker(1)
     listener = listen(desk.open("a|b|c|d"))
     first = await worker.has(1)
+    await quiet()
+    assert len(worker.orders) == 1
     worker.seal(first, 0, 100)
     await worker.has(2)
     assert [order.script for order in worker.orders] == ["a", "b"]
@@ -59,31 +61,6 @@ async def test_deadlines_follow_the_audio_before_them(desk: Desk) -> None:
     assert second.first_deadline > first.first_deadline
     worker.speak(second)
     await heard(listener)
-
-
-async def test_the_listener_who_runs_dry_first_gets_the_next_place(desk: Desk) -> None:
-    """1. One listener has much to hear, another one little, and both hear. 2. The worker gets room for one segment."""
-    worker = desk.worker(1, ring=200 * PER_TOKEN)
-    streams = [desk.open(f"{'r' * 60}|r2|r3|r4", client="rich")]
-    rich = listen(streams[0])
-    worker.speak(await worker.has(1))
-    await worker.has(3)
-    streams.append(desk.open("p|p2|p3", client="poor"))
-    poor = listen(streams[1])
-    first = await worker.has(4)
-    worker.seal(first, 0, PER_TOKEN)
-    await worker.has(5)
-    while not (streams[0].playback.begun and streams[1].playback.begun):
-        await quiet()
-    worker.end(first)
-    assert [order.script for order in worker.orders[1:]] == ["r2", "r3", "p", "p2"]
-    for count in (2, 3):
-        worker.speak(worker.orders[count - 1])
-    assert (await worker.has(6)).script == "p3"
-    worker.speak(worker.orders[4])
-    worker.speak(worker.orders[5])
-    worker.speak(await worker.has(7))
-    await asyncio.gather(heard(rich), heard(poor))
 
 
 async def test_each_sentence_has_a_noise_of_its_own_and_the_same_one_each_time(desk: Desk) -> None:

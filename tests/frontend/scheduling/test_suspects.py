@@ -46,6 +46,9 @@ async def test_a_segment_is_tried_three_times_and_not_a_fourth(office: Desk) -> 
     with pytest.raises(Broken, match="not tried again"):
         await heard(listener)
     assert not worker.orders
+    with pytest.raises(Broken, match="not tried again"):
+        await heard(listen(office.open("poison")))
+    assert not worker.orders, "asked for again, it costs no worker"
 
 
 async def test_two_kills_that_hit_the_same_segment_fail_no_stream(office: Desk) -> None:
