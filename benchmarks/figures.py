@@ -26,6 +26,23 @@ def median(values: Sequence[float]) -> float:
     return percentile(values, 50)
 
 
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
+    """Bounds of the true median, by order statistics: they hold for values of any distribution.
+
+    Returns None for so few values that not even the least and the largest bound the median with that confidence.
+    """
+    ordered, count = sorted(values), len(values)
+    outside = (1 - confidence) / 2
+    below, inner = 0.0, 0
+    """Probability that at most `inner` values lie below the median; the place of the bound, counted from each end."""
+    for number in range(count // 2):
+        below += math.comb(count, number) / 2**count
+        if below > outside:
+            break
+        inner = number + 1
+    return (ordered[inner - 1], ordered[count - inner]) if inner else None
+
+
 def jain(values: Sequence[float]) -> float:
     """Jain's fairness index of what each one got: 1 if all got the same, 1 / n if one got everything.
 

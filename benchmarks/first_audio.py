@@ -5,7 +5,8 @@
 The engine alone, in this process, without text, HTTP or encoding. Three words and a sentence of 27 words take turns
 with the whole model in one plain session. Figures are medians over the rounds and, since other programs only slow a run
 down, the least. A stage's row has its name, how often it ran, the length of its first input, and milliseconds;
-`between` is everything that isn't inference: slicing, joining, conversion to 16 bits.
+`between` is everything that isn't inference: slicing, joining, conversion to 16 bits. At the end: what the file costs
+one core, the figures with which the planner begins (`frontend.planning.profile`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from benchmarks.engine_subject import Published
 from benchmarks.figures import median
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Table
+from shm.audio import SAMPLE_RATE
 from worker.cancellation import Cancellation
-from worker.engine import Engine, Utterance
+from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.split.stage import Stage
@@ -83,8 +85,7 @@ class Watch:
 def first_block(engine: Engine, script: str) -> float:
     """Seconds until the first block is there; the rest isn't made."""
     started = time.perf_counter()
-    blocks = engine.begin(Utterance(script, "en-us", VOICE, 1.0))
-    next(iter(blocks))
+    next(iter(_blocks(engine, script)))
     return time.perf_counter() - started
 
 
@@ -116,6 +117,29 @@ def _times(seconds: Sequence[float], total: float) -> tuple[Cell, ...]:
     return 1000 * median(seconds), 1000 * min(seconds), 100 * median(seconds) / total
 
 
+def core_costs(engine: Engine, whole: Engine) -> Table:
+    """A cost profile's figures (`frontend.planning.profile`) in processor time, which other programs hardly change.
+
+    Args:
+        engine: in windows, with one thread.
+        whole: the same file in one plain session, with one thread.
+    """
+    script = SCRIPTS["27 words"]
+    rows: list[Sequence[Cell]] = []
+    for name, each in (("in windows", engine), ("whole", whole)):
+        started = time.process_time()
+        made = [(time.process_time() - started, len(b.samples) / SAMPLE_RATE) for b in _blocks(each, script)]
+        audio = sum(seconds for _, seconds in made)
+        (first, begin), (total, _) = made[0], made[-1]
+        per_audio = (total - first) / (audio - begin) if len(made) > 1 else 0.0
+        rows.append((name, (first - per_audio * begin) / len(script), per_audio or None, audio / len(script)))
+    return Table("One core", ("", "s per token", "s per second of audio", "audio per token, s"), rows)
+
+
+def _blocks(engine: Engine, script: str) -> Iterator[Block]:
+    return engine.begin(Utterance(script, "en-us", VOICE, 1.0))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
@@ -134,6 +158,14 @@ def main() -> None:
         for each in (engine, whole):
             first_block(each, script)
         print("\n" + measured(engine, whole, script, arguments.rounds).as_markdown(), flush=True)
+    one = WorkerSettings(threads=1, first_window=arguments.first_window)
+    engine, whole = (
+        KokoroEngine(arguments.model, arguments.voices, one),
+        Published(arguments.model, arguments.voices, one),
+    )
+    engine.warm_up()
+    whole.warm_up()
+    print("\n" + core_costs(engine, whole).as_markdown())
 
 
 if __name__ == "__main__":

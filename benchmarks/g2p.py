@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from unittest import mock
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from benchmarks.options import Options
 from benchmarks.report import Cell, Report, Table, Verdict
 from frontend.text import espeak
 from frontend.text.east_asian import missing
-from frontend.text.english import spacy_model, tagger_name
 from frontend.text.g2p import G2P
 from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
+from frontend.text.taggers import spacy_model, tagger_name
 
 _TARGET = 1.5
 """Milliseconds of an English sentence's pronunciation, at the median."""
@@ -89,8 +90,14 @@ def _figures(taken: Sequence[float]) -> tuple[float, float]:
 
 
 def _misaki() -> Callable[[str], object] | None:
-    """misaki's own English G2P, whose tagger is spaCy's `en_core_web_sm` and no other."""
-    if importlib.util.find_spec("en_core_web_sm") is None:
+    """misaki's own English G2P with spaCy's tagger. It asks for `en_core_web_sm`, and gets the installed model."""
+    if not (model := spacy_model()):
         return None
-    g2p: Callable[[str], object] = importlib.import_module("misaki.en").G2P(trf=False, british=False, fallback=None)
+    import spacy
+
+    with (
+        mock.patch.object(spacy.util, "is_package", return_value=True),
+        mock.patch.object(spacy, "load", lambda _, **options: importlib.import_module(model).load(**options)),
+    ):
+        g2p: Callable[[str], object] = importlib.import_module("misaki.en").G2P(trf=False, british=False, fallback=None)
     return g2p

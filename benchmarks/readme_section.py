@@ -39,10 +39,16 @@ def section(runs: Sequence[Mapping[str, Any]]) -> str:
         for report in data["reports"]:
             parts.append(f"## {report['name']}\n\nEngine: {report['engine']}.")
             parts += [Table(**table).as_markdown() for table in report["tables"]]
-            rows = [(v["target"], v["found"], "met" if v["met"] else "missed") for v in report["verdicts"]]
+            rows = [(v["target"], v["found"], _word(v)) for v in report["verdicts"]]
             parts += [Table("Targets", _COLUMNS, rows).as_markdown()] if rows else []
             parts += report["notes"]
     return "\n\n".join(parts)
+
+
+def _word(verdict: Mapping[str, Any]) -> str:
+    if not verdict.get("certain", True):
+        return "can't be told"
+    return "met" if verdict["met"] else "missed"
 
 
 def headline(runs: Sequence[Mapping[str, Any]]) -> str:

@@ -32,6 +32,15 @@ class Verdict:
     target: str
     found: str
     met: bool
+    certain: bool = True
+    """False if the runs are too few, or too scattered, to tell on which side of the limit the figure lies."""
+
+    @property
+    def shown(self) -> str:
+        """The verdict in a word or two."""
+        if not self.certain:
+            return "can't be told"
+        return "met" if self.met else "MISSED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +68,13 @@ class Report:
 
     @property
     def met(self) -> bool:
-        return all(verdict.met for verdict in self.verdicts)
+        """True if no target was missed for certain."""
+        return all(verdict.met or not verdict.certain for verdict in self.verdicts)
 
     def as_markdown(self) -> str:
         parts = [f"## {self.name}", f"Spoken by {self.engine}.", *(table.as_markdown() for table in self.tables)]
         if self.verdicts:
-            rows = [(v.target, v.found, "met" if v.met else "MISSED") for v in self.verdicts]
+            rows = [(v.target, v.found, v.shown) for v in self.verdicts]
             parts.append(Table("Targets", ("target", "measured", ""), rows).as_markdown())
         return "\n\n".join([*parts, *self.notes])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,30 +10,35 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
+from frontend.text.language import language_of
 from shm.audio import Pcm
 from shm.messages import Voice
 from worker.cancellation import Cancellation
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
-from worker.quantization.sentences import calibration, evaluation
+from worker.quantization.sentences import calibration, foreign
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.segment import Prosody, features_of, whole_segment
 from worker.split.source import Source
 from worker.split.stage import Stage
-from worker.split.stage_files import EXACT_GENERATOR, FRONT, PROSODY, SOURCE
+from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.statistics import Statistics, describe
 from worker.voices.voice_bank import VoiceBank
 
-WORDS = (10, 3, 18, 1, 6, 26, 2, 14, 4, 40, 1, 8)
-"""Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early."""
+WORDS = (10, 20, 5, 32, 14, 7, 4, 45, 17)
+"""Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early. Texts
+of one to three words are mostly made whole, so nothing need be known of them."""
 
-BLENDS = 81
+BLENDS = 54
 BLEND = "20-blend"
 """Prefix of the names of blends' samples."""
 
-_SHARED = {2: (2, 0), 5: (3, 0), 7: (2, 1), 9: (3, 1), 11: (2, 0)}
+_SHARED = {3: (2, 0), 7: (3, 1)}
 """Texts that every second or third voice speaks alone, because they are long, and from which one on."""
+
+_BLENDS_AFTER = 4
+"""Number of texts after which the blends come."""
 
 _LONGEST = 90
 """Words, which is about 510 tokens: every ninth voice's longest text."""
@@ -64,6 +69,11 @@ class Sample:
     described: list[NDArray[np.float64]]
     statistics: Statistics
 
+    @property
+    def frames(self) -> float:
+        """Frames at 80 Hz, from the description."""
+        return float(100 / self.described[0][0])
+
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
@@ -83,8 +93,13 @@ class Spoken:
 
 
 def tasks(bank: VoiceBank) -> Iterator[Task]:
-    """Texts for the voices: the project's own English sentences, in pieces and joined; the same in each run."""
+    """Texts for the voices: the project's own sentences, in pieces and joined; the same in each run.
+
+    Every second text of a voice of another language is in that language, the others are in English.
+    """
     for text, words in enumerate(WORDS):
+        if text == _BLENDS_AFTER:
+            yield from _blends(bank)
         for number, voice in enumerate(bank.names):
             every, first = _SHARED.get(text, (1, 0))
             if number % every == first:
@@ -92,8 +107,9 @@ def tasks(bank: VoiceBank) -> Iterator[Task]:
                 longest = words == max(WORDS) and number % 9 == 1
                 count = _LONGEST if longest else max(1, round(words * random.uniform(0.8, 1.25)))
                 speed = float(random.choice(_SPEEDS)) if (7 * text + number) % 6 == 0 else 1.0
-                yield Task(f"{text:02d}-{voice}", ((voice, 1.0),), script(count, random), speed)
-    yield from _blends(bank)
+                own = foreign().get(language_of(((voice, 1.0),))) if text % 2 else None
+                said = script(own or calibration(), count, random)
+                yield Task(f"{text:02d}-{voice}", ((voice, 1.0),), said, speed)
 
 
 def _blends(bank: VoiceBank) -> Iterator[Task]:
@@ -104,7 +120,7 @@ def _blends(bank: VoiceBank) -> Iterator[Task]:
         share = round(float(random.uniform(0.3, 0.7)), 2)
         words = round((9, 5, 14)[number % 3] * random.uniform(0.8, 1.25))
         voice = ((str(one), share), (str(other), round(1 - share, 2)))
-        yield Task(f"{BLEND}-{number:02d}", voice, script(words, random))
+        yield Task(f"{BLEND}-{number:02d}", voice, script(calibration(), words, random))
 
 
 def few_tasks(bank: VoiceBank) -> Iterator[Task]:
@@ -112,15 +128,14 @@ def few_tasks(bank: VoiceBank) -> Iterator[Task]:
     random = np.random.default_rng(0)
     for voice in bank.names:
         for words in (4, 9):
-            yield Task(f"{words}-{voice}", ((voice, 1.0),), script(words, random))
+            yield Task(f"{words}-{voice}", ((voice, 1.0),), script(calibration(), words, random))
 
 
-def script(words: int, random: np.random.Generator) -> str:
+def script(sentences: Sequence[str], words: int, random: np.random.Generator) -> str:
     """Phonemes of so many words, of whole sentences in some order; the last one is cut short."""
-    sentences = [*calibration(), *evaluation()]
     said: list[str] = []
     while len(said) < words:
-        sentence = sentences[random.integers(len(sentences))].split(" ")
+        sentence = sentences[int(random.integers(len(sentences)))].split(" ")
         if words <= _SHORT:
             begin = random.integers(max(1, len(sentence) - words))
             sentence = sentence[begin : begin + words]
@@ -137,8 +152,9 @@ class Speaker:
         settings = WorkerSettings(threads=1)
         self._noise = prepared.manifest.noise
         self._bank = bank
-        self._prosody, self._source, self._front, self._generator = (
-            Stage(prepared.folder / name, settings, StageRecord()) for name in (PROSODY, SOURCE, FRONT, EXACT_GENERATOR)
+        self._prosody, self._source, self._decoder, self._generator = (
+            Stage(prepared.folder / name, settings, StageRecord())
+            for name in (PROSODY, SOURCE, DECODER, EXACT_GENERATOR)
         )
 
     def speak(self, task: Task) -> Spoken:
@@ -151,9 +167,13 @@ class Speaker:
         inputs = [np.array([[0, *tokens, 0]]), style, np.array([task.speed])]
         text, f0, energy, durations = self._prosody.run(inputs, 1, _NOBODY)
         prosody = Prosody(text, f0, energy, durations.ravel().astype(np.int64), style)
-        features = features_of(prosody, self._front, 1, _NOBODY)
+        features = features_of(prosody, self._decoder, 1, _NOBODY)
+        return Spoken(prosody, features, *self.vocode(prosody, features))
+
+    def vocode(self, prosody: Prosody, features: NDArray[np.float32]) -> tuple[Pcm, Statistics]:
+        """The segment's audio with its leading silence, made in one run, and its statistics."""
         audio, statistics = whole_segment(prosody, features, self.source(prosody), self._generator, 1, _NOBODY)
-        return Spoken(prosody, features, to_pcm(audio), statistics)
+        return to_pcm(audio), statistics
 
     def source(self, prosody: Prosody) -> Source:
         """The segment's harmonics, with the noise of seed 0."""
@@ -162,7 +182,7 @@ class Speaker:
 
 def kept(folder: Path, task: Task, speaker: Speaker) -> Sample:
     """The task's sample, from a folder of samples that were made before, or made and kept there."""
-    file = folder / f"{task.name}.npz"
+    file = file_of(folder, task)
     if not file.exists():
         made = speaker.speak(task).sample
         groups = {f"group_{place}": group for place, group in enumerate(made.described)}
@@ -170,6 +190,11 @@ def kept(folder: Path, task: Task, speaker: Speaker) -> Sample:
         np.savez(part, allow_pickle=False, **groups, **made.statistics._asdict())
         part.replace(file)
     return read(file)
+
+
+def file_of(folder: Path, task: Task) -> Path:
+    """The file in which the task's sample is kept."""
+    return folder / f"{task.name}.npz"
 
 
 def read(file: Path) -> Sample:

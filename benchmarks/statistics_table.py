@@ -1,16 +1,21 @@
 """Distance of windows with predicted statistics from the whole run: python -m benchmarks.statistics_table.
 
-    python -m benchmarks.statistics_table --model MODEL [--texts 6]
+    python -m benchmarks.statistics_table --model MODEL [--reference FLOAT] [--texts 3] [--own] [--words 10,25]
 
-Texts that no predictor was made from, at each length by some voices, blends and speeds, once whole and once in windows
-with the same noise. Level and log-mel distance leave the lead out. Pauses: the mean level of 20 ms frames in which the
-whole run is 45 dB below its loudest frame, where there are four. Segments that the engine makes whole are left out.
+Texts of one word to 510 tokens that no predictor was made from, at each length by some voices, blends and speeds, are
+made as the engine makes them (short ones in one run, others in windows) and whole. Level and log-mel distance leave the
+lead out. Pauses: the mean level of 20 ms frames in which the whole run is 45 dB below its loudest frame, where there
+are four. With `--reference`, the same model in floats (`kokoro-live dequantize`), both are compared with that too, run
+whole on the same decoder's features: an int8 model rounds each run by its ranges, so its own whole run has an error.
+`--own`: windows with the segment's own statistics instead of predicted ones, the limit of any prediction.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +29,7 @@ from worker.engine import EngineUnavailable
 from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
+from worker.quantization.sentences import held_out
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
@@ -36,11 +42,25 @@ from worker.split.windows import FRAME_SAMPLES, WindowShape, windows
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 
-LENGTHS = (4, 6, 10, 16, 25, 45, 90)
+LENGTHS = (1, 2, 4, 6, 10, 16, 25, 35, 45, 60, 90)
 """Words; 90 are about 510 tokens."""
 
-COLUMNS = ("words", "texts", "level", "worst", "log-mel", "worst", "pauses, worst", "loudest sample")
-"""Column titles; all values but the last are in dB, levels without their sign."""
+COLUMNS = (
+    "words",
+    "texts",
+    "in one run",
+    "level",
+    "worst",
+    "log-mel",
+    "worst",
+    "to floats",
+    "worst",
+    "whole to floats",
+    "pauses, worst",
+    "loudest",
+    "whole's loudest",
+)
+"""Column titles; all values but counts and loudest samples are in dB, levels and pauses without their sign."""
 
 _SEED = 1_000
 """Far from those of the texts that predictors are made from."""
@@ -67,14 +87,46 @@ class Windows:
         return np.concatenate([to_pcm(segment.samples(window, 1)) for window in plan])
 
 
-def judged(spoken: Spoken, made: Pcm) -> tuple[float, float, float | None, int]:
-    """Level in dB, log-mel distance in dB, pauses in dB against the whole run; and the loudest sample."""
-    whole = spoken.audio[spoken.prosody.lead * FRAME_SAMPLES :]
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One text's sound, made as the engine makes it, against the whole run."""
+
+    words: int
+    in_one_run: bool
+    level: float
+    """dB."""
+    distance: float
+    """Log-mel distance in dB."""
+    pauses: float | None
+    """dB louder where the whole run pauses; None if it has too few pauses."""
+    loudest: int
+    whole_loudest: int
+    to_floats: float | None = None
+    """Log-mel distance in dB to the model in floats, run whole."""
+    whole_to_floats: float | None = None
+    """The whole run's own."""
+
+
+def judged(words: int, whole: Pcm, made: Pcm, in_floats: Pcm | None, in_one_run: bool) -> Judged:
+    """Judge what was made; all sounds begin where its first window does."""
     frames = [_frame_levels(whole), _frame_levels(made)]
     quiet = frames[0] < frames[0].max() - _PAUSE_DB
     pauses = float((frames[1] - frames[0])[quiet].mean()) if quiet.sum() >= 4 else None
-    level = _level(made) - _level(whole)
-    return level, log_mel_distance(whole, made), pauses, int(np.abs(made.astype(int)).max())
+    return Judged(
+        words,
+        in_one_run,
+        _level(made) - _level(whole),
+        log_mel_distance(whole, made),
+        pauses,
+        _loudest(made),
+        _loudest(whole),
+        None if in_floats is None else log_mel_distance(in_floats, made),
+        None if in_floats is None else log_mel_distance(in_floats, whole),
+    )
+
+
+def _loudest(samples: Pcm) -> int:
+    return int(np.abs(samples.astype(int)).max())
 
 
 def _level(samples: Pcm) -> float:
@@ -97,55 +149,108 @@ def unseen(bank: VoiceBank, texts: int) -> Iterator[tuple[int, Task]]:
             blend: Voice = ((str(names[0]), 0.6), (str(names[1]), 0.4))
             voice = blend if place % 3 == 2 else ((str(names[0]), 1.0),)
             speed = float(random.choice((0.8, 1.3))) if place % 4 == 3 else 1.0
-            yield words, Task("", voice, script(words, random), speed)
+            yield words, Task("", voice, script(held_out(), words, random), speed)
 
 
-def rows(found: Sequence[tuple[int, float, float, float | None, int]]) -> Iterator[list[Cell]]:
+def rows(found: Sequence[Judged]) -> Iterator[list[Cell]]:
     """One for each length."""
     for words in LENGTHS:
-        these = [each[1:] for each in found if each[0] == words]
-        if these:
-            levels = [abs(level) for level, *_ in these]
-            distances = [distance for _, distance, *_ in these]
-            pauses = [abs(quiet) for _, _, quiet, _ in these if quiet is not None]
-            worst = f"{max(pauses):.1f}" if pauses else "–"
-            figures = (np.mean(levels), max(levels), np.mean(distances), max(distances))
-            yield [words, len(these), *(f"{figure:.2f}" for figure in figures), worst, max(loud for *_, loud in these)]
+        if not (these := [each for each in found if each.words == words]):
+            continue
+        columns = (
+            [abs(each.level) for each in these],
+            [each.distance for each in these],
+            [each.to_floats for each in these if each.to_floats is not None],
+        )
+        figures = [_told(value) for column in columns for value in (_mean(column), max(column, default=None))]
+        yield [
+            words,
+            len(these),
+            sum(each.in_one_run for each in these),
+            *figures,
+            _told(_mean([each.whole_to_floats for each in these if each.whole_to_floats is not None])),
+            _told(max((abs(each.pauses) for each in these if each.pauses is not None), default=None)),
+            max(each.loudest for each in these),
+            max(each.whole_loudest for each in these),
+        ]
 
 
-def measure(model: Path, bank: VoiceBank, predictor: Predictor | None, texts: int) -> list[list[Cell]]:
-    """
-    Raises:
-        EngineUnavailable: no statistics are known for the model.
-    """
-    prepared = prepare(model, WorkerSettings().cache_dir)
-    predictor = predictor or predictor_for(model, prepared.manifest.fingerprint, prepared.manifest.channels)
-    if predictor is None:
-        raise EngineUnavailable(f"no statistics are known for {model}")
-    speaker = Speaker(prepared, bank)
-    in_windows = Windows(prepared, speaker)
-    found = []
-    for words, task in unseen(bank, texts):
-        spoken = speaker.speak(task)
-        if spoken.prosody.frames >= EXACT_BELOW:
-            made = in_windows.sound(spoken, predictor.predict(spoken.sample.described))
-            found.append((words, *judged(spoken, made)))
-            level, distance, pauses, loud = found[-1][1:]
-            said = "+".join(name for name, _ in task.voice)
-            print(f"{words} words, {said}, speed {task.speed}: {level:+.2f} {distance:.2f} {pauses} {loud}", flush=True)
-    return list(rows(found))
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _told(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+class Measurement:
+    """Texts spoken by one model."""
+
+    def __init__(self, model: Path, reference: Path | None, bank: VoiceBank, predictor: Predictor | None) -> None:
+        """`predictor`: None for the segment's own statistics.
+
+        Raises:
+            Unprepared: a model can't be split.
+        """
+        cache = WorkerSettings().cache_dir
+        prepared = prepare(model, cache)
+        self._speaker = Speaker(prepared, bank)
+        self._windows = Windows(prepared, self._speaker)
+        self._reference = Speaker(prepare(reference, cache), bank) if reference else None
+        self._predictor = predictor
+
+    def judged(self, words: int, task: Task) -> Judged:
+        """
+        Raises:
+            EngineError: the model can't speak this.
+        """
+        spoken = self._speaker.speak(task)
+        begin = spoken.prosody.lead * FRAME_SAMPLES
+        in_one_run = spoken.prosody.frames < EXACT_BELOW
+        made = spoken.audio[begin:] if in_one_run else self._windows.sound(spoken, self._statistics(spoken))
+        in_floats = None if self._reference is None else self._reference.vocode(spoken.prosody, spoken.features)[0]
+        return judged(words, spoken.audio[begin:], made, None if in_floats is None else in_floats[begin:], in_one_run)
+
+    def _statistics(self, spoken: Spoken) -> Statistics:
+        return self._predictor.predict(spoken.sample.described) if self._predictor else spoken.statistics
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--reference", type=Path, help="the same model in floats")
     parser.add_argument("--voices", type=Path, default=EMBEDDED)
     parser.add_argument("--predictor", type=Path, help="in place of the one that the engine would take")
-    parser.add_argument("--texts", type=int, default=6, help="at each length")
+    parser.add_argument("--own", action="store_true", help="the segment's own statistics in place of predicted ones")
+    parser.add_argument("--texts", type=int, default=3, help="at each length but the longest, which has one")
+    parser.add_argument("--words", help=f"lengths, of {','.join(map(str, LENGTHS))}  [default: all]")
     options = parser.parse_args()
-    predictor = Predictor.load(options.predictor) if options.predictor else None
-    found = measure(options.model, VoiceBank.open(options.voices), predictor, options.texts)
-    print(Table(f"Windows against the whole run, {options.model.name}", COLUMNS, found).as_markdown())
+    predictor = None
+    if not options.own:
+        predictor = Predictor.load(options.predictor) if options.predictor else predictor_of(options.model)
+    bank = VoiceBank.open(options.voices)
+    measurement = Measurement(options.model, options.reference, bank, predictor)
+    wanted = {int(words) for words in options.words.split(",")} if options.words else set(LENGTHS)
+    found = []
+    for words, task in unseen(bank, options.texts):
+        if words in wanted:
+            found.append(measurement.judged(words, task))
+            said = "+".join(name for name, _ in task.voice)
+            print(f"{said}, speed {task.speed}: {found[-1]}", file=sys.stderr, flush=True)
+    print(Table(f"Windows against the whole run, {options.model.name}", COLUMNS, list(rows(found))).as_markdown())
+
+
+def predictor_of(model: Path) -> Predictor:
+    """The predictor that the engine takes.
+
+    Raises:
+        EngineUnavailable: no statistics are known for the model.
+    """
+    manifest = prepare(model, WorkerSettings().cache_dir).manifest
+    predictor = predictor_for(model, manifest.fingerprint, manifest.channels)
+    if predictor is None:
+        raise EngineUnavailable(f"no statistics are known for {model}")
+    return predictor
 
 
 if __name__ == "__main__":

@@ -32,16 +32,11 @@ Way = Callable[[Sequence[Named], Sequence[Named]], Iterator[Statistics]]
 """Statistics for the second, from knowing the first."""
 
 
-def frames(sample: Sample) -> float:
-    """Frames at 80 Hz of the sample, from its description."""
-    return float(100 / sample.described[0][0])
-
-
 def average_of_voice(known: Sequence[Named], asked: Sequence[Named]) -> Iterator[Statistics]:
     """A voice's averages over its segments, by length."""
     for voice, _ in asked:
         own = [sample for name, sample in known if name == voice]
-        weights = [frames(sample) for sample in own]
+        weights = [sample.frames for sample in own]
         means, variances = (
             np.average([sample.statistics[place] for sample in own], axis=0, weights=weights) for place in (0, 1)
         )
@@ -52,10 +47,10 @@ def line_of_voice(known: Sequence[Named], asked: Sequence[Named]) -> Iterator[St
     """A voice's least-squares line of mean and second moment on 1 / length."""
     for voice, sample in asked:
         own = [other for name, other in known if name == voice]
-        design = np.stack([[1.0, 100 / frames(other)] for other in own])
+        design = np.stack([[1.0, 100 / other.frames] for other in own])
         first = np.stack([other.statistics.means for other in own]).astype(np.float64)
         second = first**2 + np.stack([other.statistics.variances for other in own])
-        place = np.array([1.0, 100 / frames(sample)])
+        place = np.array([1.0, 100 / sample.frames])
         mean, moment = (place @ np.linalg.lstsq(design, values, rcond=None)[0] for values in (first, second))
         yield Statistics(mean, np.maximum(moment - mean**2, 1e-8))
 
@@ -74,7 +69,7 @@ def errors(way: Way, samples: Sequence[Named], part_of: NDArray[np.int64]) -> tu
     for part in range(PARTS):
         known = [each for each, its in zip(samples, part_of, strict=True) if its != part]
         asked = [each for each, its in zip(samples, part_of, strict=True) if its == part]
-        asked = [each for each in asked if frames(each[1]) >= EXACT_BELOW]
+        asked = [each for each in asked if each[1].frames >= EXACT_BELOW]
         for (_, sample), made in zip(asked, way(known, asked), strict=True):
             mean = (made.means - sample.statistics.means) / unit
             deviation = 0.5 * np.log(made.variances / sample.statistics.variances)

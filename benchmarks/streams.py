@@ -106,9 +106,16 @@ def verdicts(speed: float, levels: Sequence[Level]) -> list[Verdict]:
     gaps = sum(level.underruns for level in levels)
     broken = sum(level.broken for level in levels)
     return [
-        Verdict(target, f"{best}", best >= wanted),
+        Verdict(target, _found(best, most, speed), best >= wanted),
         Verdict("no admitted listener hears a gap", f"{gaps} gaps, {broken} broken", not gaps + broken),
     ]
+
+
+def _found(best: int, most: int, speed: float) -> str:
+    found = f"{best} of {most} tried"
+    if best > speed:
+        found += "; more than the speed carries for ever: the first had heard their half minute before the last came"
+    return found
 
 
 def measure(to: Subject, voice: str, options: Options) -> tuple[float, list[Level]]:

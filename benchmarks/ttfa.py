@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.alone import Alone, Bare, plans_profile
-from benchmarks.figures import Summary, median
+from benchmarks.figures import Summary, median, median_interval
 from benchmarks.listening import FRESH, Heard, listen
 from benchmarks.options import Options
 from benchmarks.report import Cell, Report, Table, Verdict
@@ -25,7 +25,7 @@ FASTER, FASTER_WINDOWED = 5.0, 8.0
 TOTAL_SHARE = 0.05
 WARM_SECONDS = 0.010
 
-RUNS = {"phrase": 20, "sentence": 20, "paragraph": 5, "article": 1}
+RUNS = {"phrase": 20, "sentence": 20, "paragraph": 6, "article": 1}
 QUICK_ARTICLE = 300
 
 Times = tuple[float | None, float | None]
@@ -168,10 +168,7 @@ def verdicts(results: Results, windowed: bool) -> list[Verdict]:
         firsts = {who: median(times.first) for who, times in measured.items() if times.first}
         ends = {who: median(times.end) for who, times in measured.items() if times.end}
         if ENGINE in firsts:
-            most = firsts[ENGINE] * (1 + ADDED_SHARE) + ADDED
-            target = f"{text}: first audio at most 10 ms + 3 % after {ENGINE}"
-            said = f"{firsts[COLD] * 1e3:.1f} ms, {(firsts[COLD] - firsts[ENGINE]) * 1e3:+.1f} ms"
-            found.append(Verdict(target, said, firsts[COLD] <= most))
+            found.append(_added(text, measured[COLD].first, measured[ENGINE].first))
         if STREAM in firsts and text in ("sentence", "paragraph"):
             times = firsts[STREAM] / firsts[COLD]
             target = f"{text}: first audio at least {faster:g} times sooner than {STREAM}"
@@ -184,3 +181,19 @@ def verdicts(results: Results, windowed: bool) -> list[Verdict]:
             target = f"{text}: first audio of what was spoken before within 10 ms"
             found.append(Verdict(target, f"{firsts[WARM] * 1e3:.1f} ms", firsts[WARM] <= WARM_SECONDS))
     return found
+
+
+def _added(text: str, ours: Sequence[float], engine: Sequence[float]) -> Verdict:
+    """What the server adds to first audio. The verdict is certain if the interval of our median lies on one side of the
+    limit, and isn't below the engine's own: a server that is faster than its engine was measured on another machine's
+    load."""
+    alone = median(engine)
+    most = alone * (1 + ADDED_SHARE) + ADDED
+    bounds, least = median_interval(ours), median_interval(engine)
+    target = f"{text}: first audio at most 10 ms + 3 % after {ENGINE}"
+    said = f"{median(ours) * 1e3:.1f} ms, {(median(ours) - alone) * 1e3:+.1f} ms (limit {(most - alone) * 1e3:+.1f} ms)"
+    if bounds is None or least is None:
+        return Verdict(target, f"{said}; {len(ours)} runs are too few", median(ours) <= most, certain=False)
+    said += f"; 95 %: {bounds[0] * 1e3:.1f} to {bounds[1] * 1e3:.1f} ms, {len(ours)} runs"
+    one_sided = bounds[1] <= most or bounds[0] > most
+    return Verdict(target, said, median(ours) <= most, one_sided and bounds[1] >= least[0])

@@ -12,6 +12,7 @@ from functools import partial
 from aiohttp import web
 from setproctitle import setproctitle
 
+from frontend.contexts.services import Services
 from frontend.contract.in_flight import InFlight
 from frontend.http.app import make_app
 from frontend.http.connections.acceptor import Acceptor
@@ -20,13 +21,15 @@ from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
 from frontend.monitoring.drift import Drift
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.readings import cost_readings
+from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfCheck
 from frontend.monitoring.state_folder import state_folder
 from frontend.monitoring.status.handler import StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
+from frontend.playing.desk import PlayDesk
+from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.disk import DiskCache
@@ -36,25 +39,26 @@ from frontend.text import espeak
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.mixed import MixedG2P
 from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
-from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import (
     Connect,
     ControlMessage,
     Disconnect,
     Drain,
+    PlayerLink,
     Progress,
-    Situation,
     Started,
     Suspects,
     TextBoard,
 )
 from shm.metric_files import MetricFiles
+from shm.situation import Situation
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +66,6 @@ log = logging.getLogger(__name__)
 def run(
     listener: socket.socket,
     control_end: socket.socket,
-    lifeline: int,
     settings: FrontSettings,
     text: TextSettings,
     normalization: Normalization,
@@ -71,9 +74,6 @@ def run(
     """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
     memory."""
     setproctitle("kokoro-live: front")
-    die_with_supervisor(lifeline)
-    leave_ending_to_supervisor()
-    dump_stacks_on_request()
     control_end.setblocking(False)
     asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
@@ -103,8 +103,9 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
+        pronouncer = MixedG2P(self._g2p) if text.mixed_languages else self._g2p
         self._pipeline = TextPipeline(
-            self._g2p, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+            pronouncer, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
         )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
@@ -113,15 +114,17 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
+        self._desk = PlayDesk(self._tell, reachable(listener))
         self._end = asyncio.Event()
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
-        """Loads English, started once an engine that takes phonemes is connected."""
+        """Loads English, started once a worker loads Kokoro, or an engine that takes phonemes is connected."""
 
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish the open streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
         self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
+        self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
         self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
@@ -132,10 +135,17 @@ class Front:
             self._text.max_pause_seconds,
             self._in_flight,
         )
+        services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
-            self._scheduler.snapshot, self._g2p.fallbacks, self._metrics, self._settings, self._selfcheck
+            self._scheduler.snapshot,
+            self._g2p.fallbacks,
+            self._metrics,
+            self._settings,
+            self._selfcheck,
+            services.open,
+            self._desk.report,
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, self._in_flight)
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -163,6 +173,7 @@ class Front:
             checking.cancel()
         await acceptor.stop()
         await runner.cleanup()
+        self._desk.close()
         self._scheduler.close()
 
     def _make_selfcheck(self) -> SelfCheck:
@@ -185,8 +196,12 @@ class Front:
             log.critical("can't take the channel to worker[%d]: %s", message.generation, error.strerror)
             logging.shutdown()
             os._exit(1)
-        if self._loading is None and message.engine and message.engine.speaks == "phonemes":
-            # Loading misaki's lexicon takes some tenths of a second, for which the first listener would wait.
+        if message.engine and message.engine.speaks == "phonemes":
+            self._load_english()
+
+    def _load_english(self) -> None:
+        if self._loading is None:
+            # Loading misaki's lexicon takes 0.7 s of a core, for which the first listener would wait.
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:
@@ -208,8 +223,13 @@ class Front:
                 self._connect(message, fds)
             case Disconnect():
                 self._scheduler.disconnect(message)
+            case PlayerLink():
+                self._desk.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
+                self._desk.given_up(message.player_reason)
+                if any(report.loading for report in message.processes):
+                    self._load_english()
                 self._oriented.set()
             case TextBoard():
                 (memory,) = fds

@@ -73,12 +73,17 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     speaks: Speaks
     vocabulary: str = ""
     """The phonemes that the model knows, one character each; empty for an engine that speaks text."""
+    phoneme_numbers: tuple[int, ...] = ()
+    """The model's number for each phoneme of `vocabulary`; empty for an engine that speaks text."""
     max_tokens: int
     """The longest script of one segment: phonemes, or characters of text."""
     voices: tuple[str, ...]
     voices_sha256: str = ""
     """Hash of all voices' values: together with `model_sha256` it shows whether a voice's name still means the same
     sound."""
+    rendering: str = ""
+    """Settings and files besides model and voices that change the samples: windows, and the digest of the predicted
+    statistics; `whole` without windows. Empty for an engine that has only one way."""
     concurrency: int = 1
     """Number of segments that the engine makes concurrently."""
     first_block: float = 0.0

@@ -78,8 +78,10 @@ class FrameWriter:
 class FrameReader:
     """Receiving end of a pipe; a pipe has one reader."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, longest: int = MAX_FRAME_BYTES) -> None:
+        """`longest`: longest valid frame in bytes."""
         self.fd = fd
+        self._longest = longest
         self._buffer = bytearray()
 
     def receive(self) -> list[bytes]:
@@ -106,7 +108,7 @@ class FrameReader:
         at = 0
         while len(self._buffer) - at >= HEADER_BYTES:
             (length,) = _LENGTH.unpack_from(self._buffer, at)
-            if length > MAX_FRAME_BYTES:
+            if length > self._longest:
                 raise BrokenChannel(f"a frame of {length} bytes")
             end = at + HEADER_BYTES + length
             if len(self._buffer) < end:

@@ -7,6 +7,7 @@ front's end:
   place n:  | state, 1 byte | digest of a text, 16 bytes |
 
   state 0: free    1: the text's answer is under way    2: a thread works on the text itself
+  + 4: a part of the answer has left
 
 The digest is written before the state, so a place that isn't free is complete at whatever moment the front is killed. A
 text that finds no free place isn't recorded.
@@ -27,6 +28,7 @@ _PLACE = 1 + DIGEST_BYTES
 BOARD_BYTES = SLOTS * _PLACE
 
 _FREE, _UNDER_WAY, _WORKING = 0, 1, 2
+_BEGUN = 4
 
 
 def digest_of(text: str) -> bytes:
@@ -42,6 +44,8 @@ class TextsInFlight:
     """Texts that a thread was working on."""
     waiting: frozenset[bytes] = frozenset()
     """Texts whose answers were under way while no thread worked on the text itself."""
+    begun: int = 0
+    """Answers of which a part had left: their clients see them cut."""
 
 
 class Board:
@@ -72,8 +76,10 @@ class Board:
     def read(self) -> TextsInFlight:
         """Texts that are recorded now."""
         places = [self._memory[at : at + _PLACE] for at in range(0, BOARD_BYTES, _PLACE)]
-        working = frozenset(place[1:] for place in places if place[0] == _WORKING)
-        return TextsInFlight(working, frozenset(place[1:] for place in places if place[0] == _UNDER_WAY) - working)
+        states = [(place[0] & ~_BEGUN, place[1:]) for place in places]
+        working = frozenset(digest for state, digest in states if state == _WORKING)
+        waiting = frozenset(digest for state, digest in states if state == _UNDER_WAY)
+        return TextsInFlight(working, waiting - working, sum(bool(place[0] & _BEGUN) for place in places))
 
     def close(self) -> None:
         """Unmap the memory."""
@@ -89,6 +95,7 @@ class TextInFlight:
         self._place = place
         self._lock = threading.Lock()
         self._workers = 0
+        self._begun = 0
         self._left = False
 
     @contextmanager
@@ -108,7 +115,18 @@ class TextInFlight:
             if self._left and not self._workers:
                 self._board.release(self._place)
             elif self._workers in (0, 1):
-                self._board.mark(self._place, _WORKING if self._workers else _UNDER_WAY)
+                self._mark()
+
+    def audio_left(self) -> None:
+        """Note that a part of the answer has left: if the process dies from now on, the answer is cut."""
+        with self._lock:
+            self._begun = _BEGUN
+            if not self._left:
+                self._mark()
+
+    def _mark(self) -> None:
+        if self._board is not None and self._place is not None:
+            self._board.mark(self._place, self._begun | (_WORKING if self._workers else _UNDER_WAY))
 
     def leave(self) -> None:
         """End the text's record at its answer's end, or once the last thread that works on the text has finished.
@@ -117,5 +135,8 @@ class TextInFlight:
             if self._left:
                 return
             self._left = True
+            self._begun = 0  # a thread that still works on the text cuts no answer
+            if self._workers:
+                self._mark()
             if self._board is not None and self._place is not None and not self._workers:
                 self._board.release(self._place)

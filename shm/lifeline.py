@@ -20,6 +20,16 @@ ORPHANED = 70
 """Exit status of a child whose supervisor died; only the log is left to read it."""
 
 
+def become_child(lifeline: int) -> None:
+    """Tie this process to its supervisor: end with it, leave signals to it, and dump stacks when it asks.
+
+    The supervisor's children call this before they import anything large. `lifeline` is owned by the call.
+    """
+    die_with_supervisor(lifeline)
+    leave_ending_to_supervisor()
+    dump_stacks_on_request()
+
+
 def die_with_supervisor(lifeline: int) -> None:
     """Tie this process's life to the write end of `lifeline`, a pipe's read end. This call takes ownership of the
     descriptor."""

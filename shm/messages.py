@@ -14,13 +14,13 @@ machine share.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
 
 from shm.engine_info import EngineInfo, Priority
+from shm.situation import Situation
 
 MAX_COMMIT_BYTES = 512
 """Longest record on the commits channel, frame header included: POSIX's smallest PIPE_BUF."""
@@ -107,7 +107,7 @@ class Marks(msgspec.Struct, frozen=True, tag="marks"):
     segment: int
     packed: bytes
     """Pairs of (place in the script, in characters; sample of the segment at which that place begins to sound), both
-    increasing, as `pack_marks` writes them. A segment's last pair has the script's length and the end of its
+    increasing, as `shm.marks.pack_marks` writes them. A segment's last pair has the script's length and the end of its
     sound."""
 
 
@@ -141,32 +141,6 @@ class Quit(msgspec.Struct, frozen=True, tag="quit"):
 
 
 CommitMessage = Began | Marks | Commit | Done | Failed | Quit
-
-Mark = tuple[int, int]
-"""Mark: a place in a script, in characters, and the sample of its segment at which that place begins to sound."""
-
-_MARK = struct.Struct("<HI")
-
-MAX_MARKS = 64
-"""Largest number of marks in one record, which keeps the record below `MAX_COMMIT_BYTES`."""
-
-
-def pack_marks(marks: Sequence[Mark]) -> bytes:
-    """Encode at most `MAX_MARKS` marks, in the form of `Marks.packed`."""
-    return b"".join(_MARK.pack(*mark) for mark in marks)
-
-
-def unpack_marks(packed: bytes) -> list[Mark]:
-    """Decode marks that `pack_marks` encoded.
-
-    Raises:
-        ValueError: the bytes aren't whole marks.
-    """
-    try:
-        return list(_MARK.iter_unpack(packed))
-    except struct.error as error:
-        raise ValueError(f"{len(packed)} bytes are no marks") from error
-
 
 _MAX_REASON_BYTES = 400
 
@@ -271,63 +245,16 @@ class Idle(msgspec.Struct, frozen=True, tag="idle"):
     generation: int
 
 
+class WorkersNeeded(msgspec.Struct, frozen=True, tag="workers_needed"):
+    """Front -> supervisor: True when a stream waits for a worker; False once no stream has been open for
+    `--idle-unload`, so that the workers may rest."""
+
+    needed: bool
+
+
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front -> supervisor: the front handles messages now, and accepts requests after its first `Situation`."""
-
-
-class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The supervisor's view of one process, or of a role that has no process at the moment."""
-
-    role: str
-    """One of front, worker, standby, fetcher, trial. A `draining` process is a `worker` or `front` too."""
-    state: str
-    """A `supervisor.processes.role.RoleState`, or `draining`; for a standby, `imported` or `loaded`."""
-    generation: int | None = None
-    pid: int | None = None
-    """Process id; None while the role has no process."""
-    started: float | None = None
-    """Start of the process, in monotonic seconds."""
-    load_seconds: float | None = None
-    """Seconds that a worker took to load its engine."""
-    restarts: int | None = None
-    """Number of restarts of the role so far."""
-    last_exit: str = ""
-    """Ending of the role's last process that died: `SIGKILL`, `status 1`; empty if none has died."""
-    last_exit_at: float | None = None
-    """Death of the role's last process, in monotonic seconds."""
-    slot: int | None = None
-    """The worker's slot, from 0; None if there is only one worker."""
-    provider: str = ""
-    """Execution provider of a worker's engine; empty while no engine is loaded."""
-    priority: Priority | None = None
-    """Scheduling of a worker that has loaded."""
-
-
-class Tuning(msgspec.Struct, frozen=True, kw_only=True):
-    """State of the profile that `kokoro-live tune` keeps."""
-
-    reason: str = ""
-    """Reason why no profile is in use; empty if one is."""
-    created: float | None = None
-    """Seconds since 1970."""
-    chosen: dict[str, str] = {}
-    """The profile's values for settings that the user didn't give, as text for people."""
-    verdict: str = ""
-    """One sentence that states the choice and its reason."""
-
-
-class Situation(msgspec.Struct, frozen=True, tag="situation"):
-    """Supervisor -> front: state of the processes; the reason if no engine can speak (`/ready`, 503s, `/metrics`)."""
-
-    worker_state: str
-    """State of the worker; with several workers, the best of their states."""
-    reason: str
-    restarts: dict[str, int]
-    """Number of restarts so far, by process role: front, worker."""
-    provider_failures: dict[str, str] = {}
-    """Execution providers that were abandoned, with the reasons."""
-    processes: tuple[ProcessReport, ...] = ()
-    tuning: Tuning | None = None
+    """Front or player -> supervisor: the process handles messages now. A front accepts requests after its first
+    `Situation`."""
 
 
 class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
@@ -350,6 +277,15 @@ class Cleared(msgspec.Struct, frozen=True, tag="cleared"):
     digest: bytes
 
 
+class PlayerWanted(msgspec.Struct, frozen=True, tag="player_wanted"):
+    """Front -> supervisor: there is something to play, and this front has no player."""
+
+
+class PlayerLink(msgspec.Struct, frozen=True, tag="player_link"):
+    """Supervisor -> front and player, with one file descriptor: an end of the channel between them
+    (`shm.playing`)."""
+
+
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
     """Supervisor -> child: accept no new work, finish the streams, exit 0."""
 
@@ -367,11 +303,14 @@ ControlMessage = (
     | Disconnect
     | Distrust
     | Idle
+    | WorkersNeeded
     | Started
     | Situation
     | TextBoard
     | Suspects
     | Cleared
+    | PlayerWanted
+    | PlayerLink
     | Drain
 )
 

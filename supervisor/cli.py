@@ -11,6 +11,8 @@ import click
 _COMMANDS = {
     "serve": "Start the speech server.",
     "say": "Speak a text to a file or a pipe.",
+    "book": "Make an audiobook of a file.",
+    "play": "Play a text through the server's player.",
     "voices": "List the voices.",
     "models": "List, fetch and verify model files.",
     "dequantize": "Make a float model of the int8 one, for accelerators.",

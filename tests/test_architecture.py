@@ -15,8 +15,9 @@ MAY_IMPORT = {
     "shm": set(),
     "worker": {"shm"},
     "frontend": {"shm"},
-    "books": set(),
-    "supervisor": {"shm", "worker", "frontend", "books"},
+    "player": {"shm"},
+    "books": {"frontend"},
+    "supervisor": {"shm", "worker", "frontend", "books", "player"},
 }
 FOLDERS = set(MAY_IMPORT)
 ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}
@@ -24,7 +25,7 @@ ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}
 DOORS = {("supervisor/commands/bench.py", "benchmarks")}
 """`kokoro-live bench` runs the measured comparisons, which may import everything; nothing else may import them."""
 FLOORS = {
-    "books": ["errors", "book", "spoken", "reading", "writing"],
+    "books": ["errors", "book", "spoken", "reading", "writing", "making"],
     "frontend": [
         "contract",
         "text",
@@ -38,6 +39,36 @@ FLOORS = {
         "contexts",
         "playing",
         "http",
+        "process",
+    ],
+    "worker": [
+        "cancellation",
+        "engine",
+        "pcm",
+        "fidelity",
+        "processors",
+        "model_dir",
+        "settings",
+        "machine",
+        "providers",
+        "session",
+        "voices",
+        "models",
+        "espeak",
+        "split",
+        "acceleration",
+        "whole",
+        "kokoro",
+        "select",
+        "trials",
+        "tuning",
+        "quantization",
+        "hearing",
+        "segment_work",
+        "stream_output",
+        "workbench",
+        "channel",
+        "metrics",
         "process",
     ],
     "supervisor": ["settings", "processes", "startup", "client", "tuning", "commands", "cli", "__main__"],

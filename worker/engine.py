@@ -8,7 +8,8 @@ from typing import Protocol
 
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
-from shm.messages import Mark, Voice
+from shm.marks import Mark
+from shm.messages import Voice
 from worker.cancellation import Cancellation
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Generator, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
+from worker.acceleration.chain import Choice
 from worker.acceleration.placing import Placing, place
 from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine.machine import cores
 from worker.models.checksum_cache import cached_sha256_of
-from worker.providers.chain import Choice
 from worker.providers.options import BadOption
 from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
@@ -93,9 +94,11 @@ class KokoroEngine:
             model_sha256=cached_sha256_of(model),
             speaks="phonemes",
             vocabulary="".join(self._vocabulary),
+            phoneme_numbers=tuple(self._vocabulary.values()),
             max_tokens=MAX_PHONEME_LENGTH,
             voices=self._voices.names,
             voices_sha256=self._voices.sha256,
+            rendering=self._speech.rendering,
             concurrency=self.concurrency,
             first_block=self._speech.first_block,
             marks=self._speech.marks,
@@ -117,16 +120,17 @@ class KokoroEngine:
         yield from self._speech.blocks(self._inputs(utterance), utterance)
 
     def warm_up(self) -> None:
-        """Speak a word, whole and in windows.
+        """Speak the first block of a word: the path of every listener's first sound.
+
+        A second block, or the same word again, takes as much time as the first did: nothing else is lazy.
 
         Raises:
             EngineUnavailable: the model loads but doesn't work.
         """
         voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in self._voices.names else self._voices.names[0], 1.0),)
         try:
-            for script in (self._known, self._known * _WARM_UP_WORDS):
-                for _ in self.begin(Utterance(script, "en-us", voice, 1.0)):
-                    pass
+            with closing(self.begin(Utterance(self._known * _WARM_UP_WORDS, "en-us", voice, 1.0))) as blocks:
+                next(blocks)
         except EngineError as error:
             raise EngineUnavailable(
                 f"the model {self.info.model} was loaded but can't speak: {error}; "

@@ -21,7 +21,7 @@ class WorkerMetrics:
         )
         self._seconds = Counter(
             "kokoro_live_worker_engine_seconds_total",
-            "Time spent in the engine, of all lanes; more than a second a second where they work side by side.",
+            "Time spent in the engine, of all inference threads; more than a second per second if several work.",
             registry=self.registry,
         )
         self._cancelled = Counter(

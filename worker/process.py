@@ -15,7 +15,6 @@ from setproctitle import setproctitle
 
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
-from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import (
     BootFailure,
     Connect,
@@ -41,18 +40,10 @@ from worker.settings import WorkerSettings
 log = logging.getLogger(__name__)
 
 
-def run(
-    control_end: socket.socket,
-    lifeline: int,
-    generation: int,
-    settings: WorkerSettings,
-) -> NoReturn:
+def run(control_end: socket.socket, generation: int, settings: WorkerSettings) -> NoReturn:
     """Run worker `generation` until the supervisor sends `Drain` or is gone. The engine is loaded when the supervisor
     says so."""
     setproctitle(f"kokoro-live: standby[{generation}]")
-    die_with_supervisor(lifeline)
-    leave_ending_to_supervisor()
-    dump_stacks_on_request()
     control = ControlSocket(control_end)
     try:
         place_process(settings)

@@ -8,8 +8,8 @@ from typing import Literal
 
 import platformdirs
 
-from worker.machine.processors import processors
-from worker.models.model_dir import default_model_dir
+from worker.model_dir import default_model_dir
+from worker.processors import processors
 
 
 @dataclass(frozen=True, slots=True)

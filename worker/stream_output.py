@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
-from shm.messages import MAX_MARKS, Commit, CommitMessage, Done, Failed, Mark, Marks, SegmentOrder, clipped, pack_marks
+from shm.marks import MAX_MARKS, Mark, pack_marks
+from shm.messages import Commit, CommitMessage, Done, Failed, Marks, SegmentOrder, clipped
 from shm.ring import RingWriter
 from worker.segment_work import SegmentWork
 

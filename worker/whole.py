@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shm.messages import Mark
+from shm.marks import Mark
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
@@ -37,6 +37,7 @@ class WholeSpeech:
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)
         self.marks = self._durations is not None
         self.first_block = 0.0
+        self.rendering = "whole"
 
     def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
         """Yield one block: the whole segment from `from_sample` on. `inputs` are tokens, style and speed.

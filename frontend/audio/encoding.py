@@ -10,7 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from frontend.audio.encoder import Encoder
-from frontend.audio.formats import AudioFormat, make_encoder, needs_thread
+from frontend.audio.formats import AudioFormat, bytes_per_second, make_encoder, needs_thread
 from frontend.audio.raw import RawFormat
 from frontend.contract import in_flight
 from shm.audio import Pcm
@@ -21,6 +21,9 @@ MAX_THREADS = min(4, os.cpu_count() or 1)
 
 class Encoding(Protocol):
     """One stream's `frontend.audio.encoder.Encoder`, for the event loop. One call at a time."""
+
+    bytes_per_second: float
+    """Bytes that a second of audio takes, about."""
 
     @property
     def given_out(self) -> float: ...
@@ -45,7 +48,10 @@ class Encoders:
     ) -> Encoding:
         """Begin to make an encoder, so that it is there when the first samples are. See `make_encoder`."""
         make = partial(make_encoder, audio_format, sample_rate, whole=whole, bit_rate=bit_rate)
-        return ThreadEncoding(self._threads, make) if needs_thread(audio_format, sample_rate) else LoopEncoding(make())
+        rate = bytes_per_second(audio_format, sample_rate, bit_rate)
+        if needs_thread(audio_format, sample_rate):
+            return ThreadEncoding(self._threads, make, rate)
+        return LoopEncoding(make(), rate)
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
@@ -54,7 +60,8 @@ class Encoders:
 class LoopEncoding:
     """Encodes on the event loop, where a thread would cost more than the work."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, bytes_per_second: float) -> None:
+        self.bytes_per_second = bytes_per_second
         self._encoder = encoder
         self._text = in_flight.current.get()
 
@@ -81,7 +88,8 @@ class ThreadEncoding:
     closed by whoever is last: the thread that still works with it, or the caller.
     """
 
-    def __init__(self, threads: ThreadPoolExecutor, make: Callable[[], Encoder]) -> None:
+    def __init__(self, threads: ThreadPoolExecutor, make: Callable[[], Encoder], bytes_per_second: float) -> None:
+        self.bytes_per_second = bytes_per_second
         self._threads = threads
         self._text = in_flight.current.get()
         self._made = threads.submit(make)

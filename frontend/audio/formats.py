@@ -11,7 +11,7 @@ from frontend.audio.pcm import PcmEncoder
 from frontend.audio.raw import RawFormat, make_raw_encoder
 from frontend.audio.resample import ResamplingEncoder
 from frontend.audio.wav import WavEncoder, WholeWavEncoder
-from shm.audio import SAMPLE_RATE
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 
 MIN_SAMPLE_RATE = 8_000
 MAX_SAMPLE_RATE = 48_000
@@ -111,6 +111,15 @@ def make_encoder(
     else:
         encoder = WholeWavEncoder(sample_rate) if whole else WavEncoder(sample_rate)
     return encoder if sample_rate == SAMPLE_RATE else ResamplingEncoder(encoder, sample_rate)
+
+
+def bytes_per_second(audio_format: AudioFormat | RawFormat, sample_rate: int, bit_rate: int | None = None) -> float:
+    """Bytes that a second of audio takes; for FLAC the most, those of its samples."""
+    codec = None if isinstance(audio_format, RawFormat) else FORMATS[audio_format].codec
+    if codec is None or not codec.bit_rate:
+        return float(SAMPLE_BYTES * sample_rate)
+    above = codec.bit_rate_above_24k if sample_rate > SAMPLE_RATE else 0
+    return (bit_rate or above or codec.bit_rate) / 8
 
 
 def needs_thread(audio_format: AudioFormat | RawFormat, sample_rate: int) -> bool:

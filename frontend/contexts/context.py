@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+
+import numpy as np
 
 from frontend.audio.encoding import Encoding
 from frontend.audio.pieces import chunks
@@ -22,6 +25,9 @@ from frontend.contract.word_timing import WordTiming
 from frontend.monitoring.listening import Listening
 from frontend.text.growth import Growth
 from shm.audio import SAMPLE_RATE, Pcm
+
+SILENCE = SAMPLE_RATE // 10
+"""Samples of silence that are given for a text that has no sound."""
 
 IDLE_AFTER = 1.0
 """Seconds for which a listener has heard nothing and no text has come, after which a context gives back its ring."""
@@ -45,28 +51,44 @@ class Context:
         self._stream: SpeechStream | None = None
         self._encoding: Encoding | None = None
         self._listening: Listening | None = None
-        self._flushes = 0
+        self._reports: deque[bool] = deque()
+        """For each flush whose audio wasn't given yet, whether it is reported."""
+        self._passed = 0
+        """Flushes whose audio was given."""
+        self._reported = 0
         self._idle_timer: asyncio.TimerHandle | None = None
         self._closed = False
         services.open.contexts += 1
 
-    def write(self, text: str) -> None:
+    @property
+    def speaking(self) -> bool:
+        """True while audio of the context is being made, or given to its listener."""
+        return self._stream is not None or bool(self._pending.growing.first)
+
+    def write(self, text: str, *, settled: bool = False) -> None:
         """Take more text, in pieces of any size. Nothing happens after `finish`.
+
+        Args:
+            settled: the client sends whole sentences or phrases; a text that ends like a sentence is one at once.
 
         Raises:
             ApiError: 413, too much text waits to be spoken; 400, fronts have died of the text.
         """
         if not self.finished:
-            self._pending.write(text)
+            self._pending.write(text, settled)
 
-    def flush(self) -> None:
-        """Have all text so far spoken; a `Flushed` follows its audio. Nothing happens after `finish`.
+    def flush(self, *, report: bool = True) -> None:
+        """Have all text so far spoken. Nothing happens after `finish`.
+
+        Args:
+            report: a `Flushed` follows the audio.
 
         Raises:
             ApiError: 400, fronts have died of the text.
         """
         if not self.finished:
             self._pending.flush()
+            self._reports.append(report)
 
     def finish(self) -> None:
         """Have the rest spoken; the iteration ends after its audio. Idempotent.
@@ -106,9 +128,14 @@ class Context:
                 if part.text:
                     async for event in self._speak(growing, part):
                         yield event
-                elif growing.skip().flush:
-                    yield self._flushed()
-            if self._encoding is not None and not self._closed:
+                else:
+                    for flushed in self._pass(growing.skip().flush):
+                        yield flushed
+            if self._encoding is not None and self._listening is not None and not self._closed:
+                if not self._listening.samples:
+                    # Some clients take a text without any audio for a failure, and ask again.
+                    async for event in self._encoded(self._encoding, np.zeros(SILENCE, np.int16), ()):
+                        yield event
                 yield self._spoken(self._encoding, await self._encoding.finish())
         except Interrupted:
             if not self._closed:
@@ -125,27 +152,28 @@ class Context:
 
     async def _speak(self, growing: GrowingText, first: TextPart) -> AsyncIterator[Event]:
         """The events of one stream, from its first part until it is idle or the text ends."""
-        started, request, before = time.monotonic(), self._request(growing, first), self._flushes
-        with closing(self._services.speaker.open(request)) as self._stream, self._services.metrics.speaking():
+        started, request, before = time.monotonic(), self._request(growing, first), self._passed
+        with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
+            self._stream = stream
             offset = self._listening.samples / SAMPLE_RATE if self._listening else 0.0
             self._listening = self._listening or Listening(self._services.metrics, started, request.stages)
             encoding = self._encoding = self._encoding or self._open_encoding()
             self._look_for_idleness(growing)
             try:
-                async for piece in self._stream:
-                    words = [_later(word, offset) for word in self._stream.take_words()]
+                async for piece in stream:
+                    words = [_later(word, offset) for word in stream.take_words()]
                     async for event in self._encoded(encoding, piece, words):
                         yield event
-                    while self._flushes < before + self._stream.flushed:
-                        yield self._flushed()
-                if words := self._stream.take_words():
-                    yield self._spoken(encoding, b"", [_later(word, offset) for word in words])
+                    for flushed in self._pass(before + stream.flushed - self._passed):
+                        yield flushed
+                if last := stream.take_words():
+                    yield self._spoken(encoding, b"", [_later(word, offset) for word in last])
             except NothingToSpeak:
                 pass
             finally:
                 self._rest_idle_timer()
                 growing.close()
-        self._stream = None
+                self._stream = None
         for text in growing.texts:
             self._services.in_flight.clear(text)
 
@@ -166,9 +194,13 @@ class Context:
         self._listening.given(seconds)
         return Spoken(audio, seconds, words)
 
-    def _flushed(self) -> Flushed:
-        self._flushes += 1
-        return Flushed(self._flushes)
+    def _pass(self, flushes: int) -> Iterator[Flushed]:
+        """Note that the audio before so many more flushes was given; the events of those that are reported."""
+        for _ in range(flushes):
+            self._passed += 1
+            if self._reports.popleft():
+                self._reported += 1
+                yield Flushed(self._reported)
 
     def _request(self, growing: GrowingText, first: TextPart) -> SpeechRequest:
         voicing, engine = self.voicing, self._services.speaker.engine
@@ -181,6 +213,7 @@ class Context:
             markup=voicing.markup,
             timestamps=voicing.timestamps and engine is not None and engine.marks,
             client=voicing.client,
+            fresh=voicing.fresh,
             growing=growing,
         )
 

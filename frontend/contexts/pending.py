@@ -46,8 +46,8 @@ class PendingText:
         self._held_since: float | None = None
         """Time at which the oldest held text was written."""
 
-    def write(self, text: str) -> None:
-        """Take more text.
+    def write(self, text: str, settled: bool = False) -> None:
+        """Take more text. If it is `settled`, a text that ends like a sentence is one.
 
         Raises:
             ApiError: 413, too much text is waiting; 400, the text has killed fronts. None of the text is spoken.
@@ -64,6 +64,8 @@ class PendingText:
         while piece := self._growth.take():
             self._held_since = None
             self._give(piece)
+        if settled and (ended := self._growth.take_ended()):
+            self._give(ended)
         if text.strip() and self._held_since is None and len(self._growth):
             self._held_since = now
         self._look_in(PAUSE)

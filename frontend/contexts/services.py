@@ -1,4 +1,4 @@
-"""The services that contexts share, and the count of open contexts and of the sockets that opened them."""
+"""The services that all requests and contexts share, and the count of open contexts and of their sockets."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Services:
     """One per front."""
 
     speaker: Speaker
-    encoders: Encoders
     settings: FrontSettings
     metrics: Metrics
+    encoders: Encoders = field(default_factory=Encoders)
     in_flight: InFlight = field(default_factory=InFlight)
     open: OpenSockets = field(default_factory=OpenSockets)
 

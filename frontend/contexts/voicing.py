@@ -28,6 +28,8 @@ class Voicing:
     """Samples per second of the audio that is given; the format has it."""
     bit_rate: int | None = None
     """Bits per second of a lossy format; None: the server's own choice."""
+    fresh: bool = False
+    """True if the cache neither gives nor keeps the speech."""
     timestamps: bool = False
     """True if word times are given; ignored if the engine has none."""
     markup: MarkupKind = MarkupKind.NONE

@@ -49,12 +49,18 @@ class Unavailable(SpeechError):
         self.retry_after = retry_after
 
 
+LONGEST_RETRY = 60.0
+"""Most seconds for which a client is sent away. Clients of OpenAI's API ignore a longer `Retry-After`, and a place may
+be free sooner than calculated, because listeners leave."""
+
+
 class Overloaded(SpeechError):
     """Other streams leave no room to speak this one in time: try again after `retry_after` seconds (429)."""
 
     def __init__(self, reason: str, retry_after: float) -> None:
+        """`retry_after`: seconds until a place is likely; more than `LONGEST_RETRY` count as that."""
         super().__init__(reason)
-        self.retry_after = retry_after
+        self.retry_after = min(retry_after, LONGEST_RETRY)
 
 
 class Interrupted(SpeechError):

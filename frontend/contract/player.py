@@ -11,6 +11,9 @@ from shm.playing import Change, Item, State, Verb, WhenBusy, Word
 class Player(Protocol):
     """The player, running or not."""
 
+    key: str
+    """The API key with which the player itself passes the gate."""
+
     @property
     def state(self) -> State:
         """The last known state."""

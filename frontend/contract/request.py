@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from frontend.contract.growing_text import GrowingText
+from frontend.contract.performer import DialogueTurn, Performer
 from frontend.contract.stages import Stages
 from frontend.contract.urgency import Urgency
 from shm.messages import Voice
@@ -15,8 +16,11 @@ class MarkupKind(StrEnum):
     """The notation of a request's text."""
 
     NONE = "none"
+    """Everything is text."""
+    BASIC = "basic"
+    """`[pause:1.5s]` and `[word](/ipa/)`, where they can't mean anything else; other brackets are text."""
     TAGS = "tags"
-    """`[pause:1.5s]` and `[word](/ipa/)`."""
+    """`[pause:1.5s]`, `[word](/ipa/)`, `[voice:af_bella]` and `[rate:0.8]`; a tag with a fault is an error."""
     SSML = "ssml"
 
 
@@ -31,10 +35,23 @@ class SpeechRequest:
     """A language code of espeak's: en-us, en-gb, es, fr-fr, hi, it, ja, pt-br, cmn."""
     speed: float
     markup: MarkupKind = MarkupKind.NONE
+    turns: tuple[DialogueTurn, ...] = ()
+    """The text's parts with the performers who speak them; empty: `performer` speaks all of it. `text` is then only
+    what the request is known by."""
+    aliases: tuple[tuple[str, Performer], ...] = ()
+    """Names that markup may use for voices, besides the engine's own."""
+    one_language: bool = False
+    """The voices that markup names speak `language`; otherwise each speaks its own."""
+    rules_off: tuple[str, ...] = ()
+    """Normalisation rules that aren't applied to this text, by the names of their settings."""
     phonemes: bool = False
     """The text is phonemes of the model's vocabulary, to be spoken as they are."""
     timestamps: bool = False
     """Its words' times are wanted (`SpeechStream.take_words`)."""
+    sentences: bool = False
+    """Its sentences' times are wanted (`SpeechStream.take_sentences`), and no segment holds two sentences."""
+    from_sentence: int = 0
+    """Number of the first sentence to speak; 0 speaks all."""
     client: str = ""
     """The client's identity: a client with many requests doesn't keep others waiting."""
     urgency: Urgency = Urgency.LISTENING
@@ -44,3 +61,8 @@ class SpeechRequest:
     """The text where it is still being written; `text` is then its first part."""
     stages: Stages = field(default_factory=Stages, compare=False)
     """Times at which the request's first audio passed each stage, for the log."""
+
+    @property
+    def performer(self) -> Performer:
+        """The performer of all that names no other voice."""
+        return Performer(self.voice, self.language)

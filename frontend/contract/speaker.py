@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from frontend.contract.request import SpeechRequest
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from shm.audio import Pcm
 from shm.engine_info import EngineInfo
@@ -48,6 +49,16 @@ class SpeechStream(Protocol):
         """Times of the words whose audio began since the last call; empty where no timestamps were asked for."""
         ...
 
+    def take_sentences(self) -> list[SentenceTiming]:
+        """Sentences whose audio began since the last call; empty where they weren't asked for."""
+        ...
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Seconds in which the engine will make a second of this stream's audio, as the cost model predicts; None
+        before the engine was measured."""
+        ...
+
     async def all_cached(self) -> bool:
         """True where the whole text is in the cache. Returns as soon as that is known."""
         ...
@@ -81,6 +92,11 @@ class Speaker(Protocol):
     @property
     def retry_after(self) -> float:
         """Seconds after which a client that is refused now should try again."""
+        ...
+
+    @property
+    def ring_seconds(self) -> float:
+        """Seconds of audio that a stream may be ahead of its listener (`--ring-seconds`)."""
         ...
 
     def open(self, request: SpeechRequest) -> SpeechStream:

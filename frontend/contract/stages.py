@@ -33,5 +33,8 @@ class Stages:
         return "".join(f" {name}={value}" for name, value in (stream | self.seconds(since)).items())
 
 
+STARTED = web.RequestKey("STARTED", float)
+"""`request[STARTED]`: monotonic seconds at which the request's head was whole. Its body may still be on its way."""
+
 STAGES = web.RequestKey("STAGES", Stages)
 """`request.get(STAGES)`: the request's own, once it is being spoken."""

@@ -16,3 +16,5 @@ class WordTiming:
     start: float
     """Seconds from the audio's beginning."""
     end: float
+    voice: str = ""
+    """The voice that says it (`Performer.name`); empty if one voice says the whole text."""

@@ -9,14 +9,17 @@ import time
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
-from frontend.contract.in_flight import InFlight
+from frontend.contexts.services import Services
 from frontend.contract.player import Player
 from frontend.contract.speaker import Speaker
-from frontend.contract.stages import STAGES, Stages
+from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http import request_id
 from frontend.http.access.gate import Gate
+from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
+from frontend.http.dialects.error_forms import errors_in_form
+from frontend.http.dialects.handlers import Dialects
 from frontend.http.errors import ERROR_CODE, asked, openai_errors
 from frontend.http.health import Health
 from frontend.http.openapi.document import build
@@ -24,9 +27,10 @@ from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.routes.route import Handlers
-from frontend.http.routes.table import ROUTES, access_of, mount
+from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount
 from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
+from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status.handler import StatusHandler
@@ -44,33 +48,41 @@ def make_app(
     metrics: Metrics,
     phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
-    in_flight: InFlight | None = None,
+    services: Services | None = None,
     player: Player | None = None,
 ) -> web.Application:
     """The HTTP surface over a speaker. Without a phonemizer, a status or a player, their routes are missing.
+    `services` are the speaker's, if other protocols share them.
 
     Run the application with `handler_cancellation=True`, so that a client that leaves gives its stream back at once;
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
     and with `access_log=None`, because the application logs each request itself.
     """
-    gate = Gate(settings, access_of)
+    gate = Gate(settings, access_of, player_key=player.key if player else "")
     app = web.Application(
-        client_max_size=settings.max_body_bytes, middlewares=[_observe(metrics), openai_errors, attend, gate.admit]
+        client_max_size=settings.max_body_bytes,
+        middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],
     )
     app.on_response_prepare.append(_name_response)
     app.on_response_prepare.append(gate.mark)
     app.on_response_prepare.append(announce_end)
 
-    metrics.readings.add(lambda: engine_readings(speaker.engine))
+    app[RING_SECONDS] = lambda: speaker.ring_seconds
+    metrics.readings.add(lambda: engine_readings(None if speaker.reason else speaker.engine))
 
-    speech = SpeechHandler(speaker, settings, metrics, in_flight or InFlight())
+    services = services or Services(speaker, settings, metrics)
+    metrics.readings.add(services.open.readings)
+    speech, dialects = SpeechHandler(services), Dialects(services)
+    app.on_shutdown.append(dialects.drain)
     app.on_cleanup.append(speech.close)
     description = Description(lambda: build(ROUTES))
     play = PlayHandler(player, speaker, settings) if player else None
     if play:
         app.on_shutdown.append(play.close)
     catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics)
-    mount(app, Handlers(speech, catalog, health, scrape, description, phonemizer, status, play))
+    translation = SsmlTranslation(settings.max_input_characters, services.in_flight)
+    handlers = Handlers(speech, catalog, health, scrape, description, translation, phonemizer, status, play, dialects)
+    mount(app, handlers)
     return app
 
 
@@ -81,7 +93,7 @@ def _observe(metrics: Metrics) -> Middleware:
     async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
         request_id.current.set(request_id.choose(request.headers.get(request_id.HEADER)))
         resource = request.match_info.route.resource
-        started = time.monotonic()
+        started = request[STARTED] = time.monotonic()
         status, code = 500, ""
         try:
             response = await handler(request)

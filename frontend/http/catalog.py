@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from aiohttp import web
 
 from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.performer import Performer
 from frontend.contract.speaker import Speaker
-from frontend.http.voice_description import described
+from frontend.http.openapi.answers import VoicesQuery
+from frontend.http.requests.json_body import read_json, read_query
+from frontend.http.voice_description import VoiceDescription, described
+from frontend.text.language import language_of
+from frontend.text.voice_spec import VoiceError, default_voice, parse_voice
+from shm.engine_info import EngineInfo
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The server's one model, under its own name and under the names that OpenAI's clients ask for."""
+
+_decode_blend = msgspec.json.Decoder(str | list[str]).decode
 
 KOKORO_V1_PUBLISHED = 1_737_936_000
 """27 January 2025 in Unix time: the list's form demands a date of creation."""
@@ -44,10 +53,48 @@ class Catalog:
         """The list of models in Open WebUI's form."""
         return web.json_response({"models": [{"id": name, "name": name} for name in MODELS]})
 
+    async def voices_by_any_name(self, request: web.Request) -> web.Response:
+        """The list of voices for clients of Open WebUI's and of ElevenLabs' API."""
+        return web.json_response(
+            {"voices": [{**voice, "voice_id": voice["id"], "category": "premade"} for voice in self._voices()]}
+        )
+
     async def voices(self, request: web.Request) -> web.Response:
         """The list of voices in Open WebUI's form. `name` repeats the id, because some clients send the shown name
-        back."""
+        back. With `?legacy=true` it has names only, as in Kokoro-FastAPI before its version 0.4.
+
+        Raises:
+            ApiError: 400: `legacy` is no truth value.
+        """
+        engine = self._engine()
+        query = read_query(request.query, VoicesQuery)
+        voices = engine.voices if query.legacy else self._voices()
+        return web.json_response({"voices": voices, "default_voice": default_voice(engine.voices)})
+
+    async def combine(self, request: web.Request) -> web.Response:
+        """Kokoro-FastAPI's blend of voices: answer with the name that a request's `voice` takes.
+
+        No file is made: every request can name a blend.
+
+        Raises:
+            ApiError: 400: the body is neither a blend nor a list of voices, or a voice is unknown.
+        """
+        engine = self._engine()
+        spec = read_json(_decode_blend, await request.read())
+        try:
+            voice = parse_voice(spec if isinstance(spec, str) else "+".join(spec), engine.voices)
+        except VoiceError as error:
+            raise ApiError(400, str(error), param="voices", code="invalid_voice") from error
+        name = Performer(voice, "").name
+        blend = {"id": name, "name": name, "language": language_of(voice), "engine": engine.name, "voices": dict(voice)}
+        return web.json_response(blend)
+
+    def _engine(self) -> EngineInfo:
         engine = self._speaker.engine
         if engine is None:
             raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        return web.json_response({"voices": [described(name, engine.name) for name in engine.voices]})
+        return engine
+
+    def _voices(self) -> list[VoiceDescription]:
+        engine = self._engine()
+        return [described(name, engine.name) for name in engine.voices]

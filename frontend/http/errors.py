@@ -13,8 +13,15 @@ from aiohttp.typedefs import Handler
 from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, Unavailable, Unspeakable
 from frontend.http import request_id
 
+ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
+"""An error's `error_body`: `response.get(ERROR_BODY)`, for answers in another form."""
+
 ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
 """The code in an error's body: `response.get(ERROR_CODE, "")`."""
+
+REFUSAL_STATUS = "X-Refusal-Status"
+"""Request header of a proxy that can ask another server after 503 but not after 429 (HAProxy before 3.0): `503`. The
+answer's header of that name has the status that a client is to get."""
 
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
@@ -30,10 +37,11 @@ def error_response(
     headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     """An error response in the form of OpenAI's API: `{"error": {"message", "type", "param", "code"}}`."""
-    body = {"error": error_body(status, message, param=param, code=code)}
-    encoded = msgspec.json.encode(body)
+    body = error_body(status, message, param=param, code=code)
+    encoded = msgspec.json.encode({"error": body})
     response = web.Response(status=status, body=encoded, content_type="application/json", headers=headers)
     response[ERROR_CODE] = code or ""
+    response[ERROR_BODY] = body
     return response
 
 
@@ -80,7 +88,7 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except Interrupted as error:
         return error_response(409, str(error), code="interrupted")
     except Overloaded as error:
-        return error_response(429, str(error), code="overloaded", headers=retry_after(error.retry_after))
+        return _overloaded(request, error)
     except Unavailable as error:
         return error_response(503, str(error), code="unavailable", headers=retry_after(error.retry_after))
     except Broken as error:
@@ -95,6 +103,15 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except Exception:
         log.exception("%s failed: %s", request_id.current.get(), asked(request))
         return error_response(500, INTERNAL, code="internal")
+
+
+def _overloaded(request: web.Request, error: Overloaded) -> web.Response:
+    headers = retry_after(error.retry_after)
+    status = 429
+    if request.headers.get(REFUSAL_STATUS) == "503":
+        status = 503
+        headers[REFUSAL_STATUS] = "429"
+    return error_response(status, str(error), code="overloaded", headers=headers)
 
 
 def asked(request: web.Request) -> str:

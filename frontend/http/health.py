@@ -18,6 +18,10 @@ class Health:
         """Answer 200 as long as the event loop runs, whatever the engine's state."""
         return web.json_response({"status": "ok"})
 
+    async def test(self, request: web.Request) -> web.Response:
+        """Answer as Kokoro-FastAPI does on the path by which wyoming_openai recognises it."""
+        return web.json_response({"status": "ok"})
+
     async def ready(self, request: web.Request) -> web.Response:
         """Answer 200 with the engine in use; or 503 with the reason and the time after which to ask again."""
         engine = self._speaker.engine

@@ -13,6 +13,7 @@ from frontend.contract.in_flight import InFlight, current
 from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
+from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
 from frontend.text.language import UnknownLanguage, language_of
 from frontend.text.markup.parse import parse_markup
@@ -40,7 +41,7 @@ class PhonemizeBody(msgspec.Struct):
     language: Annotated[str, msgspec.Meta(max_length=64)] | None = None
     voice: str | None = None
     """Says the language where none is named."""
-    markup: MarkupKind = MarkupKind.NONE
+    markup: MarkupKind = MarkupKind.BASIC
 
 
 _decode = msgspec.json.Decoder(PhonemizeBody).decode
@@ -66,8 +67,8 @@ class Phonemizer:
     async def post(self, request: web.Request) -> web.Response:
         """Answer `{"phonemes", "tokens", "words": [{"word", "phonemes", "source"}], "language", "unknown"}`.
 
-        `phonemes` can be sent in place of a text, `tokens` is their number, `unknown` lists the characters of words for
-        which there is no sound.
+        `phonemes` can be sent in place of a text, `tokens` are their numbers as the model gets them, and `unknown`
+        lists the characters of words for which there is no sound.
 
         Raises:
             ApiError: 400, naming the field that is wrong.
@@ -81,22 +82,25 @@ class Phonemizer:
             message = f"`input` has {len(text)} characters; at most {limit} are taken."
             raise ApiError(400, message, param="input", code="string_above_max_length")
         engine = self._speaker.engine
-        notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
         language = _language(fields, engine)
         with self._in_flight.answering(text):
-            found = await asyncio.to_thread(self._phonemize, fields.markup, text, language, notation)
+            found = await asyncio.to_thread(self._phonemize, fields, text, language, engine)
         return web.json_response(found)
 
-    def _phonemize(self, markup: MarkupKind, text: str, language: str, notation: Notation) -> dict[str, Any]:
+    def _phonemize(self, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None) -> dict[str, Any]:
+        notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
+        cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
         with current.get().working():
-            marked = parse_markup(markup, text, language, notation, self._max_pause_seconds)
-            words = list(self._pipeline.words(marked, language, notation))
+            marked = parse_markup(fields.markup, text, language, notation, self._max_pause_seconds, cast)
+            words: list[Word] = []
+            for performer, part in marked.parts():
+                words += self._pipeline.words(part, performer.language if performer else language, notation)
         spoken = [(word, _known(word, notation)) for word in words]
         phonemes = " ".join(script for _, script in spoken if script)
         silent = [word for word in words if word.source is not PhonemeSource.USER and not pronounceable(word, notation)]
         return {
             "phonemes": phonemes,
-            "tokens": len(phonemes),
+            "tokens": _tokens(phonemes, engine),
             "words": [{"word": word.text, "phonemes": script, "source": word.source.value} for word, script in spoken],
             "language": language,
             "unknown": list(dict.fromkeys(c for word in silent for c in word.text if is_unpronounceable(c))),
@@ -118,6 +122,14 @@ def check_phonemes(script: str, notation: Notation) -> None:
         raise ApiError(400, message, param="phonemes", code="unknown_phoneme")
     if not any(map(is_phone, script)):
         raise ApiError(400, "`phonemes` has no sound in it.", param="phonemes", code="unspeakable")
+
+
+def _tokens(phonemes: str, engine: EngineInfo | None) -> list[int]:
+    """Numbers of the phonemes, with the model's padding at both ends; none if no engine knows the numbers."""
+    if engine is None or not engine.phoneme_numbers:
+        return []
+    numbers = dict(zip(engine.vocabulary, engine.phoneme_numbers, strict=True))
+    return [0, *(numbers[phoneme] for phoneme in phonemes), 0]
 
 
 def _known(word: Word, notation: Notation) -> str:

@@ -9,34 +9,37 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-import time
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.audio.encoding import Encoders, Encoding
+from frontend.audio.encoding import Encoding
 from frontend.audio.formats import FORMATS, AudioFormat
 from frontend.audio.pieces import chunks
+from frontend.contexts.services import Services
 from frontend.contract.errors import ApiError, Interrupted, SpeechError, Unavailable
-from frontend.contract.in_flight import InFlight
-from frontend.contract.speaker import Speaker, SpeechStream
-from frontend.contract.stages import STAGES
+from frontend.contract.speaker import SpeechStream
+from frontend.contract.stages import STAGES, STARTED
 from frontend.contract.word_timing import WordTiming
-from frontend.http import request_id
+from frontend.http import downloads, request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, timing
 from frontend.http.answers.speakable import HEADER, Pieces
+from frontend.http.downloads import Downloads, Recording
 from frontend.http.errors import late_error_body
-from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, read_query, speech_call
+from frontend.http.requests import without_effect
+from frontend.http.requests.dialogue import DialogueBody, dialogue_call, read_dialogue
+from frontend.http.requests.json_body import read_query
+from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, speech_call
 from frontend.http.requests.speech_request import session_of, speech_request
+from frontend.http.requests.without_effect import dead_fields, unknown_among, unknown_in
 from frontend.http.sessions import Sessions, Turn
 from frontend.monitoring.listening import Listening
-from frontend.monitoring.metrics import Event, Metrics
-from frontend.settings.front import FrontSettings
+from frontend.monitoring.metrics import Event
 from frontend.timestamps.align import parted
 from shm.audio import SAMPLE_RATE
 from shm.killpoint import killpoint
@@ -51,35 +54,43 @@ class _Answer:
     request: web.Request
     call: SpeechCall
     stream: SpeechStream
-    encoding: Encoding
+    encoding: Encoding | Recording
     listening: Listening
     turn: Turn
+    voice: str
+    """The voice of words that name no other, where the words of the answer name voices; empty where they don't."""
+    without_effect: Sequence[str]
+    """Fields of the request that change nothing."""
 
     @property
     def framing(self) -> Framing:
         if self.call.captioned:
-            return CaptionLines(self.call.format)
+            return CaptionLines(self.call.format, self.voice)
         return Events() if self.call.events else Plain(self.call.format)
 
     def headers(self, content_type: str) -> dict[str, str]:
-        return {
+        headers = {
             hdrs.CONTENT_TYPE: content_type,
             "X-Engine": self.stream.engine.name,
             "X-Sample-Rate": str(self.call.sample_rate),
         }
+        if isinstance(self.encoding, Recording):
+            headers[downloads.HEADER] = self.encoding.path
+        if self.without_effect:
+            headers[without_effect.HEADER] = without_effect.warning(self.without_effect)
+        return headers
 
 
 class SpeechHandler:
     """Answers speech requests."""
 
-    def __init__(
-        self, speaker: Speaker, settings: FrontSettings, metrics: Metrics, in_flight: InFlight | None = None
-    ) -> None:
-        self._speaker = speaker
-        self._in_flight = in_flight or InFlight()
-        self._settings = settings
-        self._metrics = metrics
-        self._encoders = Encoders()
+    def __init__(self, services: Services) -> None:
+        self._speaker = services.speaker
+        self._in_flight = services.in_flight
+        self._settings = services.settings
+        self._metrics = services.metrics
+        self._encoders = services.encoders
+        self.downloads = Downloads(self._encoders, self._settings.max_clip_seconds)
         self._sessions = Sessions()
 
     async def close(self, _: web.Application) -> None:
@@ -92,7 +103,9 @@ class SpeechHandler:
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
         """
-        return await self._answer(request, read_body(await request.read()))
+        body = await request.read()
+        fields = read_body(body)
+        return await self._answer(request, self._call(fields), dead_fields(fields, unknown_in(body, SpeechBody)))
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """Answer a player that takes a URL: the request's fields are in the query.
@@ -100,7 +113,9 @@ class SpeechHandler:
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
         """
-        return await self._answer(request, read_query(request.query))
+        fields = read_query(request.query, SpeechBody)
+        unknown = unknown_among(request.query, SpeechBody)
+        return await self._answer(request, self._call(fields), dead_fields(fields, unknown))
 
     async def captioned(self, request: web.Request) -> web.StreamResponse:
         """POST /dev/captioned_speech: answer with the audio and the times of its words, in the form of Kokoro-FastAPI.
@@ -108,17 +123,50 @@ class SpeechHandler:
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
         """
-        return await self._answer(request, read_body(await request.read()), captioned=True)
+        body = await request.read()
+        fields = read_body(body)
+        call = self._call(fields, captioned=True)
+        return await self._answer(request, call, dead_fields(fields, unknown_in(body, SpeechBody)))
 
-    async def _answer(self, request: web.Request, fields: SpeechBody, *, captioned: bool = False) -> web.StreamResponse:
-        started = time.monotonic()
-        call = speech_call(fields, self._settings.max_input_characters, captioned=captioned)
+    async def dialogue(self, request: web.Request) -> web.StreamResponse:
+        """POST /v1/audio/dialogue: answer with the turns of several voices, as one audio.
+
+        Raises:
+            ApiError, SpeechError: nothing of the response has left yet.
+        """
+        body = await request.read()
+        fields = read_dialogue(body)
+        unknown = unknown_in(body, DialogueBody)
+        call = dialogue_call(fields, self._settings.max_input_characters)
+        return await self._answer(request, call, dead_fields(fields, unknown))
+
+    async def from_phonemes(self, request: web.Request) -> web.StreamResponse:
+        """POST /dev/generate_from_phonemes: answer with the audio of `phonemes`, as WAV where no format is named.
+
+        Raises:
+            ApiError, SpeechError: nothing of the response has left yet.
+        """
+        body = await request.read()
+        fields = read_body(body)
+        if fields.phonemes is None:
+            message = "`phonemes` is missing: give the phonemes to speak."
+            raise ApiError(400, message, param="phonemes", code="missing_required")
+        fields.response_format = fields.response_format or fields.format or AudioFormat.WAV
+        return await self._answer(request, self._call(fields), dead_fields(fields, unknown_in(body, SpeechBody)))
+
+    def _call(self, fields: SpeechBody, *, captioned: bool = False) -> SpeechCall:
+        return speech_call(fields, self._settings.max_input_characters, captioned=captioned)
+
+    async def _answer(self, request: web.Request, call: SpeechCall, dead: Sequence[str]) -> web.StreamResponse:
+        """Args:
+        dead: the request's fields that have no effect.
+        """
         log.debug("the text is %r", call.text)
         killpoint("parsed")
         with self._in_flight.answering(call.text):
-            return await self._speak(request, call, started)
+            return await self._speak(request, call, dead)
 
-    async def _speak(self, request: web.Request, call: SpeechCall, started: float) -> web.StreamResponse:
+    async def _speak(self, request: web.Request, call: SpeechCall, dead: Sequence[str]) -> web.StreamResponse:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
@@ -132,11 +180,17 @@ class SpeechHandler:
                 whole = not call.streamed or (
                     call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
                 )
-                opened = self._encoders.open(call.format, call.sample_rate, whole=whole)
-                with closing(opened) as encoding, self._metrics.speaking():
-                    listening = Listening(self._metrics, started, asked.stages)
-                    answer = _Answer(request, call, stream, encoding, listening, turn)
+                with closing(self._encoding(call, whole=whole)) as encoding, self._metrics.speaking():
+                    listening = Listening(self._metrics, request[STARTED], asked.stages)
+                    voice = asked.performer.name if call.names_voices else ""
+                    answer = _Answer(request, call, stream, encoding, listening, turn, voice, dead)
                     return await (self._clip(answer) if whole else self._stream(answer))
+
+    def _encoding(self, call: SpeechCall, *, whole: bool) -> Encoding | Recording:
+        encoding = self._encoders.open(call.format, call.sample_rate, whole=whole)
+        if call.download is None:
+            return encoding
+        return self.downloads.begin(encoding, call.download, call.sample_rate)
 
     async def _stream(self, answer: _Answer) -> web.StreamResponse:
         request, stream, listening, framing = answer.request, answer.stream, answer.listening, answer.framing
@@ -149,10 +203,12 @@ class SpeechHandler:
                 if primed and await stream.accepted():
                     response.headers["X-Primed-Silence"] = f"{primed:g}"
                     await delivery.prime(primed)
-                pieces = Pieces(stream)
+                pieces = Pieces(stream, answer.call.volume)
                 async for piece in pieces:
                     if not response.prepared:
                         _label(response.headers, stream, pieces)
+                    if begun := stream.take_sentences():
+                        await delivery.begin(begun, stream.real_time_factor)
                     await delivery.send(piece, stream.take_words())
                 await delivery.finish(stream.tokens, stream.take_words())
         except Exception as error:
@@ -182,7 +238,7 @@ class SpeechHandler:
         parts: list[bytes] = []
         words: list[WordTiming] = []
         limit = self._settings.max_clip_seconds
-        pieces = Pieces(stream)
+        pieces = Pieces(stream, answer.call.volume)
         async for piece in pieces:
             words += stream.take_words()
             for chunk in chunks(piece, self._settings.chunk_ms):
@@ -195,7 +251,7 @@ class SpeechHandler:
         parts.append(await encoding.finish())
         listening.given(listening.samples / SAMPLE_RATE)
         audio = b"".join(filter(None, parts))
-        if not answer.call.timestamps:
+        if answer.call.plain:
             headers = answer.headers(FORMATS[answer.call.format].content_type)
         else:
             audio = msgspec.json.encode(_with_words(answer, audio, parted(words)))
@@ -208,7 +264,8 @@ def _with_words(answer: _Answer, audio: bytes, words: list[WordTiming]) -> dict[
     call, encoded = answer.call, base64.b64encode(audio).decode()
     if call.captioned:
         content_type = FORMATS[call.format].content_type
-        return {"audio": encoded, "audio_format": content_type, "timestamps": [caption(word) for word in words]}
+        captions = [caption(word, answer.voice) for word in words] if call.timestamps else None
+        return {"audio": encoded, "audio_format": content_type, "timestamps": captions}
     return {
         "audio": encoded,
         "format": call.format.value,

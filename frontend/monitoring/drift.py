@@ -138,7 +138,10 @@ class Drift:
 
 def identity(engine: EngineInfo) -> str:
     """The engine's identity: speeds are comparable between equal identities."""
-    return f"{engine.name} {engine.model_sha256 or engine.model} {engine.provider} {engine.threads}"
+    priority = engine.priority
+    processors = ",".join(map(str, priority.processors)) if priority else ""
+    model = engine.model_sha256 or engine.model
+    return f"{engine.name} {model} {engine.provider} {engine.threads} {engine.concurrency} [{processors}]"
 
 
 def _read(file: Path) -> dict[str, float]:

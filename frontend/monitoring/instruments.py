@@ -32,7 +32,11 @@ COUNTERS = (
         ("endpoint", "status"),
     ),
     Row("audio_seconds_total", "Audio handed to sockets."),
-    Row("streams_cut_total", "Streams that broke after their first byte: the connection was cut."),
+    Row(
+        "streams_cut_total",
+        "Responses that broke after their first byte: the engine failed, the client read nothing for too long, the "
+        "drain timeout ended, or the front died. A client that left, or interrupted itself, isn't counted.",
+    ),
     Row("segments_resubmitted_total", "Segments that a worker died on and another was given."),
     Row(
         "stream_underruns_total",
@@ -51,7 +55,8 @@ COUNTERS = (
     ),
     Row(
         "connections_closed_total",
-        "Connections closed by the server: header_timeout, write_timeout, room (idle, for a newcomer), refused.",
+        "Connections closed by the server: header_timeout, write_timeout, room (idle, for a newcomer), refused, drain "
+        "(its stream didn't end within the drain timeout).",
         ("reason",),
     ),
     Row("cache_hits_total", "Segments that were repeated from the cache."),

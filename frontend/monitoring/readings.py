@@ -17,6 +17,11 @@ Reading = tuple[str, tuple[str, ...], float]
 """A gauge's name without its prefix, its labels' values, and its value."""
 
 GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "demand_ratio": (
+        "Work that is due divided by work that is possible, over all admitted streams: near 1, newcomers are rejected. "
+        "Absent while the engine's speed isn't measured.",
+        (),
+    ),
     "engine_info": (
         "1 for the engine that speaks now; absent while nothing can.",
         ("engine", "provider", "model"),
@@ -68,6 +73,12 @@ def engine_readings(engine: EngineInfo | None) -> Iterator[Reading]:
     if engine is not None:
         yield "engine_info", (engine.name, engine.provider, engine.model), 1
         yield "engine_stands_in", (engine.name,), float(engine.stands_in)
+
+
+def demand_readings(ratio: float | None) -> Iterator[Reading]:
+    """The load that admission calculates with."""
+    if ratio is not None:
+        yield "demand_ratio", (), ratio
 
 
 def cost_readings(accounts: Mapping[str, Account]) -> Iterator[Reading]:

@@ -25,7 +25,7 @@ class Limits:
     """Limits of one segment."""
 
     max_tokens: int = 400
-    """Longest segment in tokens. A longer one takes a lot of memory: 630 MB in windows, 860 MB whole."""
+    """Longest segment in tokens. The engine's memory grows with the longest segment, and most with one made whole."""
     max_segment_seconds: float = 2.7
     """Longest work in seconds on one segment by an engine that makes segments whole: a new stream waits for at most one
     such segment. Segments of up to `2 * min_first_tokens` are exempt, because cutting them would leave a part below the
@@ -44,8 +44,9 @@ def plan(
     unless that is shorter than the minimum; a later segment needs one sentence more than it holds. Each segment is
     planned in a row of a bounded number of tokens, so the time is linear in the text's length.
 
-    A segment always ends at a paragraph's end, and at a pause or a change of pace that markup asks for. If the engine
-    takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to nothing.
+    A segment always ends at a paragraph's end, and at a pause or a change of pace or voice that markup asks for. If the
+    engine takes text, sentences stay whole, because such an engine has prosody of its own and its work is next to
+    nothing.
     """
     return _Planner(WholeText(sentences), profile, speed, notation, limits).known(None)
 
@@ -219,4 +220,6 @@ def _segment(units: Sequence[Unit]) -> Segment:
         position += len(unit.script)
     last = units[-1]
     text = " ".join(unit.text for unit in units if unit.text)
-    return Segment(text, script, len(script), last.cut, tuple(words), last.rate, last.pause, tuple(units))
+    return Segment(
+        text, script, len(script), last.cut, tuple(words), last.rate, last.pause, last.performer, tuple(units)
+    )

@@ -6,15 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import TextMark, TextPart
+from frontend.contract.performer import Performer
 from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits, plan, plan_growing
 from frontend.planning.profile import CostProfile
 from frontend.planning.sources import WrittenText
+from frontend.text.cast import Cast
+from frontend.text.markup.error import MarkupError
+from frontend.text.markup.marked import Entrance, Marked, Pause
 from frontend.text.markup.parse import parse_markup
+from frontend.text.performed import PerformedText, performed_parts, performed_sentences
 from frontend.text.phoneme_script import phoneme_sentences
 from frontend.text.pipeline import TextPipeline
-from frontend.text.segment import Notation, Segment, Sentence
+from frontend.text.segment import Continuation, Notation, Segment, Sentence, SentenceStart
 from shm.engine_info import EngineInfo
 
 
@@ -38,23 +44,70 @@ class Reader:
         segment is requested.
 
         Raises:
-            MarkupError: the text isn't valid in the markup that the request names; raised by the first `next`.
+            MarkupError: the text isn't valid in the markup that the request names, or names an unknown voice; raised by
+                the first `next`, whichever part of the text is wrong.
         """
         notation = Notation.of(engine)
         if request.growing is not None:
-            source = WrittenText(request.growing, partial(self._part, request, notation))
+            source = WrittenText(request.growing, partial(self._part, request, engine))
             yield from plan_growing(source, profile, request.speed, notation, self._limits)
             return
-        yield from plan(self._sentences(request, notation), profile, request.speed, notation, self._limits)
+        sentences = self._sentences(request, engine)
+        if request.sentences:
+            sentences = numbered_sentences(sentences, request.from_sentence)
+        yield from plan(sentences, profile, request.speed, notation, self._limits)
 
-    def _sentences(self, request: SpeechRequest, notation: Notation) -> Iterator[Sentence]:
+    def _sentences(self, request: SpeechRequest, engine: EngineInfo) -> Iterator[Sentence]:
+        notation = Notation.of(engine)
         if request.phonemes:
             return phoneme_sentences(request.text, notation)
-        marked = parse_markup(request.markup, request.text, request.language, notation, self._max_pause_seconds)
-        return self._pipeline.sentences(marked, request.language, notation, request.speed)
+        if request.turns:
+            pipeline = self._pipeline.without(request.rules_off)
+            return performed_sentences(self._turns(request, engine), pipeline, notation, request.speed)
+        return self._text(request, self._marked(request, request.text, request.performer, engine), notation)
 
-    def _part(self, request: SpeechRequest, notation: Notation, part: TextPart) -> Iterator[Sentence]:
-        marked = parse_markup(request.markup, part.text, request.language, notation, self._max_pause_seconds)
+    def _text(
+        self, request: SpeechRequest, marked: Marked, notation: Notation, then: Continuation | None = None
+    ) -> Iterator[Sentence]:
+        """Sentences of a text in which the request's performer speaks, and others whom the markup names."""
+        pipeline = self._pipeline.without(request.rules_off)
+        if not any(isinstance(each, Entrance) for each in marked.annotations):
+            return pipeline.sentences(marked, request.language, notation, request.speed, then)
+        parts = performed_parts(marked, request.performer)
+        return performed_sentences(parts, pipeline, notation, request.speed, then)
+
+    def _part(self, request: SpeechRequest, engine: EngineInfo, part: TextPart) -> Iterator[Sentence]:
+        marked = self._marked(request, part.text, request.performer, engine)
         if part.paragraph:
             marked = replace(marked, text=marked.text + "\n\n")
-        return self._pipeline.sentences(marked, request.language, notation, request.speed, part=True)
+        return self._text(request, marked, Notation.of(engine), Continuation())
+
+    def _turns(self, request: SpeechRequest, engine: EngineInfo) -> list[PerformedText]:
+        found: list[PerformedText] = []
+        pauses = 0.0
+        for place, turn in enumerate(request.turns):
+            try:
+                marked = self._marked(request, turn.text, turn.performer, engine)
+            except MarkupError as error:
+                raise error.within(f"turns[{place}].text") from error
+            found += performed_parts(marked, turn.performer, turn.pause)
+            pauses += sum(each.seconds for each in marked.annotations if isinstance(each, Pause))
+        if pauses > self._max_pause_seconds:
+            limit = self._max_pause_seconds
+            message = f"`turns`: the pauses in the texts last {pauses:g} seconds together; {limit:g} are allowed."
+            raise ApiError(400, message, param="turns", code="invalid_markup")
+        return found
+
+    def _marked(self, request: SpeechRequest, text: str, performer: Performer, engine: EngineInfo) -> Marked:
+        cast = Cast.of(request, engine)
+        notation = Notation.of(engine)
+        return parse_markup(request.markup, text, performer.language, notation, self._max_pause_seconds, cast)
+
+
+def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:
+    """The sentences from number `first` on, each marked in its first unit."""
+    for number, sentence in enumerate(sentences):
+        if number >= first:
+            text = " ".join(word.written for unit in sentence for word in unit.words if word.written)
+            start = SentenceStart(number, text or " ".join(unit.text for unit in sentence))
+            yield (replace(sentence[0], sentence=start), *sentence[1:])

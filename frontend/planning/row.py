@@ -200,7 +200,13 @@ class Row:
 
 def parts(unit: Unit, following: Unit) -> bool:
     """True if a segment must end between two units."""
-    return unit.cut is Cut.PARAGRAPH or unit.pause is not None or unit.rate != following.rate
+    return (
+        following.sentence is not None
+        or unit.cut is Cut.PARAGRAPH
+        or unit.pause is not None
+        or unit.rate != following.rate
+        or unit.performer != following.performer
+    )
 
 
 def _cut_price(unit: Unit, following: Unit) -> float:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from frontend.contract.errors import Overloaded
 from frontend.contract.urgency import Urgency
 from frontend.planning.ledger import Ledger
-from frontend.scheduling.demand import Demand, wait_for_room
+from frontend.scheduling.demand import Demand, load, wait_for_room
 from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
@@ -81,9 +82,32 @@ class Admission:
                 raise Overloaded(f"What is being spoken leaves no room for this in the next {wait:.1f} seconds.", wait)
         timing.admitted = True
 
-    def seconds_left(self, stream: Stream) -> float:
-        """Seconds until all of the stream's audio would have been made if it were alone."""
-        return self._audio_left(stream) * self._ledger.of(stream.engine).costs.real_time_factor()
+    def load(self) -> float | None:
+        """The work that is due divided by the work that is possible, over all admitted streams: 0 without streams,
+        None while the engine's speed isn't measured."""
+        now = time.monotonic()
+        admitted = [stream for stream in self._streams.values() if stream.timing.admitted]
+        if not admitted:
+            return 0.0
+        if not all(self._ledger.of(stream.engine).measured for stream in admitted):
+            return None
+        threads = self._threads(admitted[0].engine)
+        # Without blocks: how long a newcomer's first segment takes says nothing about the machine's load.
+        demands = [replace(self._demand(stream, now, share=1.0), block=0.0) for stream in admitted]
+        return load(now, demands, threads)
+
+    def soonest_place(self) -> float:
+        """Seconds until one of the open streams is likely to end, so that its place is free; at least 1."""
+        together = max(1.0, self.load() or 1.0)
+        return max(1.0, min((self._seconds_left(stream, together) for stream in self._streams.values()), default=0.0))
+
+    def _seconds_left(self, stream: Stream, together: float) -> float:
+        """Seconds until the stream's last sample has left: until it was made, on a machine that `together` streams
+        share, and if its listener takes no more than they play, until that listener has played it."""
+        audio = self._audio_left(stream)
+        made = together * audio * self._ledger.of(stream.engine).costs.real_time_factor()
+        played = audio + stream.segments.ready / SAMPLE_RATE if stream.playback.held_back else 0.0
+        return max(made, played)
 
     def _heard_before(self, stream: Stream) -> float:
         """The time at which the same client's earlier requests, which came in a row and don't sound yet, will have been
@@ -115,13 +139,13 @@ class Admission:
         due = max(stream.timing.first_due, now + 2 * own + FIRST_AUDIO_TARGET)
         return Demand(due, self._audio_left(stream, first), costs.real_time_factor(concurrency), block)
 
-    def _demand(self, stream: Stream, now: float) -> Demand:
-        """An admitted stream's demand."""
+    def _demand(self, stream: Stream, now: float, share: float = LARGEST_SHARE) -> Demand:
+        """An admitted stream's demand, of which at most a `share` of the machine counts."""
         costs, concurrency = self._ledger.of(stream.engine).costs, stream.engine.concurrency
-        share = LARGEST_SHARE * self._threads(stream.engine)
+        most = share * self._threads(stream.engine)
         missing = next((segment for segment in stream.segments if segment.state is not SegmentState.DONE), None)
         block = stream.engine.first_block or (missing.length - missing.sealed) / SAMPLE_RATE if missing else 0.0
-        work = min(costs.real_time_factor(concurrency), share)
+        work = min(costs.real_time_factor(concurrency), most)
         # A stream that has run dry is late by the length of its gap: its clock will be moved.
         return Demand(max(stream.timing.dry_at, now), self._audio_left(stream), work, block)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 MARGIN = 0.95
 """The share of the measured speed that may be promised."""
 
+_NEAREST = 1.0
 _STEP = 1.5
 _SOONEST = 0.25
 
@@ -57,6 +58,16 @@ def fits(now: float, others: Sequence[Demand], newcomer: Demand, threads: float)
         for time in times
         if time >= newcomer.dry_at
     )
+
+
+def load(now: float, demands: Sequence[Demand], threads: float) -> float:
+    """The share of the possible work that is due: 1 if no more work could be done in time.
+
+    The largest value over all times from `now` + `_NEAREST` on, as in the processor demand criterion; nearer times say
+    more about a single window than about the machine.
+    """
+    times = {max(time, now + _NEAREST) for each in demands for time in (each.dry_at, each.end)}
+    return max((sum(each.due(time) for each in demands) / (threads * (time - now)) for time in times), default=0.0)
 
 
 def wait_for_room(now: float, others: Sequence[Demand], newcomer: Demand, threads: float) -> float:

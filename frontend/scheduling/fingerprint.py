@@ -15,8 +15,9 @@ _encode = msgspec.msgpack.Encoder().encode
 def fingerprint(engine: EngineInfo, script: str, language: str, voice: Voice, speed: float) -> bytes:
     """A hash of 16 bytes.
 
-    The hash covers the voice's numbers, not only its name: `EngineInfo.voices_sha256` is part of it. The execution
-    provider isn't: two providers' samples of one model differ by rounding only.
+    The hash covers the voice's numbers, not only its name: `EngineInfo.voices_sha256` is part of it, and so are the
+    windows and statistics of the vocoder (`EngineInfo.rendering`). The execution provider isn't: two providers' samples
+    of one model differ by rounding only.
     """
-    what = (engine.name, engine.model, engine.model_sha256, engine.voices_sha256, script, language, voice, speed)
-    return hashlib.blake2b(_encode(what), digest_size=16).digest()
+    how = (engine.name, engine.model, engine.model_sha256, engine.voices_sha256, engine.rendering)
+    return hashlib.blake2b(_encode((how, script, language, voice, speed)), digest_size=16).digest()

@@ -31,7 +31,18 @@ class PlanProfiles:
     def of(self, account: Account, request: SpeechRequest) -> CostProfile:
         """The profile for the request's plan: the profile of the same text's first plan, or the account's present
         one."""
-        spoken = (account.label, request.text, request.language, request.speed, request.markup, request.phonemes)
+        spoken = (
+            account.label,
+            request.text,
+            request.turns,
+            request.language,
+            request.aliases,
+            request.one_language,
+            request.speed,
+            request.markup,
+            request.phonemes,
+            request.rules_off,
+        )
         key = hashlib.blake2b(msgspec.msgpack.encode(spoken), digest_size=16).digest()
         profile = self._profiles.setdefault(key, account.profile)
         self._profiles.move_to_end(key)

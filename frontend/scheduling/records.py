@@ -16,7 +16,8 @@ from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.sealed_block import SealedBlock
 from frontend.streams.stream import Stream
 from shm.killpoint import killpoint
-from shm.messages import Began, Commit, CommitMessage, Done, Failed, Marks, Quit, unpack_marks
+from shm.marks import unpack_marks
+from shm.messages import Began, Commit, CommitMessage, Done, Failed, Marks, Quit
 from shm.ring import TornBlock
 
 

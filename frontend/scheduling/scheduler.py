@@ -32,7 +32,8 @@ from frontend.streams.stream import Stream
 from frontend.streams.text_ahead import TextAhead
 from frontend.text.segment import Segment
 from shm.engine_info import EngineInfo
-from shm.messages import Connect, ControlMessage, Disconnect, Situation
+from shm.messages import Connect, ControlMessage, Disconnect
+from shm.situation import Situation
 
 
 class Reader(Protocol):
@@ -83,17 +84,24 @@ class Scheduler:
         """Implements `Speaker.retry_after`."""
         return self._standing.retry_after
 
+    @property
+    def ring_seconds(self) -> float:
+        """Implements `Speaker.ring_seconds`."""
+        return self._shared.links.ring_seconds
+
     def open(self, request: SpeechRequest) -> Stream:
         """Implements `Speaker.open`."""
         engine, streams = self.engine, self._shared.streams
         if engine is None:
             raise Unavailable(self.reason, self.retry_after)
         if len(streams) >= self._shared.settings.max_streams:
-            raise Overloaded(f"{len(streams)} requests are being spoken already.", self._soonest_end())
+            raise Overloaded(f"{len(streams)} requests are being spoken already.", self._admission.soonest_place())
         if request.urgency is not Urgency.IDLE:
             for other in streams.values():
                 if other.request.urgency is Urgency.IDLE:
                     other.fail(Unavailable("listeners come first"))
+        elif any(other.request.urgency is not Urgency.IDLE for other in streams.values()):
+            raise Overloaded("Listeners come first.", self._admission.soonest_place())
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor, request)
@@ -110,10 +118,6 @@ class Scheduler:
         """Wait until an engine can speak and no stream is open."""
         await self._standing.idle.wait()
 
-    def _soonest_end(self) -> float:
-        """Seconds until the first stream to finish will have been made, at least one."""
-        return max(1.0, min(self._admission.seconds_left(stream) for stream in self._shared.streams.values()))
-
     def _speakers(self, engine: EngineInfo) -> list[EngineInfo]:
         return [link.engine for link in self._shared.links.that_sound_like(engine)]
 
@@ -127,13 +131,18 @@ class Scheduler:
 
     def situation(self, situation: Situation) -> None:
         """Take in the supervisor's report on the workers; streams fail if no worker will be started again."""
-        self._standing.situation = situation
+        self._standing.follow(situation)
         if lost := self._standing.lost_slots:
             self._shared.links.give_up(lost)
             self._dispatcher.wake()
         if self._standing.is_fatal and not self._shared.links.current:
             for stream in list(self._shared.streams.values()):
                 stream.fail(Unavailable(situation.reason, self.retry_after))
+
+    @property
+    def demand(self) -> float | None:
+        """Work that is due divided by work that is possible (`Admission.load`)."""
+        return self._admission.load()
 
     @property
     def queue_depth(self) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from frontend.scheduling.idle_unload import IdleUnload
 from frontend.scheduling.shared import Shared
 from shm.engine_info import EngineInfo
-from shm.messages import Situation
+from shm.situation import Situation
 
 FATAL = "fatal"
 """`Situation.worker_state` of a worker that is not started again."""
@@ -18,6 +19,7 @@ class EngineStanding:
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
         self.situation = Situation("starting", "the worker is starting", {})
+        self._unload = IdleUnload(shared.settings.idle_unload, shared.tell)
         self.idle = asyncio.Event()
         """Event that is set while an engine can speak and no stream is open."""
 
@@ -56,5 +58,14 @@ class EngineStanding:
         """Set or clear `idle`. Call it after a stream or a link is added or removed."""
         if self._shared.links.current and self.engine and not self._shared.streams:
             self.idle.set()
+            self._unload.idle()
         else:
             self.idle.clear()
+            self._unload.busy(bool(self._shared.streams))
+
+    def follow(self, situation: Situation) -> None:
+        """Take in the supervisor's report. The engines of resting workers count as engines that speak: a request
+        starts them."""
+        self.situation = situation
+        for slot, engine in situation.resting.items():
+            self._shared.links.remember(slot, engine)

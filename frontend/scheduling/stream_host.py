@@ -34,12 +34,14 @@ class StreamHost:
     def plan(self, stream: Stream, segment: Segment) -> PlannedSegment:
         """Implements `Host.plan`."""
         request = stream.request
+        performer = segment.performer or request.performer
         speed = segment_speed(request.speed, segment.rate)
         return PlannedSegment(
             segment,
+            performer,
             speed,
             estimate=self._shared.ledger.of(stream.engine).costs.samples(segment.tokens, speed),
-            key=fingerprint(stream.engine, segment.script, request.language, request.voice, speed),
+            key=fingerprint(stream.engine, segment.script, performer.language, performer.voice, speed),
             kept=None if request.fresh else [],
         )
 
@@ -72,6 +74,14 @@ class StreamHost:
         """Implements `Host.ran_dry`: a gap counts only if somebody listens."""
         if stream.request.urgency is Urgency.LISTENING:
             self._shared.metrics.count(Event.UNDERRUN)
+
+    def real_time_factor(self, stream: Stream) -> float | None:
+        """Implements `Host.real_time_factor`: the engine's inference threads share the streams that are open."""
+        account = self._shared.ledger.of(stream.engine)
+        if not account.measured:
+            return None
+        threads = max(stream.engine.concurrency, 1)
+        return account.costs.real_time_factor(threads) / threads * max(len(self._shared.streams), 1)
 
     def forget(self, stream: Stream) -> None:
         """Implements `Host.forget`."""

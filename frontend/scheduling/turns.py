@@ -21,8 +21,8 @@ SPARE = 1
 def waiting(streams: Mapping[int, Stream]) -> list[tuple[float, Stream, PlannedSegment]]:
     """The segments of each stream that may go next, with their deadlines (monotonic seconds); nearest first.
 
-    Until its first sample exists, a stream has one segment in the making: a second one would take memory bandwidth from
-    the first (first audio after 26 ms came 6 ms later with two, on two cores).
+    Until its first sample exists, a stream has one segment in the making: a second one would take processors and memory
+    bandwidth from the first, for which the listener waits.
     """
     found: list[tuple[float, Stream, PlannedSegment]] = []
     for stream in streams.values():

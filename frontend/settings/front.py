@@ -63,6 +63,15 @@ class FrontSettings:
         default=100_000,
         metadata={"help": "The longest text of one request, in characters; a longer one is answered with 400."},
     )
+    elevenlabs: bool = field(
+        default=True, metadata={"help": "Answer clients of ElevenLabs: /v1/text-to-speech, by WebSocket and by POST."}
+    )
+    cartesia: bool = field(
+        default=True, metadata={"help": "Answer clients of Cartesia: /tts/websocket and /tts/bytes."}
+    )
+    deepgram: bool = field(
+        default=True, metadata={"help": "Answer clients of Deepgram: /v1/speak, by WebSocket and POST."}
+    )
     chunk_ms: int = field(
         default=100,
         metadata={"help": "The most audio in one HTTP chunk, in milliseconds."},
@@ -144,6 +153,14 @@ class FrontSettings:
         default=0.0,
         metadata={"help": "Hours between self-checks: a short text spoken to nobody and timed; 0: none."},
     )
+    idle_unload: float = field(
+        default=0.0,
+        metadata={
+            "help": "How long nobody must have asked for speech before the engine's process is stopped and its memory "
+            "is free, such as 15m; the next request starts it. 0: never.",
+            "duration": True,
+        },
+    )
     hang_patience: float = field(
         default=5.0,
         metadata={"help": "Seconds beyond ten times the expected work after which a silent, idle worker is replaced."},
@@ -185,7 +202,7 @@ class FrontSettings:
         Origins(self.cors_origins)
         if self.cost_profiles:
             read_profiles(self.cost_profiles)
-        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours"):
+        for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours", "idle_unload"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, not {getattr(self, name):g}")
         if self.disk_cache_ttl <= 0:

@@ -22,17 +22,24 @@ class Links:
         """Current link by slot."""
         self._last: dict[int, EngineInfo] = {}
         """Each slot's engine, or its last one before the worker died; the newest at the end."""
+        self.ring_seconds = 0.0
+        """Length of a ring, the same for all generations; 0 before the first one."""
         self._alike: dict[tuple[object, ...], list[Link]] = {}
         """Cached results of `that_sound_like`, cleared when a link is added or dropped: every turn asks for every
         stream."""
 
     def add(self, link: Link) -> None:
         """Take in a new generation, which replaces the current one of its slot."""
+        self.ring_seconds = link.ring_seconds
         self._by_generation[link.generation] = link
         self._current[link.slot] = link
         self._last.pop(link.slot, None)
         self._last[link.slot] = link.engine
         self._alike.clear()
+
+    def remember(self, slot: int, engine: EngineInfo) -> None:
+        """Note the engine of a slot whose worker rests, unless the slot's last engine is known."""
+        self._last.setdefault(slot, engine)
 
     def drop(self, link: Link) -> None:
         """Remove a generation that is dead or has ended."""

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from frontend.contract.performer import Performer
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.link import Link
 from frontend.streams.loss import Loss
@@ -13,7 +14,7 @@ from frontend.streams.rings import Lease
 from frontend.streams.sealed_block import SealedBlock
 from frontend.text.segment import Segment
 from shm.audio import Pcm
-from shm.messages import Mark
+from shm.marks import Mark
 
 
 class SegmentState(Enum):
@@ -30,8 +31,9 @@ class PlannedSegment:
     """One segment of one stream, and the audio made of it so far."""
 
     segment: Segment
+    performer: Performer
     speed: float
-    """The pace at which the segment is spoken: the request's speed times the markup's rate."""
+    """The pace at which the segment is spoken: the request's speed times the markup's rate and the performer's."""
     estimate: int
     """Expected number of samples."""
     key: bytes = b""

@@ -33,6 +33,11 @@ class Playback:
         """True if the listener was given a first sample."""
         return self.clock.since is not None
 
+    @property
+    def held_back(self) -> bool:
+        """True while the listener was given a piece and hasn't taken it."""
+        return self.clock.held_back
+
     def push(self, piece: Pcm) -> list[Pcm]:
         """Take more samples of the current segment; return those that can be given now."""
         return self._joiner.push(piece)

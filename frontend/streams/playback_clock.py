@@ -17,25 +17,25 @@ class PlaybackClock:
         self.since: float | None = None
         """Monotonic seconds at which the first sample was heard, moved by each stop of the clock; None before the first
         sample."""
-        self._taking = False
+        self.held_back = False
         """True while a piece is given and the listener hasn't asked for the next one."""
 
     def give(self) -> None:
         """Note that the listener is given a piece."""
         self.since = self.since or time.monotonic()
-        self._taking = True
+        self.held_back = True
 
     def ask(self, position: int) -> None:
         """Note that the listener asks for the next piece."""
         assert self.since is not None
-        self._taking = False
+        self.held_back = False
         self.since = max(self.since, _begun_to_have_heard(position))
 
     def starts(self, position: int, expected: float) -> float:
         """Monotonic seconds at which the first sample is heard; `expected` before one was given."""
         since = self.since or expected
         # A listener who doesn't take the available samples still has enough to hear.
-        return max(since, _begun_to_have_heard(position)) if self._taking else since
+        return max(since, _begun_to_have_heard(position)) if self.held_back else since
 
     def heard_gap(self, position: int) -> bool:
         """True if the listener had heard all earlier samples before the next ones arrive now.

@@ -12,12 +12,14 @@ import numpy as np
 from frontend.contract.errors import ApiError, Interrupted, NothingToSpeak, SpeechError, Unspeakable
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.playback import Playback
 from frontend.streams.sealed_block import SealedBlock
 from frontend.streams.segment_queue import SegmentQueue
+from frontend.streams.sentence_times import SentenceTimes
 from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.streams.timing import Timing
 from frontend.streams.word_times import WordTimes
@@ -64,6 +66,10 @@ class Host(Protocol):
         """Note that the listener heard a gap."""
         ...
 
+    def real_time_factor(self, stream: Stream) -> float | None:
+        """Predicted seconds of work per second of the stream's audio; None before the engine was measured."""
+        ...
+
     def forget(self, stream: Stream) -> None:
         """Forget a closed stream: none of its audio is wanted any more."""
         ...
@@ -85,6 +91,7 @@ class Stream:
         self.playback = Playback()
         self.timing = Timing(request, self.segments, self.playback)
         self._words = WordTimes(self.playback)
+        self._sentences = SentenceTimes(self.playback)
         self._host = host
         self._failure: SpeechError | ApiError | None = None
         self._changed = asyncio.Event()
@@ -219,23 +226,36 @@ class Stream:
         for piece in block.pieces:
             head.taken += len(piece)
             joined = self.playback.push(piece)
-            if self.request.timestamps:
-                self._words.tell(head)
+            self._tell_times(head)
             yield from self.playback.give(joined)
         self._host.took(block)
 
     def _end_segment(self, head: PlannedSegment) -> None:
-        if self.request.timestamps:
-            self._words.tell(head, ended=True)
+        self._tell_times(head, ended=True)
         self.playback.end(head)
         self.segments.popleft()
         self.flushed += head.flushes
         self.tokens += head.segment.tokens
         self.text.mind(self.segments)
 
+    def _tell_times(self, head: PlannedSegment, ended: bool = False) -> None:
+        if self.request.sentences:
+            self._sentences.tell(head, ended)
+        if self.request.timestamps:
+            self._words.tell(head, ended)
+
     def take_words(self) -> list[WordTiming]:
         """Implements `SpeechStream.take_words`."""
         return self._words.take()
+
+    def take_sentences(self) -> list[SentenceTiming]:
+        """Implements `SpeechStream.take_sentences`."""
+        return self._sentences.take()
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Implements `SpeechStream.real_time_factor`."""
+        return self._host.real_time_factor(self)
 
     def close(self) -> None:
         """Implements `SpeechStream.close`."""

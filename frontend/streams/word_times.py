@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from frontend.contract.word_timing import WordTiming
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback import Playback
@@ -24,7 +26,9 @@ class WordTimes:
         own, stream = self._playback.placed or (0, self._playback.position)
         self._told = segment.index
         marks = segment.marks or [(0, 0)]  # a segment without a sound has no marks
-        self._words += align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
+        words = align(segment.segment.words, marks, lambda sample: stream + max(sample - own, 0))
+        performer = segment.segment.performer
+        self._words += [replace(word, voice=performer.name) for word in words] if performer else words
 
     def take(self) -> list[WordTiming]:
         """Return the words reported since the last call."""

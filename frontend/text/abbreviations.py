@@ -17,10 +17,11 @@ NEVER_LAST = _words(
 """Abbreviations that never end a sentence, whatever the next word is: titles, "for example" and the like."""
 
 NEVER_LAST_IN = {
-    "es": _words("d dn dña sr sra srta sres dra dr prof ee lic ing av avda a p.ej"),
-    "fr": _words("m mm me st ste av p.ex"),
-    "it": _words("sig sigg sig.ra sig.na dott dott.ssa avv ing geom on p.es"),
-    "pt": _words("sr sra srta srs dr dra prof profa exmo exma d dra av eng p.ex"),
+    "hi": _words("रु rs मो मि.ली कि.मी कि.ग्रा से.मी ग्रा ई ई.पू सं क्र डा उ.प्र"),
+    "es": _words("s jj c.p d dn dña sr sra srta sres dra dr prof ee lic ing av avda a p.ej"),
+    "fr": _words("m mm me st ste av tél p.ex"),
+    "it": _words("c.a.p sig sigg sig.ra sig.na dott dott.ssa avv ing geom on p.es"),
+    "pt": _words("sr sra srta srs dr dra prof profa exmo exma d dra av eng séc adv rod p.ex"),
 }
 """Abbreviations that never end a sentence in one language, by the language code's first part; other languages use the
 same letters for other words.
@@ -37,7 +38,7 @@ follows.
 
 BEFORE_NUMBERS = _words(
     "al no nos nr nro núm n vol vols p pp pg pág pag págs b d s c ca approx circa n° fig figs eq eqs tab pop apt "
-    "v b sec sect ch chap cap art "
+    "apto v b sec sect ch chap cap art "
     "arts abs eq ed vers ver v ex tel ext op par § rev bd"
 )
 """Abbreviations that never end a sentence if a number follows."""

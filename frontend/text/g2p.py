@@ -12,7 +12,7 @@ from frontend.text import espeak
 from frontend.text.phoneme_cache import PhonemeCache
 from frontend.text.word import PhonemeSource, Word
 
-_RULES = 2
+_RULES = 3
 """Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
 
 _ENGLISH = frozenset(("en-us", "en-gb"))
@@ -94,7 +94,7 @@ class G2P:
 
 
 def _version() -> str:
-    from frontend.text.english import tagger_name
+    from frontend.text.taggers import tagger_name
 
     try:
         espeak_version = espeak.version()

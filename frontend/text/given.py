@@ -12,6 +12,9 @@ from frontend.text.markup.marked import Marked, Pronunciation
 from frontend.text.punctuation import MARKS
 from frontend.text.word import PhonemeSource, Word
 
+_UNSPACED = frozenset(("ja", "cmn"))
+"""Languages without spaces: a token is a run of text, in which the lexicon's words are looked for."""
+
 Say = Callable[[str], Sequence[Word]]
 """Function that pronounces words separated by spaces, and returns one `Word` for each."""
 
@@ -34,13 +37,19 @@ class Given:
         """True if markup or the lexicon gives any pronunciation."""
         return bool(self._pronunciations or len(self._lexicon))
 
-    def keeps(self, word: str, start: int, end: int) -> bool:
-        """True if a written word has a given pronunciation, and so is not normalised.
+    def keeps(self, word: str, start: int, end: int) -> Sequence[tuple[int, int]]:
+        """Spans of a written word that have a given pronunciation, and so are not normalised: the whole word or, in a
+        language without spaces, parts of it.
 
         Args:
             start, end: the word's span of the text, in characters.
         """
-        return bool(self._over(start, end)) or self._lexicon.find(word, self._language) is not None
+        if self._over(start, end) or self._lexicon.find(word, self._language) is not None:
+            return [(0, len(word))]
+        return [(found.start, found.end) for found in self._inside(word)]
+
+    def _inside(self, token: str) -> list[Found]:
+        return self._lexicon.inside(token, self._language) if self._language in _UNSPACED and self._lexicon else []
 
     def covers_both(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """True if one markup pronunciation overlaps two spans of the text."""
@@ -56,6 +65,11 @@ class Given:
         found = [
             None if self._over(*origin) else self._found(token) for token, origin in zip(tokens, origins, strict=True)
         ]
+        if self._language in _UNSPACED:
+            return tuple(
+                self._unspaced(token, origin, each, say)
+                for token, origin, each in zip(tokens, origins, found, strict=True)
+            )
         context = [
             token if each is None else _respelled(token, each) for token, each in zip(tokens, found, strict=True)
         ]
@@ -87,6 +101,24 @@ class Given:
                 phonemes = _edge(before, say) + each.phonemes + _edge(after, say, closing=True)
                 words.append(Word(token, phonemes, PhonemeSource.USER))
         return tuple(words)
+
+    def _unspaced(self, token: str, origin: tuple[int, int], whole: Found | None, say: Say) -> Word:
+        """Word for a token of a language without spaces, in which given pronunciations replace parts."""
+        over = [given for given in self._over(*origin) if given.phonemes]
+        if over:
+            return Word(token, self._by_markup(token, origin, over, say), PhonemeSource.USER)
+        parts = [whole] if whole else self._inside(token)
+        if not parts:
+            return next(iter(say(token)), Word(token, "", PhonemeSource.NONE))
+        phonemes: list[str] = []
+        place = 0
+        for part in (*parts, None):
+            between = token[place : part.start if part else len(token)]
+            phonemes += (word.phonemes for word in say(between) if word.phonemes)
+            if part:
+                phonemes.append(part.phonemes or " ".join(word.phonemes for word in say(part.respelling or "")))
+                place = part.end
+        return Word(token, " ".join(phonemes), PhonemeSource.USER)
 
     def respelled(self, tokens: Sequence[str]) -> tuple[Word, ...]:
         """Words for an engine that takes text instead of phonemes; the lexicon's respellings replace tokens that have

@@ -49,15 +49,20 @@ _LINGERING = _words("to by enough together behind up at in")
 
 
 def _read(c: Context) -> str:
-    if c.tag in ("VB", "VBD", "VBN") and c.before in known.BE | known.HAVE:
-        return "VBN"
-    if c.tag_before in ("RB",) and c.tag == "VBN":
-        return "VBN"
+    if c.before in known.BE | known.HAVE or (c.second_before in known.HAVE and c.before in known.SUBJECTS):
+        return "VBN" if c.tag.startswith("VB") else c.tag
+    if c.tag == "VB" and c.text & _PAST_MARKS and c.before not in known.MODALS | known.DO | {"to", "please"}:
+        return "VBD"
     return c.tag
 
 
+def _wound(c: Context) -> str:
+    plain = c.before in known.MODALS | known.DO | {"to"}
+    return "VBD" if c.tag.startswith("VB") and not plain else c.tag
+
+
 def _live(c: Context) -> str:
-    if c.tag.startswith("VB"):
+    if c.tag.startswith("VB") and not (c.tag_before in ("NN", "NNP") and not c.after):
         return c.tag
     return "RB" if c.tag_before.startswith("N") else "JJ"
 
@@ -67,6 +72,8 @@ def _close(c: Context) -> str:
         return "JJ" if c.after in _LINGERING or c.before in known.BE | known.SEEM else c.tag
     if c.before in ("the", "a") and c.after == "of":
         return "NN"
+    if not c.after and c.tag_before.startswith("N") and c.text & (known.DO | known.MODALS):
+        return "VB"
     return "JJ"
 
 
@@ -101,7 +108,7 @@ def _used(c: Context) -> str:
             or c.second_after in known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | known.ADJECTIVES
         )
         return "JJ" if habitual else "VBN"
-    return "VBN" if c.tag_before.startswith("N") and c.past else "VBD"
+    return c.tag
 
 
 def _learned(c: Context) -> str:
@@ -112,26 +119,13 @@ def _invalid(c: Context) -> str:
     return "NN" if c.before in ("a", "an", "the") and not c.after else "JJ"
 
 
-def _that(c: Context) -> str:
-    """Tag of "that": stressed as a demonstrative, unstressed as a conjunction."""
-    if c.before in ("so", "such", "now", "given", "provided", "except") and c.after:
-        return "IN"
-    points = c.tag_before in ("VB", "VBD", "VBZ", "VBN") and c.before not in _SAYING
-    if points and c.after not in known.SUBJECTS | known.DETERMINERS | known.POSSESSIVES | known.PREPOSITIONS:
-        ends = not c.second_after or c.second_after in known.PREPOSITIONS | known.CONJUNCTIONS | _WHEN
-        if ends and not c.after.endswith("s"):
-            return "DT"
-    if not c.after or c.after in known.MODALS | known.BE:
-        return "DT" if c.tag_before not in ("NN", "NNS") else "WDT"
-    opening = c.after in known.SUBJECTS | known.DETERMINERS | known.POSSESSIVES
-    return "IN" if opening or c.tag_before in ("NN", "NNS", "VBD", "VB", "VBZ", "JJ") else "DT"
-
-
 def _moped(c: Context) -> str:
     return "VBD" if c.before in known.SUBJECTS or c.after in _MOPING else "NN"
 
 
 def _upset(c: Context) -> str:
+    if c.after == "of" and c.before in known.POSSESSIVES:
+        return "NN"
     if c.before in ("an", "major", "stomach", "big", "huge", "biggest", "stunning", "the", "this", "shock"):
         return "JJ" if c.after in _UPSET_ONES else "NN"
     return "JJ" if c.before in known.BE | known.SEEM | known.ADVERBS else "VBD"
@@ -161,14 +155,9 @@ def _reject(c: Context) -> str:
     return "NN" if noun and c.after not in _COMPLEMENTS else "VB"
 
 
-def _in(c: Context) -> str:
-    """Tag of "in": the adverb of "came in late" is stressed, the preposition is not."""
-    follows_verb = c.tag_before.startswith("VB") or c.before in ("him", "her", "them", "me", "us", "it")
-    return "RP" if follows_verb and c.after in _AFTER_PARTICLE else "IN"
-
-
 def _adjective_or_verb(c: Context) -> str:
-    return c.tag if c.tag.startswith("VB") and c.before not in known.BE | known.SEEM else "JJ"
+    last = not c.after and c.tag_before.startswith("N")
+    return c.tag if c.tag.startswith("VB") and c.before not in known.BE | known.SEEM and not last else "JJ"
 
 
 _ADJECTIVES_OR_VERBS = _words(
@@ -176,12 +165,7 @@ _ADJECTIVES_OR_VERBS = _words(
     "elaborate deliberate diffuse degenerate articulate compact overweight covert alternate desolate animate"
 )
 
-_SAYING = _words(
-    "say said says think thought thinks know knew knows believe believed feel felt hope hoped mean means meant show "
-    "showed shows suggest suggested suggests claim claimed claims argue argued find found learn learned tell told is "
-    "was be are were ensure ensured agree agreed decide decided insist insisted note noted realize realized"
-)
-_WHEN = _words("again today now yesterday tomorrow anyway yet too either well before already then here there")
+_PAST_MARKS = frozenset(("yesterday", "ago", "last", "earlier", "once"))
 _MOPING = _words("around about for all over in through")
 _UPSET_ONES = _words("man woman child children people parents customers customer fans mother father stomach look")
 _ARCHERY = _words(
@@ -190,9 +174,6 @@ _ARCHERY = _words(
 _BOWING = _words("to down before low deeply out politely in slightly and of")
 _SHIPS = _words("ship stern boat deck vessel wave waves audience curtain curtsy hull sailor sailors")
 _COMPLEMENTS = known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | {"to", "with"}
-_AFTER_PARTICLE = _words(
-    "with and or but late early again today now here when after before as from for to on at because"
-)
 
 RULES: dict[str, Callable[[Context], str]] = {
     "read": _read,
@@ -205,7 +186,7 @@ RULES: dict[str, Callable[[Context], str]] = {
     "used": _used,
     "learned": _learned,
     "invalid": _invalid,
-    "that": _that,
+    "wound": _wound,
     "moped": _moped,
     "upset": _upset,
     "bow": _bow,
@@ -216,6 +197,5 @@ RULES: dict[str, Callable[[Context], str]] = {
     "reject": _reject,
     "consist": lambda _: "VB",
     "consists": lambda _: "VBZ",
-    "in": _in,
     **dict.fromkeys(_ADJECTIVES_OR_VERBS, _adjective_or_verb),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from frontend.text.markup.runs import Pacing
 from frontend.text.segment import Cut, Notation, Sentence, Unit
@@ -24,28 +24,34 @@ class _Stretch:
     pause: float | None
 
 
+@dataclass(slots=True)
+class SourcedWords:
+    """Words of a sentence with the places in the text that they come from; all three lists have one item per word."""
+
+    words: list[Word] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    """The user's spelling of each word; "" if the word before has it already."""
+    origins: list[tuple[int, int]] = field(default_factory=list)
+    """The span of the text that each word stands for."""
+
+    def extend(self, words: Sequence[Word], written: Sequence[str], origins: Sequence[tuple[int, int]]) -> None:
+        self.words += words
+        self.written += written
+        self.origins += origins
+
+
 def paced_units(
-    words: Sequence[Word],
-    origins: Sequence[tuple[int, int]],
-    pacing: Pacing,
-    notation: Notation,
-    dropped: Counter[str],
-    *,
-    written: Sequence[str],
-    end: Cut,
-    language: str,
+    sourced: SourcedWords, pacing: Pacing, notation: Notation, dropped: Counter[str], *, end: Cut, language: str
 ) -> Sentence:
     """`units_of` with rates and pauses: no unit mixes words of two rates, or words from both sides of a pause.
 
     Silent words, and a pause after them, join the unit of the words before them. Silent words before the first word
     that sounds join that word's unit, and a pause among them is dropped.
-
-    Args:
-        origins: the span of the text that each word stands for.
     """
+    words = sourced.words
     stretches: list[_Stretch] = []
     begin = 0
-    for run in pacing.runs(origins):
+    for run in pacing.runs(sourced.origins):
         if any(pronounceable(word, notation) for word in words[run.start : run.end]):
             stretches.append(_Stretch(begin, run.end, run.rate, run.pause))
         elif stretches:
@@ -62,7 +68,7 @@ def paced_units(
             words[stretch.start : stretch.end],
             notation,
             dropped,
-            written=written[stretch.start : stretch.end],
+            written=sourced.written[stretch.start : stretch.end],
             end=end if last else Cut.CLAUSE if clause else Cut.WORD,
             language=language,
         )

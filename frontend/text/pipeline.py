@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from frontend.text.given import Given
@@ -13,9 +14,9 @@ from frontend.text.markup.marked import Marked, SentenceEnd
 from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
-from frontend.text.paced import paced_units
-from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_pause
-from frontend.text.segment import Cut, Notation, Sentence
+from frontend.text.paced import SourcedWords, paced_units
+from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_inner_pauses, with_pause
+from frontend.text.segment import Continuation, Cut, Notation, Sentence
 from frontend.text.segmentation import Passage, passages, pronounceable
 from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import PhonemeSource, Word
@@ -71,8 +72,22 @@ class TextPipeline:
         self.dropped: Counter[str] = Counter()
         """Phonemes outside the engine's vocabulary, with their counts."""
 
+    def without(self, rules: Iterable[str]) -> TextPipeline:
+        """This pipeline with some normalisation rules off, named as their settings are; both count together."""
+        switches = dict.fromkeys(rules, False)
+        if not switches:
+            return self
+        other = TextPipeline(self._g2p, replace(self._normalization, **switches), self._lexicon, self._pauses)
+        other.unpronounceable, other.dropped = self.unpronounceable, self.dropped
+        return other
+
     def sentences(
-        self, text: str | Marked, language: str, notation: Notation, speed: float = 1.0, *, part: bool = False
+        self,
+        text: str | Marked,
+        language: str,
+        notation: Notation,
+        speed: float = 1.0,
+        then: Continuation | None = None,
     ) -> Iterator[Sentence]:
         """Sentences of the text in order, each word in one of them; no sentence if nothing can be pronounced.
 
@@ -82,18 +97,19 @@ class TextPipeline:
         this engine after all, and nothing follows, they are in no unit; they are counted like all others without sound.
 
         Args:
-            part: the text is a part of a longer one: its last sentence gets the pause that its layout calls for, and a
-                part without a sound gives no sentence. A paragraph ends after the part if a blank line ends the text.
+            then: the boundary to a text that is spoken next; None: the speech ends with this text. A text that another
+                one follows gives no sentence if it has no sound. A paragraph ends after it if a blank line ends it.
         """
         marked = text if isinstance(text, Marked) else Marked.plain(text)
         lexicon = self._lexicon()
         can_speak = False
-        for sentence in self._sentences(marked, lexicon, language, notation, self._normalization, speed, part):
+        reading = _Reading(language, notation, speed, then)
+        for sentence in self._sentences(marked, lexicon, reading, self._normalization):
             can_speak = True
             yield sentence
-        if not (can_speak or part) and self._is_rewritten(marked, lexicon, language):
+        if not can_speak and then is None and self._is_rewritten(marked, lexicon, language):
             # The text consists of emoji or markup only, which normalisation removes: read it unnormalised.
-            yield from self._sentences(marked, lexicon, language, notation, Normalization.none(), speed)
+            yield from self._sentences(marked, lexicon, reading, Normalization.none())
 
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
         """Normalised words of the text with their pronunciations, in order."""
@@ -109,40 +125,29 @@ class TextPipeline:
         return said.text.split() != marked.text.split()
 
     def _sentences(
-        self,
-        marked: Marked,
-        lexicon: Lexicon,
-        language: str,
-        notation: Notation,
-        normalization: Normalization,
-        speed: float,
-        part: bool = False,
+        self, marked: Marked, lexicon: Lexicon, reading: _Reading, normalization: Normalization
     ) -> Iterator[Sentence]:
         clean = marked.text
+        language, notation = reading.language, reading.notation
         given = Given(marked, lexicon, language)
         pacing = Pacing(marked)
         sentence_ends = {each.at for each in marked.annotations if isinstance(each, SentenceEnd)}
-        words: list[Word] = []
-        written: list[str] = []
-        origins: list[tuple[int, int]] = []
+        read = SourcedWords()
         ready: Cut | None = None
         """Kind of cut after the words; None until one of them sounds."""
 
         def units(end: Cut, last: bool = False) -> Sentence:
-            spoken: Sequence[Word] = words
+            nonlocal read
+            spoken, read = read, SourcedWords()
             place = Place.TEXT
             if end in (Cut.SENTENCE, Cut.PARAGRAPH) and not last:
-                place = place_of(clean, origins[0][0], origins[-1][1])
+                place = place_of(clean, spoken.origins[0][0], spoken.origins[-1][1])
                 if place is not Place.TEXT:
-                    spoken = with_full_stop(words, notation)
-            found = paced_units(
-                spoken, origins, pacing, notation, self.dropped, written=written, end=end, language=language
-            )
+                    spoken.words = with_full_stop(spoken.words, notation)
+            found = paced_units(spoken, pacing, notation, self.dropped, end=end, language=language)
+            found = with_inner_pauses(found, self._pauses, reading.speed)
             if not last:
-                found = with_pause(found, self._pauses.after(place, end), speed)
-            words.clear()
-            written.clear()
-            origins.clear()
+                found = with_pause(found, self._pauses.after(place, end), reading.speed)
             return found
 
         limit = _PASSAGE * notation.max_tokens
@@ -151,9 +156,7 @@ class TextPipeline:
             sounds = any(pronounceable(word, notation) for word in more)
             if ready and sounds:
                 yield units(ready)
-            words += more
-            written += their_written
-            origins += their_origins
+            read.extend(more, their_written, their_origins)
             if not (ready or sounds):
                 continue
             ready = passage.cut
@@ -163,8 +166,11 @@ class TextPipeline:
             if _goes_on(clean, end, language):
                 yield units(ready)
                 ready = None
-        if ready:
-            yield units(ready, last=not part)
+        if ready and reading.then is None:
+            yield units(ready, last=True)
+        elif ready and reading.then:
+            cut = ready if ready is Cut.PARAGRAPH else reading.then.cut or ready
+            yield with_pause(units(cut), reading.then.pause, 1.0)
 
     def _words(
         self,
@@ -184,6 +190,16 @@ class TextPipeline:
             if word.source is not PhonemeSource.USER and not pronounceable(word, notation):
                 self.unpronounceable.update(filter(is_unpronounceable, word.text))
         return words
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The way to read one text."""
+
+    language: str
+    notation: Notation
+    speed: float
+    then: Continuation | None
 
 
 def _passages(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from frontend.text.lines import LIST_MARKER
 from frontend.text.segment import Cut, Notation, Sentence
@@ -17,6 +18,8 @@ _UNDERLINE = re.compile(r"\n(?:={3,}|-{3,}) *(?:\n|$)")
 _QUOTED = re.compile(r"(?:> ?)+")
 _REST = re.compile(r"[^\w\n]*(?:</\w{1,10}>[^\w\n]*)*(?=\n|$)")
 _ENDS = tuple(".!?…:;,。！？、，；：।")
+_OPENING = ("“", "«", "„", "「", '"')
+_CLOSING = ("”", "»", "」", '"')
 _LONGEST_TITLE = 60
 """Most characters of a line without a full stop, between blank lines, that counts as a heading."""
 
@@ -31,13 +34,19 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Pauses after layout elements, in seconds at speed 1. None leaves the pause to the stream's joins
-    (`frontend.streams.joins`).
+    """Pauses after layout elements and at marks inside sentences, in seconds at speed 1.
+
+    None leaves the pause after a layout element to the stream's joins (`frontend.streams.joins`), and the pause at a
+    mark to the model.
     """
 
     heading: float | None = 0.9
     item: float | None = 0.5
     paragraph: float | None = None
+    dash: float | None = None
+    ellipsis: float | None = None
+    parenthesis: float | None = None
+    quotation: float | None = None
 
     def after(self, place: Place, cut: Cut) -> float | None:
         """Pause in seconds after a sentence; None if the layout sets none."""
@@ -46,6 +55,22 @@ class Pauses:
         if place is Place.ITEM and cut is not Cut.PARAGRAPH:
             return self.item
         return self.paragraph if cut is Cut.PARAGRAPH else None
+
+    def between(self, text: str, following: str) -> float | None:
+        """Pause in seconds between two units of one sentence; None if no mark there has a pause of its own.
+
+        Args:
+            text, following: the units' texts.
+        """
+        bare = text.rstrip("\"'”’»*_")
+        if following.lstrip("\"'“‘«*_").startswith(("(", "（", "[")) or bare.endswith((")", "）", "]")):
+            return self.parenthesis
+        if bare.endswith(("…", "..")):
+            return self.ellipsis
+        if bare.endswith(("—", "–", "--", " -")):
+            return self.dash
+        opens = following.startswith(_OPENING)
+        return self.quotation if opens or (text.endswith(_CLOSING) and len(text) > 1) else None
 
 
 def place_of(text: str, start: int, end: int) -> Place:
@@ -84,6 +109,20 @@ def with_full_stop(words: Sequence[Word], notation: Notation) -> list[Word]:
             found[place] = replace(word, phonemes=f"{closed}.{word.phonemes[len(closed) :]}")
             break
     return found
+
+
+def with_inner_pauses(sentence: Sentence, pauses: Pauses, speed: float) -> Sentence:
+    """The sentence with the settings' pauses at dashes, ellipses, parentheses and quotations, unless markup sets one
+    there already.
+    """
+    if not any((pauses.dash, pauses.ellipsis, pauses.parenthesis, pauses.quotation)):
+        return sentence
+    units = list(sentence)
+    for place, (unit, following) in enumerate(pairwise(sentence)):
+        pause = pauses.between(unit.text, following.text)
+        if pause and unit.pause is None:
+            units[place] = replace(unit, pause=pause / speed)
+    return tuple(units)
 
 
 def with_pause(sentence: Sentence, pause: float | None, speed: float) -> Sentence:

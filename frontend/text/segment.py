@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from frontend.contract.performer import Performer
 from shm.engine_info import EngineInfo
 
 
@@ -58,12 +59,37 @@ class Unit:
     """Silence after the unit in seconds, set by markup in place of the cut's own pause; a segment ends here. None: the
     cut decides.
     """
+    performer: Performer | None = None
+    """Performer of the unit, if the text has several; None: the request's own. All of a segment has one performer."""
+    sentence: SentenceStart | None = None
+    """The sentence that begins with this unit, where sentences are numbered: a segment ends before it. None inside a
+    sentence, and where sentences aren't numbered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceStart:
+    """A sentence of a request's text."""
+
+    number: int
+    """Place of the sentence in the text, from 0."""
+    text: str
+    """The sentence as the user wrote it, with single spaces."""
 
 
 Sentence = tuple[Unit, ...]
 """Sentence of at least one unit. The last unit's cut is SENTENCE or PARAGRAPH, or the place where an overlong sentence
 was split.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """Boundary between two texts that are spoken one after the other."""
+
+    cut: Cut | None = None
+    """Kind of boundary, unless the first text ends with its paragraph; None: the first text's end decides."""
+    pause: float | None = None
+    """Silence between the texts in seconds; None: the cut decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +107,8 @@ class Segment:
     rate: float = 1.0
     pause: float | None = None
     """Silence after the segment in seconds, set by markup; None: the cut decides."""
+    performer: Performer | None = None
+    """Performer of the segment, if the text has several; None: the request's own."""
     units: tuple[Unit, ...] = field(default=(), compare=False, repr=False)
     """Units of the segment, kept so that they can be planned again."""
 

@@ -38,6 +38,7 @@ class _Draft:
     lead: str
     words: list[SpokenWord]
     ends_word: bool = True
+    """False if the unit ends inside a word that was split."""
     paused: bool = field(default=False)
     """True if a silent word's pause is in the script already."""
 
@@ -53,6 +54,11 @@ class _Draft:
             self.script += (space if self.script else "") + script
             start = len(self.script) - len(script)
         add_word(self.words, SpokenWord(written, text, start, len(self.script)))
+
+    def drop_pause(self) -> None:
+        """Leave the script of silent words out; their texts stay."""
+        self.script = ""
+        self.words = [replace(each, start=0, end=0) for each in self.words]
 
 
 def units_of(
@@ -171,13 +177,15 @@ def _drafts(
                 continue
             lead = "" if whole.joins or (place and word.phonemes[0] != " ") else space
             if len(script) > limit:
-                first = leading if not units else _Draft([], "", False, "", [])
-                units += _pieces(word, script, source, lead, clause, notation, first)
+                whole_word = _Draft([], "", clause, lead, []) if units else leading
+                whole_word.drop_pause()
+                whole_word.lead, whole_word.ends_clause = lead, clause
+                whole_word.add(word.text, script, space, source)
+                units += _pieces(whole_word, notation)
             elif not units:
                 leading.lead = lead
                 if leading.script and len(leading.script) + len(space) + len(script) > limit:
-                    leading.script = ""
-                    leading.words = [replace(each, start=0, end=0) for each in leading.words]
+                    leading.drop_pause()
                 leading.add(word.text, script, space, source)
                 leading.ends_clause = clause
                 leading.paused = False
@@ -194,22 +202,21 @@ def _drafts(
     return units
 
 
-def _pieces(
-    word: Word, script: str, written: str, lead: str, clause: bool, notation: Notation, first: _Draft
-) -> list[_Draft]:
-    """Units of a word over the limit. `first` has the texts of the silent words before it, whose pause is dropped."""
-    pieces = _sounding(divided(script, notation.max_tokens), notation)
+def _pieces(overlong: _Draft, notation: Notation) -> list[_Draft]:
+    """Units of a unit over the limit, which has one word that sounds. The first has its texts and the silent words."""
+    pieces = _sounding(divided(overlong.script, notation.max_tokens), notation)
     units: list[_Draft] = []
     for place, piece in enumerate(pieces):
         last = place == len(pieces) - 1
-        ends_clause = clause if last else _CLAUSE_END.search(piece.rstrip()) is not None
+        ends_clause = overlong.ends_clause if last else _CLAUSE_END.search(piece.rstrip()) is not None
+        script = piece.strip()
         if place:
             lead = " " if " " in pieces[place - 1][-1] + piece[0] else ""
-        words = [] if place else [replace(each, start=0, end=0) for each in first.words]
-        text = "" if place else word.text
-        add_word(words, SpokenWord("" if place else written, text, 0, len(piece.strip())))
-        texts = [] if place else [*first.texts, text]
-        units.append(_Draft(texts, piece.strip(), ends_clause, lead, words, ends_word=last))
+            unit = _Draft([], script, ends_clause, lead, [SpokenWord("", "", 0, len(script))], ends_word=last)
+        else:
+            words = [*overlong.words[:-1], replace(overlong.words[-1], end=len(script))]
+            unit = _Draft(overlong.texts, script, ends_clause, overlong.lead, words, ends_word=last)
+        units.append(unit)
     return units
 
 

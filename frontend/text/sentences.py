@@ -20,6 +20,7 @@ _END = re.compile(
     rf"(?P<stops>\.(?: \.){{2,5}}(?! ?\.)|[{_NEEDS_SPACE}{_NEEDS_NONE}]+)"
     rf"(?P<closers>(?:[{_CLOSERS}]|\[\d{{1,3}}\])*(?: »(?=\s|$))?)"
 )
+_AT_END = re.compile(rf"[{_NEEDS_SPACE}{_NEEDS_NONE}][{_CLOSERS}]*\s*$")
 _ITEM = re.compile(r"(?:^|(?<= ))(?P<bullet>[•⁃‣] ?)?(?P<nth>\d{1,2}|[a-h])(?P<style>\.\)|\)|\.) (?=[A-Z])")
 _NEXT_WORD = re.compile(r" (?:[^\w\s]{1,8} )?[^\w\s]{0,8}_{0,2}(\w{1,24}(?:['’]\w{1,8})?)")
 _LAST_WORDS = re.compile(r"(?:(\S{1,24}) )?[\"'“‘(\[«¿¡*_]*([^\s\"“(\[«]+)$")
@@ -48,6 +49,11 @@ def sentences(text: str, language: str) -> Iterator[str]:
     for stretch in stretches(text):
         for item in _items(stretch):
             yield from _split(item, language.partition("-")[0])
+
+
+def ends_sentence(text: str) -> bool:
+    """True if a text's last sentence is complete: nothing but closing signs follow its full stop."""
+    return _AT_END.search(text, max(0, len(text) - _LOOK_BACK)) is not None
 
 
 def _items(stretch: str) -> Iterator[str]:
@@ -108,6 +114,8 @@ def _ends(stretch: str, end: re.Match[str], language: str, casual: bool) -> bool
     word = following[1]
     goes_on = _is_lower(word)
     if "!" in stops or "?" in stops:
+        if stretch[position + 1 : position + 2] in tuple("=+<>*/"):
+            return False
         return not goes_on or (casual and not closers)
     if stops != ".":
         return not goes_on and word.partition("'")[0] != "I"
@@ -122,6 +130,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
     if last is None:
         return False
     before, word, lower = last[1] or "", last[2], last[2].lower()
+    if language in ("fr", "it"):
+        lower = lower.rpartition("'")[2].rpartition("’")[2]
     goes_on = following[0].islower()
     if word.isdecimal():
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)

@@ -1,6 +1,4 @@
-"""Common English words by class, which `frontend.text.tagger` looks up before it examines the context. Classes are
-named after Penn tags.
-"""
+"""Common English words by class, by which rules for heteronyms and for phrases examine a word's context."""
 
 from __future__ import annotations
 
@@ -13,7 +11,6 @@ SUBJECTS = _words("i you he she it we they who there what nobody everybody every
 PRONOUNS = SUBJECTS | _words(
     "me him us them myself yourself himself herself itself ourselves themselves one mine yours"
 )
-THIRD_PERSON = _words("he she it nobody everybody everyone someone anyone somebody this that")
 POSSESSIVES = _words("my your his her its our their whose")
 DETERMINERS = _words(
     "the a an this that these those every each some any no another all both either neither many few several most"
@@ -32,7 +29,6 @@ SEEM = _words(
     "seem seems seemed look looks looked feel feels felt stay stays stayed remain remains remained become becomes "
     "became sound sounds sounded grow grew keep keeps kept"
 )
-LET = _words("let make makes made help helps helped see saw seen hear heard watch watched")
 PREPOSITIONS = _words(
     "of in on at by for with from into onto about over under between through during before after against without "
     "within along across behind beyond near among around above below beside besides off than as per via like upon "
@@ -40,15 +36,10 @@ PREPOSITIONS = _words(
 )
 SUBORDINATORS = _words("if when while because although though unless whether where why how once that whenever wherever")
 CONJUNCTIONS = _words("and or but nor so yet")
-RELATIVES = _words("who which that what whoever")
 ADVERBS = _words(
     "not never always often also just only really very too still already soon now then here there today tomorrow "
     "yesterday again ever once twice almost quite rather perhaps maybe please even far away alone together back "
     "instead hardly sometimes usually probably certainly simply actually finally well both n't longer seldom rarely"
-)
-NUMBERS = _words(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion"
 )
 ADJECTIVES = _words(
     "big small large little long short high low old new young good bad great best better worst worse early late hot "
@@ -74,3 +65,20 @@ BASE_VERBS = _words(
     "wait watch talk play walk open look call show get provide create prefer avoid ensure contain"
 )
 PLURALS = _words("people children men women police many most some both all few")
+BEFORE_CLAUSES = _words(
+    "say says said saying think thinks thought thinking know knows knew known believe believes believed mean means "
+    "meant suggest suggests suggested show shows showed shown argue argues argued arguing claim claims claimed hope "
+    "hopes hoped feel feels felt find found learn learned learnt tell told ensure ensures ensured agree agreed "
+    "decide decided insist insisted note noted realize realized realise realised recognise recognised recognize "
+    "recognized state stated stating admit admitted suppose assume assumed imagine imagined prove proved proven "
+    "conclude concluded announce announced explain explained remember remembered forget forgot notice noticed see "
+    "given provided so such now namely idea fact view belief claim argument assumption hope sense danger except "
+    "sure certain clear"
+)
+"""Words before a clause that "that" opens."""
+
+POINTED = _words("particular kind sort same year day time moment way evening night week month place point one")
+"""Words before which "that" points at something."""
+
+STATES = _words("is was isn't wasn't has had will would could can may might must")
+"""Finite verbs of which "that" is the subject after a conjunction or a pause."""

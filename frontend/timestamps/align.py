@@ -12,7 +12,7 @@ import numpy as np
 from frontend.contract.word_timing import WordTiming
 from frontend.text.segment import SpokenWord
 from shm.audio import SAMPLE_RATE
-from shm.messages import Mark
+from shm.marks import Mark
 
 _DECIMALS = 4
 """A sample is 0.04 ms."""

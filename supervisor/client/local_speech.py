@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from frontend.text.segment import Segment
     from shm.audio import Pcm
     from shm.engine_info import EngineInfo
-    from shm.messages import Mark, Voice
+    from shm.marks import Mark
+    from shm.messages import Voice
     from worker.engine import Block, Engine, Utterance
     from worker.settings import WorkerSettings
 

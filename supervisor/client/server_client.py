@@ -19,6 +19,9 @@ restarted."""
 
 CONNECT_SECONDS = 10.0
 
+ACTION_SECONDS = 40.0
+"""Seconds to wait for the player's answer, which may have to start a process and open a device first."""
+
 KEY_VARIABLE = "KOKORO_LIVE_API_KEY"
 """The variable with the server's key. There is no option: every user of a machine can read its command lines."""
 
@@ -52,6 +55,50 @@ def get_json(url: str, path: str) -> tuple[int, Any]:
     """
     status, _, body = _get(url, path)
     return status, _json(body)
+
+
+def ask_json(url: str, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    """Status and body of the answer to a request with a JSON body; None for a body that isn't JSON.
+
+    Raises:
+        NoAnswer: there is none.
+    """
+    status, _, answer = _request(url, method, path, body, ACTION_SECONDS)
+    return status, _json(answer)
+
+
+def lines(url: str, path: str) -> Generator[str, None, None]:
+    """The lines of an answer that comes while things happen, until it ends.
+
+    Raises:
+        CannotSpeak: the server can't be reached, refuses, or is lost.
+    """
+    with _event_loop() as run:
+        received = _lines(url, path)
+
+        async def following() -> str | None:
+            return await anext(received, None)
+
+        while (line := run(following())) is not None:
+            yield line
+
+
+async def _lines(url: str, path: str) -> AsyncGenerator[str, None]:
+    import aiohttp
+
+    timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, headers=_authorization()) as session,
+            session.get(url + path) as response,
+        ):
+            if response.status != 200:
+                said = error_in(_json(await response.text(errors="replace")))
+                raise CannotSpeak(said or f"the server answers with {response.status} {response.reason}")
+            async for line in response.content:
+                yield line.decode(errors="replace").rstrip("\n")
+    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+        raise CannotSpeak(f"the server at {url} was lost: {_line(error)}") from error
 
 
 def error_in(answer: Any) -> str:
@@ -153,21 +200,25 @@ async def _answer(url: str, body: dict[str, Any], form: _Form) -> AsyncGenerator
 
 
 def _get(url: str, path: str) -> tuple[int, dict[str, str], str]:
-    async def get() -> tuple[int, dict[str, str], str]:
+    return _request(url, "GET", path, None, ANSWER_SECONDS)
+
+
+def _request(url: str, method: str, path: str, body: Any, seconds: float) -> tuple[int, dict[str, str], str]:
+    async def ask() -> tuple[int, dict[str, str], str]:
         import aiohttp
 
-        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=seconds)
         try:
             async with (
                 aiohttp.ClientSession(timeout=timeout, headers=_authorization()) as session,
-                session.get(url + path) as response,
+                session.request(method, url + path, json=body) as response,
             ):
                 return response.status, dict(response.headers), await response.text(errors="replace")
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise NoAnswer(f"{url} doesn't answer: {_line(error)}") from error
 
     with _event_loop() as run:
-        return run(get())
+        return run(ask())
 
 
 def _authorization() -> dict[str, str]:

@@ -8,6 +8,7 @@ import sys
 import wave
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
@@ -16,6 +17,9 @@ from supervisor.client.players import find_player, playing, write_all
 from supervisor.client.spoken import CannotSpeak
 
 Write = Callable[[bytes], None]
+
+_ENCODED = {".mp3": "mp3", ".opus": "opus", ".ogg": "opus", ".aac": "aac", ".flac": "flac"}
+"""Formats that need an encoder, by a file's suffix."""
 
 
 def sink_for(output: str | None) -> AbstractContextManager[Write]:
@@ -31,9 +35,13 @@ def sink_for(output: str | None) -> AbstractContextManager[Write]:
         return playing(find_player())
     if output == "-":
         return _standard_output()
-    writer = {".wav": _wav, ".pcm": _raw, ".raw": _raw}.get(Path(output).suffix.lower())
+    suffix = Path(output).suffix.lower()
+    writer = {".wav": _wav, ".pcm": _raw, ".raw": _raw}.get(suffix)
+    if writer is None and suffix in _ENCODED:
+        writer = partial(_encoded, _ENCODED[suffix])
     if writer is None:
-        raise CannotSpeak(f"{output}: name a .wav file, or .pcm or .raw for samples without a header.")
+        named = ", ".join((".wav", *_ENCODED))
+        raise CannotSpeak(f"{output}: name a {named} file, or .pcm or .raw for samples without a header.")
     return _file(_destination(output), writer)
 
 
@@ -105,6 +113,30 @@ def _wav(path: Path) -> Iterator[Write]:
         audio.setsampwidth(SAMPLE_BYTES)
         audio.setframerate(SAMPLE_RATE)
         yield audio.writeframesraw
+
+
+@contextmanager
+def _encoded(name: str, path: Path) -> Iterator[Write]:
+    """A sink that encodes as the server does, with exact lengths."""
+    import numpy as np
+
+    from frontend.audio.formats import AudioFormat, make_encoder
+
+    encoder = make_encoder(AudioFormat(name), SAMPLE_RATE, whole=True)
+    try:
+        with path.open("xb") as file:
+            rest = b""
+
+            def write(pcm: bytes) -> None:
+                nonlocal rest
+                whole = len(rest + pcm) // SAMPLE_BYTES * SAMPLE_BYTES  # a server may cut within a sample
+                samples, rest = (rest + pcm)[:whole], (rest + pcm)[whole:]
+                file.write(encoder.encode(np.frombuffer(samples, "<i2")))
+
+            yield write
+            file.write(encoder.finish())
+    finally:
+        encoder.close()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "overhead", "g2p")
 
 
 @click.command()
-@click.argument("which", type=click.Choice([*_NAMES, "all"]), default="all")
+@click.argument("which", type=click.Choice([*_NAMES, "all", "history"]), default="all")
 @click.option("--runs", type=click.IntRange(min=1), help="Repetitions of each measurement.  [default: by benchmark]")
 @click.option(
     "--out",
@@ -51,8 +51,12 @@ def bench(
     """Measure a server of its own, alongside the engine alone and, with --model and --voices, kokoro-onnx.
 
     ttfa: time to the first audible sample. streams: many listeners at once. short-behind-long: a newcomer's wait.
-    overhead: what serving costs beside inference. g2p: what reading a sentence costs, by language.
+    overhead: what serving costs beside inference. g2p: what reading a sentence costs, by language. history: draws the
+    self-checks that a server has kept, and measures nothing.
     """
+    if which == "history":
+        _draw_history(out)
+        return
     from worker.engine import EngineUnavailable
 
     try:
@@ -71,6 +75,15 @@ def bench(
         raise click.ClickException(str(error)) from error
     if verdict and not quick and not all(report.met for report in reports):
         sys.exit(1)
+
+
+def _draw_history(out: Path) -> None:
+    try:
+        table, pictures = importlib.import_module("benchmarks.history").history(out)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    for line in (table, *map(str, pictures)):
+        click.echo(line)
 
 
 def _say(line: str) -> None:

@@ -76,7 +76,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 
 def checks() -> dict[str, Check]:
     """Checks by title, in the order in which they are made."""
-    from supervisor.commands.checks import installation, machine, programs, providers, service, speech, tuning
+    from supervisor.commands.checks import installation, machine, programs, providers, service, sound, speech, tuning
 
     return {
         "config file": machine.config,
@@ -96,6 +96,7 @@ def checks() -> dict[str, Check]:
         "other servers": programs.other_servers,
         "service": service.service,
         "open files": machine.descriptors,
+        "sound card": sound.sound_card,
     }
 
 

@@ -36,7 +36,7 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
     "-o",
     "--output",
     metavar="FILE",
-    help="The file: .wav, or bare samples in .pcm or .raw; - is standard output.",
+    help="The file: .wav, .mp3, .opus, .aac or .flac, or bare samples in .pcm or .raw; - is standard output.",
 )
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'; `kokoro-live voices` lists them.")
 @click.option("--speed", default=1.0, show_default=True, callback=_checked_speed, help="The pace, 0.25 to 4.")
@@ -54,7 +54,8 @@ def say(
 ) -> None:
     """Speak TEXT, or standard input if there is none or it is `-`.
 
-    Without -o it is played. Bare samples are mono, signed 16-bit little-endian, 24 kHz.
+    Without -o it is played: by the server's player, where one runs on this machine, else by a program. Bare samples
+    are mono, signed 16-bit little-endian, 24 kHz.
     """
     from supervisor.client.sinks import sink_for
 
@@ -62,9 +63,14 @@ def say(
     try:
         with tidied_up_when_killed():
             url = server_to_ask(context)
+            text: str | None = None
+            if url is not None and output is None and subtitles is None:
+                text = _text(words)
+                if _played_by_server(url, text, values):
+                    return
             sink = sink_for(output)
             write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
-            text = _text(words)
+            text = _text(words) if text is None else text
             if url is None:
                 from supervisor.client.local_speech import LocalSpeech
 
@@ -80,6 +86,28 @@ def say(
                 _deliver(pieces, sink, text, write_subtitles, measured=False)
     except CannotSpeak as error:
         raise click.ClickException(str(error)) from error
+
+
+def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
+    """True if the player of a server on this machine has played the text; False if it has none that can."""
+    from supervisor.client.play_client import PlayClient
+
+    client = PlayClient(url)
+    if not client.is_here:
+        return False
+    asked = {name: values[name] for name in ("voice", "lang", "speed")}
+    try:
+        name = client.play({"input": text, "source": "say", "on_busy": "queue", **asked})
+    except CannotSpeak:
+        return False  # without a player or a sound card there; or the text is wrong, which the next request tells
+    try:
+        for _ in client.until_heard(name):
+            pass
+    except KeyboardInterrupt:
+        if client.state()["id"] == name:
+            client.steer("stop")
+        raise
+    return True
 
 
 def _subtitles_file(file: str, lang: str | None) -> Callable[[list[WordTiming]], None]:

@@ -16,7 +16,8 @@ import click
 from setproctitle import setproctitle
 
 from frontend.planning.stored import stored_profiles
-from shm.messages import Ready, Situation, Tuning
+from shm.messages import Ready
+from shm.situation import Situation, Tuning
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Lifecycle

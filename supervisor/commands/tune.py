@@ -17,7 +17,7 @@ from supervisor.tuning.application import ago
 from supervisor.tuning.profile import Case, TuningProfile, Unusable, profile_file, read, write
 from worker.engine import EngineUnavailable
 from worker.machine.machine import cores
-from worker.machine.processors import processors
+from worker.processors import processors
 
 if TYPE_CHECKING:
     from supervisor.tuning.comparison import Found, Open
@@ -118,9 +118,9 @@ def _show(profile: TuningProfile, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(profile), indent=2).decode())
         return
     click.echo("Ratios to the default; above 1 is better.")
-    click.echo(f"{'threads':>8}{'at once':>9}{'first audio':>13}{'one at a time':>15}{'all lanes':>11}")
+    click.echo(f"{'threads':>8}{'at once':>9}{'first audio':>13}{'one at a time':>15}{'all inference threads':>23}")
     for each in profile.attempts:
-        figures = ((each.first, 13), (each.alone, 15), (each.together, 11))
+        figures = ((each.first, 13), (each.alone, 15), (each.together, 23))
         cells = "".join(f"{'' if ratio is None else f'{ratio:.2f}':>{width}}" for ratio, width in figures)
         click.echo(f"{each.way.threads:8}{each.way.concurrency:9}{cells}  {each.note}".rstrip())
     click.echo(f"{profile.verdict[0].upper()}{profile.verdict[1:]}.")

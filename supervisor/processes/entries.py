@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from shm.lifeline import become_child
 from supervisor.settings.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def front(
     listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
 ) -> None:
     """Run the front process. `metrics`: the folder for its counts."""
+    become_child(os.dup(lifeline.fileno()))
     from frontend.http import request_id
 
     configure_logging(settings.supervisor.logs, "front", request_id.current.get)
@@ -27,33 +29,44 @@ def front(
     files = metric_files(metrics, "front")
     from frontend.process import run
 
-    run(listener, control, os.dup(lifeline.fileno()), settings.front, settings.text, settings.normalization, files)
+    run(listener, control, settings.front, settings.text, settings.normalization, files)
 
 
 def worker(
     control: socket.socket, lifeline: Connection, generation: int, settings: Settings, metrics: Path | None
 ) -> NoReturn:
     """Run a worker process. `metrics`: the folder for its counts."""
+    become_child(os.dup(lifeline.fileno()))
     configure_logging(settings.supervisor.logs, f"worker[{generation}]")
     from shm.metric_files import metric_files
 
     metric_files(metrics, "worker")
     from worker.process import run
 
-    run(control, os.dup(lifeline.fileno()), generation, settings.worker)
+    run(control, generation, settings.worker)
+
+
+def player(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    """Run the player process."""
+    configure_logging(settings.supervisor.logs, "player")
+    from player.process import run
+
+    run(control, os.dup(lifeline.fileno()), settings.player)
 
 
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
     """Run the process that fetches the model while another engine speaks."""
+    become_child(os.dup(lifeline.fileno()))
     configure_logging(settings.supervisor.logs, "fetcher")
     from worker.models.fetcher import run
 
-    run(os.dup(lifeline.fileno()), settings.worker)
+    run(settings.worker)
 
 
 def trial(control: socket.socket, lifeline: Connection, settings: Settings, provider: str) -> None:
     """Run the process that tries an execution provider while another one speaks."""
+    become_child(os.dup(lifeline.fileno()))
     configure_logging(settings.supervisor.logs, "trial")
-    from worker.acceleration.trial import run
+    from worker.trials.trial import run
 
-    run(os.dup(lifeline.fileno()), settings.worker, provider)
+    run(settings.worker, provider)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
-from shm.messages import ControlMessage, Situation
+from shm.messages import ControlMessage
+from shm.situation import Situation
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery
 from supervisor.processes.role import Role, RoleState
@@ -28,6 +29,8 @@ class Fronts:
         self._nursery = nursery
         self._suspects = SuspectTexts(timers.clock)
         self.cleared = self._suspects.cleared
+        self.streams_cut = 0
+        """Answers that ended in the middle because their front died."""
         self._told: dict[tuple[int, type], ControlMessage] = {}
         """The last message of each kind sent to each front, by generation and kind."""
 
@@ -43,6 +46,7 @@ class Fronts:
         """Handle the end of a reaped front. `asked`: it was told to end."""
         for told in [told for told in self._told if told[0] == child.generation]:
             del self._told[told]
+        self.streams_cut += child.in_flight.begun
         if status and not asked:
             self._suspects.front_died(child.in_flight, status)
         self.role.exited(child, status)
@@ -65,6 +69,11 @@ class Fronts:
     def gone(self) -> bool:
         """True if no front is left, not even a draining one."""
         return not (self.role.process or self.role.successor or self.role.draining)
+
+    @property
+    def finishing(self) -> bool:
+        """True if fronts that another one has replaced, or is about to replace, have streams to finish."""
+        return bool(self.role.successor or self.role.draining)
 
     # -- messages to fronts
 

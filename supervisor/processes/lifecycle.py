@@ -21,13 +21,15 @@ from shm.messages import (
     Idle,
     Loading,
     Placed,
+    PlayerWanted,
     Progress,
     ProviderFailure,
     Ready,
     Recycle,
-    Situation,
     Started,
+    WorkersNeeded,
 )
+from shm.situation import Situation
 from supervisor.processes.errands import Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
@@ -35,9 +37,10 @@ from supervisor.processes.incarnation import Incarnation, Spawner
 from supervisor.processes.joints import Joints
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.outside import Outside
+from supervisor.processes.players import Players
 from supervisor.processes.process_list import Spare, reports
 from supervisor.processes.role import RoleState
-from supervisor.processes.speaking import best, hopeless, speaking, voice
+from supervisor.processes.speaking import best, hopeless, resting, speaking, voice
 from supervisor.processes.standing import Phase, Standing, phase, summary
 from supervisor.processes.timers import Timers
 from supervisor.processes.workers import Workers, placed
@@ -58,6 +61,7 @@ class Lifecycle:
         self._workers = Workers(settings, self._nursery, self._timers)
         self._fronts = Fronts(settings, outside.drain_timeout, self._nursery, self._timers)
         self._joints = Joints(settings, self._fronts)
+        self._players = Players(settings, self._fronts, self._nursery, self._timers)
         self._errands = Errands(self._nursery, self._timers, lambda why: self._workers.replace(why, fresh=True))
         self._stopping = False
         self._reloading = False
@@ -81,7 +85,9 @@ class Lifecycle:
         """Handle a child's message."""
         match message:
             case Started():
-                self._fronts.role.serves(sender)
+                (self._players if sender.role == "player" else self._fronts).role.serves(sender)
+            case PlayerWanted():
+                self._players.wanted()
             case Loading(provider):
                 sender.loading = provider
             case Ready():
@@ -96,6 +102,8 @@ class Lifecycle:
                 self._workers.provider_failure(sender, message)
             case Recycle(reason):
                 self._workers.replace(reason, fresh=False, only=sender)
+            case WorkersNeeded(needed):
+                self._needed(sender, needed)
             case Distrust(generation, reason):
                 self._workers.distrusted(generation, reason)
             case Cleared(digest):
@@ -103,6 +111,11 @@ class Lifecycle:
             case Idle(generation):
                 self._joints.idle(sender.generation, generation)
         self._reconcile()
+
+    def _needed(self, front: Incarnation, needed: bool) -> None:
+        """Let the workers rest or wake. A front that finishes its streams still needs them."""
+        if needed or (front is self._fronts.role.process and not self._fronts.finishing):
+            self._workers.needed(needed)
 
     def exited(self, child: Incarnation) -> None:
         """Handle the end of a child's process."""
@@ -113,6 +126,8 @@ class Lifecycle:
             pass
         elif child.role == "front":
             self._fronts.exited(child, status, asked)
+        elif child.role == "player":
+            self._players.exited(child, status)
         else:
             self._workers.exited(child, status)
         self._joints.gone(child)
@@ -170,11 +185,13 @@ class Lifecycle:
         self._workers.reconcile()
         self._fronts.start_if_due()
         self._join()
+        self._players.reconcile()
         self._end_predecessors()  # after the joining: a front gets the new worker before it releases the old one
         self._announce()
         self._tell()
         if self._stopping and self._fronts.gone:
             self._workers.stop()
+            self._players.stop()
         if self._stopping and not self._nursery.children:
             self.exit_code = self._code
 
@@ -225,13 +242,22 @@ class Lifecycle:
         spares: list[Spare] = [(standby.process, "standby", standby.state)] if standby.process else []
         if running:
             spares.append((running[1], running[0].role, RoleState.RUNNING))
+        if player := self._players.role.process:
+            spares.append((player, "player", self._players.role.state))
         situation = Situation(
             best_worker.state,
             best_worker.reason,
-            {"front": front.restarts, "worker": sum(role.restarts for role in workers)},
+            {
+                "front": front.restarts,
+                "worker": sum(role.restarts for role in workers),
+                "player": self._players.role.restarts,
+            },
             dict(self._workers.failures.reasons),
             tuple(reports(front, workers, spares, self._nursery)),
             self._outside.tuning(),
+            {role.slot: role.ready.engine for role in resting(workers) if role.ready and role.slot is not None},
+            self._fronts.streams_cut,
+            self._players.reason,
         )
         self._fronts.tell_all(situation)
         if situation != self._situation:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from shm.messages import Situation
 from shm.metric_files import metric_files
+from shm.situation import Situation
 from supervisor.processes.role import RoleState
+
+_UP = (RoleState.RUNNING, RoleState.RESTING)
 
 
 class SupervisorMetrics:
@@ -25,8 +27,8 @@ class SupervisorMetrics:
         )
         self._up = Gauge(
             "kokoro_live_process_up",
-            "1 while the role's process, or one of several, serves; 0 while it starts, waits for its restart, or is "
-            "given up.",
+            "1 while the role's process, or one of several, serves or rests; 0 while it starts, waits for its restart, "
+            "or is given up.",
             ("process",),
             registry=self.registry,
             multiprocess_mode="livemax",
@@ -37,6 +39,11 @@ class SupervisorMetrics:
             ("provider",),
             registry=self.registry,
         )
+        self._cut = Counter(
+            "kokoro_live_streams_cut_total",
+            "Responses that broke after their first byte because their front died.",
+            registry=self.registry,
+        )
         self._seen = Situation("", "", {})
 
     def follow(self, situation: Situation) -> None:
@@ -45,7 +52,8 @@ class SupervisorMetrics:
             self._restarts.labels(role).inc(restarts - self._seen.restarts.get(role, 0))
         for provider in situation.provider_failures.keys() - self._seen.provider_failures.keys():
             self._provider_failures.labels(provider).inc()
+        self._cut.inc(situation.streams_cut - self._seen.streams_cut)
         serving = [report for report in situation.processes if report.restarts is not None]
         for role in {report.role for report in serving}:
-            self._up.labels(role).set(any(r.role == role and r.state == RoleState.RUNNING for r in serving))
+            self._up.labels(role).set(any(r.role == role and r.state in _UP for r in serving))
         self._seen = situation

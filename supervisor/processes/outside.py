@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shm.messages import Ready, Situation, Tuning
+from shm.messages import Ready
+from shm.situation import Situation, Tuning
 from supervisor.processes.errands import Errand
 from supervisor.processes.standing import Standing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from shm.messages import ProcessReport
+from shm.situation import ProcessReport
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.role import Role, RoleState
@@ -28,6 +28,7 @@ def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nurse
             load_seconds=ready.load_seconds if ready else None,
             slot=slot if len(workers) > 1 else None,
             provider=ready.engine.provider if ready else "",
+            loading=child.loading if child and not ready else "",
             priority=ready.engine.priority if ready else None,
             **restarts,
         )

@@ -23,6 +23,8 @@ class RoleState(StrEnum):
     STARTING = "starting"
     """The process exists and hasn't reported that it serves."""
     RUNNING = "running"
+    RESTING = "resting"
+    """The process was stopped because nobody has asked for speech for a while; the next request starts another."""
     BACKOFF = "backoff"
     """The process died; the next start is due soon."""
     STOPPING = "stopping"
@@ -33,7 +35,14 @@ class RoleState(StrEnum):
 
 _TRANSITIONS = {
     RoleState.STARTING: {RoleState.RUNNING, RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
-    RoleState.RUNNING: {RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
+    RoleState.RUNNING: {
+        RoleState.BACKOFF,
+        RoleState.RESTING,
+        RoleState.STOPPING,
+        RoleState.STOPPED,
+        RoleState.FATAL,
+    },
+    RoleState.RESTING: {RoleState.STARTING, RoleState.STOPPED},
     RoleState.BACKOFF: {RoleState.STARTING, RoleState.STOPPED},
     RoleState.STOPPING: {RoleState.STOPPED},
     RoleState.STOPPED: {RoleState.STARTING},
@@ -48,7 +57,7 @@ class Role:
     def __init__(
         self, name: str, settings: SupervisorSettings, nursery: Nursery, timers: Timers, slot: int | None = None
     ) -> None:
-        """`name`: front or worker; `slot`: which of the workers, from 0."""
+        """`name`: front, worker or player; `slot`: which of the workers, from 0."""
         self.name = name
         self.slot = slot
         self.state = RoleState.STOPPED
@@ -95,7 +104,9 @@ class Role:
     def start(self, child: Incarnation) -> None:
         """Make `child` the role's process: a new one, the successor that was starting, or one that has loaded
         already."""
-        self.become(RoleState.STARTING, f"the {self.name} is starting")
+        # A request has woken a resting worker, and waits for it: the server is as ready as it was.
+        waking = self.state is RoleState.RESTING
+        self.become(RoleState.STARTING, "" if waking else f"the {self.name} is starting")
         self.boot_failed = False
         self.process = child
         if child is self.successor:
@@ -193,6 +204,19 @@ class Role:
         self._timers.after(delay, come_due)
 
     # -- ending
+
+    def finished(self) -> None:
+        """Note that the process has ended by itself, because it has nothing to do; the next start needs a reason."""
+        self.process = None
+        self.become(RoleState.STOPPED, "not needed")
+
+    def rest(self) -> None:
+        """Let the serving process finish and end, and start none until one is needed."""
+        assert self.process is not None
+        self.drop_successor()
+        self.draining[self.process.generation] = self.process
+        self.process = None
+        self.become(RoleState.RESTING)
 
     def stop(self, limit: float) -> None:
         """Let the process finish within `limit` seconds, and start no more. Idempotent."""

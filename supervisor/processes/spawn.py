@@ -106,6 +106,8 @@ class ProcessSpawner:
             target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings, self._metrics)
         elif role == "worker":
             target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
+        elif role == "player":
+            target, arguments = entries.player, (control_end, lifeline_end, self.settings)
         elif role == "trial":
             target, arguments = entries.trial, (control_end, lifeline_end, self.settings, subject)
         else:

@@ -9,6 +9,7 @@ from supervisor.processes.role import Role, RoleState
 
 _BEST_FIRST = (
     RoleState.RUNNING,
+    RoleState.RESTING,
     RoleState.STARTING,
     RoleState.BACKOFF,
     RoleState.STOPPING,
@@ -20,6 +21,11 @@ _BEST_FIRST = (
 def best(roles: Iterable[Role]) -> Role:
     """The worker role in the best state: while one worker speaks, the server can speak."""
     return min(roles, key=lambda role: _BEST_FIRST.index(role.state))
+
+
+def resting(roles: Iterable[Role]) -> list[Role]:
+    """The roles whose process was stopped because nobody asked for speech."""
+    return [role for role in roles if role.state is RoleState.RESTING]
 
 
 def hopeless(roles: Sequence[Role]) -> bool:

@@ -21,6 +21,7 @@ class Standby:
         self._nursery = nursery
         self._timers = timers
         self._not_before = 0.0
+        self._told_to_load = False
         self.process: Incarnation | None = None
 
     @property
@@ -30,17 +31,20 @@ class Standby:
 
     @property
     def was_told_to_load(self) -> bool:
-        return self.process is not None and self._mode == "loaded"
+        return self.process is not None and self._told_to_load
 
-    def refill(self, load: Load) -> Incarnation | None:
+    def refill(self, load: Load, resting: bool) -> Incarnation | None:
         """Start a standby if there is none and its time has come; returns the process if it loads now.
 
-        `load`: the message for a standby that is to load.
+        Args:
+            load: the message for a standby that is to load.
+            resting: the workers rest, so the standby holds no model either.
         """
         if self._mode == "off" or self.process or self._timers.clock() < self._not_before:
             return None
         self.process = self._nursery.start("worker")
-        if self._mode == "imported":
+        self._told_to_load = self._mode == "loaded" and not resting
+        if not self._told_to_load:
             return None
         self.process.send(load)
         return self.process
@@ -48,7 +52,7 @@ class Standby:
     def take(self, like_slot_0: bool) -> Incarnation | None:
         """Hand the standby over to the caller; returns None if there is none, or if it has loaded for a slot unlike the
         caller's."""
-        if self._mode == "loaded" and not like_slot_0:
+        if self.was_told_to_load and not like_slot_0:
             return None
         taken, self.process = self.process, None
         return taken

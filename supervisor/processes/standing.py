@@ -51,8 +51,10 @@ def summary(front: Role, workers: Sequence[Role], stopping: bool, meanwhile: str
     if stopping:
         return "draining"
     for role in in_order:
+        if role.state is RoleState.RESTING:
+            return "resting: the next request starts the engine"
         if role.state is not RoleState.RUNNING:
-            return role.reason
+            return role.reason or f"the {role.name} is starting"
     heard = voice(workers)
     assert heard and heard.ready
     engine = heard.ready.engine

@@ -61,9 +61,9 @@ class Supply:
         self._mind_loading(child)
         return child
 
-    def refill_standby(self) -> None:
-        """Start a standby, if its time has come."""
-        if child := self.standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True)):
+    def refill_standby(self, resting: bool) -> None:
+        """Start a standby, if its time has come. `resting`: the workers rest."""
+        if child := self.standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True), resting):
             self._mind_loading(child)
 
     def drop_loaded_standby(self, but: Incarnation) -> None:

@@ -13,7 +13,7 @@ from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.provider_failures import ProviderFailures
 from supervisor.processes.replacements import Replacements
 from supervisor.processes.role import Role, RoleState
-from supervisor.processes.speaking import speaking
+from supervisor.processes.speaking import resting, speaking
 from supervisor.processes.supply import Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
@@ -38,6 +38,8 @@ class Workers:
         self._nursery = nursery
         self._timers = timers
         self._others_wait = True
+        self._needed = True
+        """False while the workers are to rest."""
         self._spares_wanted = True
         """False once the server stops: then only workers that streams still need are started."""
 
@@ -77,9 +79,14 @@ class Workers:
         """
         if fresh:
             self.standby.drop()
+            self._needed = True  # a resting engine may not be the one that speaks next: the fronts must learn of it
         for role in self.roles if self._spares_wanted else ():
             if only is None or role.process is only:
                 self._replacements.want(role, why, fresh)
+
+    def needed(self, needed: bool) -> None:
+        """Note if streams wait for workers; without any for `--idle-unload`, the workers rest."""
+        self._needed = needed
 
     def boot_failure(self, child: Incarnation, reason: str) -> None:
         """Handle a worker's report that it can't start, and that starting again would not help."""
@@ -140,6 +147,7 @@ class Workers:
 
     def reconcile(self) -> None:
         """Start the due processes: slots, then successors one after another, then the standby."""
+        self._rest_or_wake()
         self._divide_cores()
         if self.roles[0].state is not RoleState.STARTING:
             self._let_others_start()
@@ -151,8 +159,20 @@ class Workers:
             role, why = turn
             role.replace(self._supply.take(role), why)
             self._divide_cores()  # a loaded standby has taken over, and the next replacement is due
-        if self._spares_wanted and speaking(self.roles) and not any(role.is_coming_up for role in self.roles):
-            self._supply.refill_standby()
+        at_rest = bool(resting(self.roles))
+        if self._spares_wanted and (at_rest or speaking(self.roles)) and not any(r.is_coming_up for r in self.roles):
+            self._supply.refill_standby(at_rest)
+
+    def _rest_or_wake(self) -> None:
+        if self._needed:
+            for role in resting(self.roles):
+                role.start_due = True
+            return
+        for _, child in speaking(self.roles):
+            log.info("worker[%d] may rest: nobody has asked for speech for a while", child.generation)
+            if served := self._supply.role_of(child.generation):
+                served.rest()
+            self._supply.drop_loaded_standby(child)
 
     def _divide_cores(self) -> None:
         for role in self._supply.divide_cores():

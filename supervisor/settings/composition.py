@@ -8,6 +8,7 @@ from typing import Any
 from frontend.settings.front import FrontSettings
 from frontend.text.normalization.settings import Normalization
 from frontend.text.settings import TextSettings
+from player.settings import PlayerSettings
 from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.settings.tuning import TuningSettings
 from worker.settings import WorkerSettings
@@ -23,6 +24,7 @@ class Settings:
     text: TextSettings = field(default_factory=TextSettings)
     normalization: Normalization = field(default_factory=Normalization)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
+    player: PlayerSettings = field(default_factory=PlayerSettings)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
@@ -46,6 +48,7 @@ KINDS: tuple[type[Any], ...] = (
     TextSettings,
     Normalization,
     WorkerSettings,
+    PlayerSettings,
 )
 """The dataclasses from which the command line makes options; no two have a field of the same name."""
 

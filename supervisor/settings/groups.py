@@ -52,6 +52,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "worker_qos",
         "worker_max_rss",
         "worker_max_requests",
+        "idle_unload",
     ),
     "Text": (
         "lexicon",
@@ -63,7 +64,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "adapt_plans",
         "cost_profiles",
     ),
-    "Answers": ("chunk_ms", "prime_silence", "max_clip_seconds", "rings", "ring_seconds"),
+    "Answers": ("chunk_ms", "prime_silence", "max_clip_seconds", "rings", "ring_seconds", "play_buffer_ms"),
+    "Protocols of other services": ("elevenlabs", "cartesia", "deepgram"),
     "Cache": ("cache_bytes", "disk_cache", "disk_cache_bytes", "disk_cache_ttl", "prewarm"),
     "Limits": (
         "max_streams",

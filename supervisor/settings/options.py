@@ -69,8 +69,10 @@ def _attributes(field: Field[Any], hint: Any) -> dict[str, Any]:
     }
 
 
-def _written(field: Field[Any]) -> click.ParamType[tuple[str, ...]] | None:
-    """click's type for a list of texts in one string; None for any other setting."""
+def _written(field: Field[Any]) -> click.ParamType[Any] | None:
+    """click's type for a list of texts in one string, or for a duration; None for any other setting."""
+    if field.metadata.get("duration"):
+        return _Duration()
     if field.metadata.get("pairs"):
         return _Pairs()
     separator = field.metadata.get("separator")
@@ -84,6 +86,24 @@ def _kind(hint: Any) -> Any:
         return click.Choice(options)
     kind = options[0] if options else hint
     return {bool: None, Path: click.Path(path_type=Path)}.get(kind, kind)
+
+
+class _Duration(click.ParamType[float]):
+    """Seconds, as a number or with a unit: 900, 900s, 15m, 2h, 1d."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        match = _DURATION.fullmatch(str(value).strip())
+        if match is None:
+            self.fail(f"{value!r} is no duration; give seconds, or a number with s, m, h or d: 900, 15m", param, ctx)
+        return float(match["number"]) * _SECONDS[match["unit"]]
+
+
+_DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>[smhd]?)")
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 class _List(click.ParamType[tuple[str, ...]]):

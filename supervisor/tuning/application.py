@@ -11,7 +11,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from shm.messages import Tuning
+from shm.situation import Tuning
 from supervisor.settings.composition import Settings
 from supervisor.tuning.profile import Case, TuningProfile, Unusable, profile_file, read
 

@@ -115,7 +115,7 @@ def _attempt(open: Open, settings: WorkerSettings, default: Speaker, way: Way) -
 
 def _rejection(first: Sequence[float], alone: Sequence[float], together: Sequence[float]) -> str:
     """The reason why the way with these ratios isn't better than the default; empty if it is."""
-    figures = {"first audio": first, "one at a time": alone, "all lanes": together}
+    figures = {"first audio": first, "one at a time": alone, "all inference threads": together}
     if worse := [f"{name} {median(ratios):.2f}" for name, ratios in figures.items() if median(ratios) < LOSS]:
         return f"worse: {', '.join(worse)}"
     gained = [ratios for ratios in (first, together) if median(ratios) >= GAIN]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.figures import Summary, jain, percentile
+from benchmarks.figures import Summary, jain, median_interval, percentile
 
 
 def test_a_percentile_lies_between_its_neighbours() -> None:
@@ -40,3 +40,10 @@ def test_fairness_is_one_among_equals_and_a_share_where_one_has_everything() -> 
     assert jain([5.0, 0.0, 0.0, 0.0]) == 0.25
     assert 0.25 < jain([5.0, 1.0, 1.0, 1.0]) < 1
     assert jain([0.0, 0.0]) == 1
+
+
+def test_the_median_s_interval_is_by_order_statistics() -> None:
+    """Of six values the least and the largest; of twenty the sixth from each end (binomial, 95 %)."""
+    assert median_interval([1, 2, 3, 4, 5]) is None
+    assert median_interval([1, 2, 3, 4, 5, 6]) == (1, 6)
+    assert median_interval(list(range(1, 21))) == (6, 15)

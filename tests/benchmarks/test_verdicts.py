@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import short_behind_long, streams, ttfa
 from benchmarks.listening import Heard
+from benchmarks.report import Report, Verdict
 from benchmarks.short_behind_long import Waits
 from benchmarks.streams import Level, arrivals, level
 from benchmarks.ttfa import BARE, COLD, ENGINE, STREAM, WARM, Measured
@@ -17,7 +18,7 @@ SECOND = 2 * SAMPLE_RATE
 
 
 def times(first: float, end: float | None = None) -> Measured:
-    return Measured([first], [] if end is None else [end])
+    return Measured([first] * 6, [] if end is None else [end])
 
 
 def met(measured: dict[str, Measured], text: str = "sentence", windowed: bool = False) -> list[bool]:
@@ -27,6 +28,26 @@ def met(measured: dict[str, Measured], text: str = "sentence", windowed: bool = 
 def test_first_audio_may_be_ten_milliseconds_and_three_percent_after_the_limit() -> None:
     assert met({COLD: times(1.039), ENGINE: times(1.0)}) == [True]
     assert met({COLD: times(1.041), ENGINE: times(1.0)}) == [False]
+
+
+def certain(ours: list[float], engine: list[float]) -> bool:
+    (verdict,) = ttfa.verdicts({"sentence": {COLD: Measured(ours, []), ENGINE: Measured(engine, [])}}, False)
+    return verdict.certain
+
+
+def test_a_verdict_needs_runs_that_agree() -> None:
+    """The limit is 1.04 s for an engine that needs 1 s."""
+    engine = [0.99, 1.0, 1.0, 1.0, 1.0, 1.01]
+    assert certain([1.01, 1.02, 1.02, 1.02, 1.02, 1.03], engine)
+    assert not certain([1.02], engine), "one run"
+    assert not certain([0.9, 1.02, 1.02, 1.02, 1.02, 1.2], engine), "too scattered"
+    assert not certain([0.9, 0.9, 0.9, 0.9, 0.9, 0.9], engine), "no server is faster than its engine"
+
+
+def test_what_can_t_be_told_is_neither_met_nor_missed() -> None:
+    few = Report("ttfa", "", [], [Verdict("soon", "late", False, certain=False)])
+    assert few.met and "| soon | late | can't be told |" in few.as_markdown()
+    assert not Report("ttfa", "", [], [Verdict("soon", "late", False)]).met
 
 
 def test_a_windowed_engine_must_be_eight_times_sooner_and_another_five() -> None:

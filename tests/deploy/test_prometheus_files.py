@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmarks import metrics_document
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import GAUGES
 from supervisor.processes.metrics import SupervisorMetrics
@@ -63,6 +64,10 @@ def known() -> dict[str, set[str]]:
 
 
 def expressions() -> Iterator[str]:
+    for rule in yaml.safe_load((ALERTS.parent / "adapter.yaml").read_text())["rules"]["custom"]:
+        yield rule["seriesQuery"]
+    for trigger in yaml.safe_load((ROOT / "deploy/kubernetes/scaling-keda.yaml").read_text())["spec"]["triggers"]:
+        yield trigger["metadata"]["query"]
     for group in yaml.safe_load(ALERTS.read_text())["groups"]:
         for rule in group["rules"]:
             yield rule["expr"]
@@ -81,7 +86,7 @@ def test_every_label_asked_for_is_one_that_the_metric_has() -> None:
     series = known()
     for expression in expressions():
         for name, matchers in re.findall(r"(kokoro_live_\w+)\{([^}]*)\}", expression):
-            labels = set(re.findall(r"(\w+)\s*(?:=|!=|=~|!~)", matchers)) - {"instance", "job"}
+            labels = set(re.findall(r"(\w+)\s*(?:=|!=|=~|!~)", matchers)) - {"instance", "job", "namespace", "pod"}
             assert labels <= series[name], expression
 
 
@@ -114,3 +119,16 @@ def test_every_query_of_the_dashboard_is_promql(tmp_path: Path) -> None:
     file = tmp_path / "rules.yaml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
     promtool("check", "rules", file)
+
+
+def test_the_document_of_metrics_is_what_its_command_writes() -> None:
+    assert metrics_document.DOCUMENT.read_text() == metrics_document.document(), (
+        "run python -m benchmarks.metrics_document"
+    )
+
+
+def test_the_document_has_every_metric_that_the_server_has() -> None:
+    page = metrics_document.DOCUMENT.read_text()
+    families = {re.sub(r"_(bucket|count|sum|created)$", "", name) for name in known()}
+    missing = {name for name in families if f"`{name}`" not in page and f"`{name}_total`" not in page}
+    assert not missing

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from frontend.audio.encoding import Encoders
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event, Flushed, Spoken
 from frontend.contexts.services import Services
@@ -36,8 +35,9 @@ class ContextDesk(Desk):
 
     def __init__(self, settings: FrontSettings | None = None) -> None:
         super().__init__(reader=Reader(TextPipeline(NoG2P()), Limits(), 10.0))
-        self.encoders = Encoders()
-        self.services = Services(self.scheduler, self.encoders, settings or FrontSettings(), self.metrics)
+        if settings:
+            self.scheduler._shared.settings = settings
+        self.services = Services(self.scheduler, settings or FrontSettings(), self.metrics)
 
     def worker(self, generation: int, **options: object) -> ScriptedWorker:
         """A worker whose rings hold any test's segment."""
@@ -48,7 +48,7 @@ class ContextDesk(Desk):
 
     def close(self) -> None:
         super().close()
-        self.encoders.close()
+        self.services.encoders.close()
 
 
 class Heard:

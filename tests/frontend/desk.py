@@ -14,16 +14,19 @@ from frontend.settings.front import FrontSettings
 from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.stream import Stream
 from shm.audio import Pcm
-from shm.messages import ControlMessage, Situation
+from shm.messages import ControlMessage
+from shm.situation import Situation
 from tests.frontend.scripted_worker import DEADLINE, ScriptedReader, ScriptedWorker, joined, samples_of
 
 
 class Desk:
     """A scheduler, what it told the supervisor, and the workers that were connected to it."""
 
-    def __init__(self, patience: float = 60.0, cache_bytes: int = 0, reader: Reader | None = None) -> None:
+    def __init__(
+        self, patience: float = 60.0, cache_bytes: int = 0, reader: Reader | None = None, idle_unload: float = 0.0
+    ) -> None:
         self.told: list[ControlMessage] = []
-        settings = FrontSettings(max_streams=8, hang_patience=patience)
+        settings = FrontSettings(max_streams=8, hang_patience=patience, idle_unload=idle_unload)
         self.metrics = Metrics()
         self.scheduler = Scheduler(
             reader or ScriptedReader(), self.metrics, self.told.append, settings, SegmentCache(cache_bytes)

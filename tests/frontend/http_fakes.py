@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
 from frontend.contract.player import Player
 from frontend.contract.request import SpeechRequest
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
@@ -53,7 +55,8 @@ class FakeStream:
         """Seven a piece."""
         self.cached = False
         self.words: list[WordTiming] = []
-        """Told with the next piece."""
+        """Told with the next piece, as `sentences` are."""
+        self.sentences: list[SentenceTiming] = []
         self.closed = asyncio.Event()
         self.waiting = asyncio.Event()
         self._steps = steps
@@ -79,6 +82,14 @@ class FakeStream:
         words, self.words = self.words, []
         return words
 
+    def take_sentences(self) -> list[SentenceTiming]:
+        sentences, self.sentences = self.sentences, []
+        return sentences
+
+    @property
+    def real_time_factor(self) -> float | None:
+        return 0.5
+
     async def all_cached(self) -> bool:
         return self.cached
 
@@ -96,6 +107,7 @@ class FakeSpeaker:
         self.engine = engine
         self.reason = "" if engine else "the model is loading"
         self.retry_after = 2.2
+        self.ring_seconds = 20.0
         self.refusal: Exception | None = None
         self.steps = steps
         self.opened: list[SpeechRequest] = []
@@ -141,7 +153,9 @@ async def serving(
     player: Player | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
-    app = make_app(speaker, settings or FrontSettings(), metrics, in_flight=in_flight, player=player)
+    chosen = settings or FrontSettings()
+    services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
+    app = make_app(speaker, chosen, metrics, services=services, player=player)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

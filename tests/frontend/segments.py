@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from frontend.planning.planner import Limits, plan
 from frontend.planning.profile import GUESS, CostProfile
+from frontend.planning.reader import numbered_sentences
 from frontend.text.markup.marked import Marked
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
@@ -18,6 +19,8 @@ def segments_of(
     notation: Notation,
     speed: float = 1.0,
     profile: CostProfile = GUESS,
+    numbered: bool = False,
 ) -> Iterator[Segment]:
-    """The text's plan, lazily: each of its words in one of its segments."""
-    return plan(pipeline.sentences(text, language, notation), profile, speed, notation, Limits())
+    """The text's plan, lazily: each of its words in one of its segments. `numbered`: each sentence begins a segment."""
+    sentences = pipeline.sentences(text, language, notation)
+    return plan(numbered_sentences(sentences) if numbered else sentences, profile, speed, notation, Limits())

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 import shm.control
 from shm.control import ControlSocket, control_pair
 from shm.frames import MAX_FRAME_BYTES, BrokenChannel
-from shm.messages import Connect, ControlMessage, Distrust, Drain, Idle, Situation, encode
+from shm.messages import Connect, ControlMessage, Distrust, Drain, Idle, encode
+from shm.situation import Situation
 
 MOST = 16
 """Descriptors of one message."""

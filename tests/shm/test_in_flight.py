@@ -36,6 +36,20 @@ def test_the_supervisor_reads_which_texts_are_worked_on_and_which_wait(boards: t
     assert supervisor.read() == TextsInFlight()
 
 
+def test_answers_that_have_begun_are_counted(boards: tuple[Board, Board]) -> None:
+    front, supervisor = boards
+    one, two = front.enter(ONE), front.enter(TWO)
+    one.audio_left()
+    assert supervisor.read() == TextsInFlight(frozenset(), frozenset({ONE, TWO}), begun=1)
+    with one.working():
+        two.audio_left()
+        assert supervisor.read() == TextsInFlight(frozenset({ONE}), frozenset({TWO}), begun=2)
+        one.leave()
+        assert supervisor.read().begun == 1, "its answer has ended, though a thread still works on the text"
+    two.leave()
+    assert supervisor.read() == TextsInFlight()
+
+
 def test_a_text_of_two_requests_is_one(boards: tuple[Board, Board]) -> None:
     front, supervisor = boards
     front.enter(ONE)

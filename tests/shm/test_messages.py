@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from shm.engine_info import EngineInfo, Priority
 from shm.frames import HEADER_BYTES
+from shm.marks import MAX_MARKS, pack_marks, unpack_marks
 from shm.messages import (
     MAX_COMMIT_BYTES,
-    MAX_MARKS,
     Began,
     BootFailure,
     Cleared,
@@ -41,19 +41,17 @@ from shm.messages import (
     Recycle,
     Release,
     SegmentOrder,
-    Situation,
     Started,
     Suspects,
     TextBoard,
-    Tuning,
+    WorkersNeeded,
     clipped,
     decode_commit,
     decode_control,
     decode_order,
     encode,
-    pack_marks,
-    unpack_marks,
 )
+from shm.situation import Situation, Tuning
 
 MAX_PLACE = (1 << 16) - 1
 MAX_SAMPLE = (1 << 32) - 1
@@ -97,6 +95,7 @@ CONTROLS: list[ControlMessage] = [
     Load(("CoreMLExecutionProvider",)),
     ProviderFailure("CUDAExecutionProvider", "no device"),
     Recycle("1.5 GB resident"),
+    WorkersNeeded(needed=True),
     Loading("CoreMLExecutionProvider"),
     Placed(Priority(10, (0, 3))),
     Progress(),

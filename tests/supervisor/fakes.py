@@ -17,11 +17,13 @@ from shm.messages import (
     Distrust,
     Idle,
     Load,
+    PlayerLink,
     Progress,
     ProviderFailure,
     Ready,
     Recycle,
     Started,
+    WorkersNeeded,
 )
 from supervisor.processes.errands import Errand
 from supervisor.processes.lifecycle import Lifecycle
@@ -67,7 +69,7 @@ class FakeChild:
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         if self.deaf:
             return False
-        assert len(fds) == (3 if isinstance(message, Connect) else 0)
+        assert len(fds) == (3 if isinstance(message, Connect) else isinstance(message, PlayerLink))
         self.heard.append(message)
         return True
 
@@ -158,7 +160,8 @@ class House(Outside):
             return  # it is ending
         generations = [c.generation for c in self.children if c.role == "worker"]
         if child.role == "front":
-            wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations))]
+            needed = WorkersNeeded(chance.random() < 0.5)
+            wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations)), needed]
             message: ControlMessage = chance.choice([*wrong, Started()] if Started not in child.said else wrong)
         elif child.role == "worker" and child.heard_of(Load):
             said = [

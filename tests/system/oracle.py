@@ -24,21 +24,36 @@ NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 _PIPELINE = TextPipeline(G2P())
 
 
-def samples_of(text: str, speed: float = 1.0) -> NDArray[np.int16]:
+def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDArray[np.int16]:
     """Every sample of a text, in order, from a server with `--no-adapt-plans`.
+
+    Args:
+        numbered: its sentences are, as the player asks for them.
 
     Raises:
         AssertionError: the product's plan and joins don't say the text.
     """
     joiner = Joiner()
     joined: list[NDArray[np.int16]] = []
-    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, speed):
+    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, speed, numbered=numbered):
         pace = speed * segment.rate
         joined += joiner.push(expected(tokens_of(segment.script), pace))
         joiner.end(segment.cut, pace, segment.pause)
     samples = np.concatenate([*joined, *joiner.finish()])
     check(text, samples, speed)
     return samples
+
+
+def sentence_starts(text: str) -> list[int]:
+    """For each sentence of a numbered text, the sample of `samples_of` at which it begins."""
+    joiner, starts = Joiner(), []
+    for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, numbered=True):
+        joiner.push(expected(tokens_of(segment.script), segment.rate))
+        assert joiner.placed
+        if segment.units[0].sentence:
+            starts.append(joiner.placed[1])
+        joiner.end(segment.cut, segment.rate, segment.pause)
+    return starts
 
 
 def miniature_arguments(folder: Path, cost: int = 0) -> tuple[str, ...]:

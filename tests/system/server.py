@@ -141,12 +141,14 @@ class Server:
         is_json = response.getheader("Content-Type", "").startswith("application/json")
         return response.status, json.loads(body) if is_json else body.decode()
 
-    def post(self, path: str, body: dict[str, object]) -> tuple[int, Any]:
-        """Status and body, which is JSON."""
+    def post(self, path: str, body: object, method: str = "POST") -> tuple[int, Any]:
+        """Status and body: JSON where it is that, else bytes."""
         with contextlib.closing(self.connect()) as connection:
-            connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+            connection.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
             response = connection.getresponse()
-            return response.status, json.loads(response.read())
+            answer = response.read()
+        is_json = response.getheader("Content-Type", "").startswith("application/json")
+        return response.status, json.loads(answer) if is_json else answer
 
     def speak(self, **body: object) -> http.client.HTTPResponse:
         """Ask for speech; the response's body is the caller's to read."""

@@ -70,7 +70,7 @@ def test_ssml_is_read_and_what_is_wrong_with_it_is_said(miniature: Server) -> No
 def test_phonemes_can_be_shown_and_spoken_in_place_of_the_text(miniature: Server) -> None:
     status, shown = miniature.post("/dev/phonemize", {"input": "Hello, world."})
     assert status == 200
-    assert shown["tokens"] == len(shown["phonemes"])
+    assert shown["tokens"] == [0, *(vocabulary[phoneme] for phoneme in shown["phonemes"]), 0]
     assert [word["word"] for word in shown["words"]] == ["Hello,", "world."]
     by_phonemes = spoken(miniature, phonemes=shown["phonemes"])
     assert np.array_equal(by_phonemes, spoken(miniature, input="Hello, world."))

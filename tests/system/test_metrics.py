@@ -82,7 +82,9 @@ def test_a_stream_whose_front_was_killed_is_no_longer_active(slow: Server) -> No
     assert scrape(slow)["active_streams",] == 1
     slow.child("front").kill()
     assert listener.was_cut()
-    assert scrape(slow)["active_streams",] == 0
+    found = scrape(slow)
+    assert found["active_streams",] == 0
+    assert found["streams_cut_total",] == 1
 
 
 def test_roles_have_their_figures_and_no_process_has_a_label_of_its_own(slow: Server) -> None:

@@ -238,3 +238,10 @@ def test_damaged_files_are_named(tmp_path):
     voices.write_bytes(b"PK nonsense")
     with pytest.raises(EngineUnavailable, match=r"voices\.bin"):
         KokoroEngine(model, voices, WorkerSettings())
+
+
+def test_the_engine_tells_what_changes_its_samples(tmp_path):
+    """Cached segments are found by it."""
+    usual = make_engine(tmp_path).info.rendering
+    assert make_engine(tmp_path).info.rendering == usual
+    assert make_engine(tmp_path, WorkerSettings(vocoder="whole")).info.rendering == "whole"

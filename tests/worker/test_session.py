@@ -10,9 +10,9 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.miniature import make_miniature
+from worker.acceleration.probe import see_accepted
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.providers.options import BadOption
-from worker.providers.probe import see_accepted
 from worker.providers.records import CPU, NAMES, StageRecord
 from worker.session import check_signature, open_session
 from worker.settings import WorkerSettings

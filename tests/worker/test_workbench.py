@@ -10,7 +10,8 @@ import pytest
 
 from shm.audio import SAMPLE_RATE
 from shm.frames import HEADER_BYTES
-from shm.messages import MAX_COMMIT_BYTES, Commit, Done, Failed, Forget, Marks, Release, encode, unpack_marks
+from shm.marks import unpack_marks
+from shm.messages import MAX_COMMIT_BYTES, Commit, Done, Failed, Forget, Marks, Release, encode
 from shm.ring import RingReader
 from tests.worker.bench_desk import RING, Desk, samples_of
 

@@ -1,2 +1,1 @@
-"""Trials of execution providers: each checks, while the CPU speaks, that a provider is right and faster here, and keeps
-the verdict."""
+"""The choice of execution providers for this machine, by the verdicts of earlier trials. Engines and trials enter."""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import onnxruntime
 
+from worker.acceleration.chain import Choice, candidate, chain, choose
+from worker.acceleration.probe import see_accepted
 from worker.acceleration.verdict import Key, Verdict, load
 from worker.engine import EngineUnavailable
 from worker.models.checksum_cache import cached_sha256_of
-from worker.providers.chain import Choice, candidate, chain, choose
 from worker.providers.options import given_to, options_of
-from worker.providers.probe import see_accepted
 from worker.providers.records import CPU, NAMES, Assignment
 from worker.settings import WorkerSettings
 

@@ -12,7 +12,8 @@ import soxr
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from shm.expendable import Expendable, HelperDied, HelperError
-from shm.messages import Mark, Voice
+from shm.marks import Mark
+from shm.messages import Voice
 from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, Utterance
 from worker.espeak.espeak_library import LIBRARY_RATE, SEEDS, EspeakLibrary

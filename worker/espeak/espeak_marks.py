@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
-from shm.messages import Mark
+from shm.marks import Mark
 
 _PAUSE = SAMPLE_RATE // 20
 """Samples of silence below which a gap is part of a word: the one before a `t`, for example."""

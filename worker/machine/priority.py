@@ -17,7 +17,7 @@ import psutil
 
 from shm.engine_info import Priority
 from worker.engine import EngineUnavailable
-from worker.machine.processors import processors
+from worker.processors import processors
 from worker.settings import WorkerSettings
 
 QOS_CLASSES = {

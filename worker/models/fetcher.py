@@ -11,7 +11,6 @@ from typing import NoReturn
 from setproctitle import setproctitle
 
 from shm.errand_status import DONE, FAILED
-from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.models.fetch import FetchError, Progress, fetch_blocking
 from worker.models.model_files import DEFAULT, BadManifest, known_files
 from worker.settings import WorkerSettings
@@ -22,12 +21,10 @@ LOG_EVERY = 10.0
 """Seconds between two log lines on progress."""
 
 
-def run(lifeline: int, settings: WorkerSettings) -> NoReturn:
+def run(settings: WorkerSettings) -> NoReturn:
     """Fetch the files that `kokoro-live models fetch` would, then exit: with 0, or with 1 after a log line that tells
     the user how to fix it."""
     setproctitle("kokoro-live: fetcher")
-    die_with_supervisor(lifeline)
-    leave_ending_to_supervisor()
     try:
         known = known_files(settings.manifest, settings.packaged_model)
         names = DEFAULT if settings.manifest is None else tuple(known)

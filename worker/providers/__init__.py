@@ -1,1 +1,1 @@
-"""onnxruntime's execution providers: their chain, their options, and the stages and nodes that run on them."""
+"""onnxruntime's execution providers: their names and options, and the nodes that run on them. Sessions enter."""

@@ -40,6 +40,11 @@ def placement(profile: Path) -> dict[str, int]:
     return dict(Counter(provider for _, provider in ran))
 
 
+def graph_name(model: Path) -> str:
+    """The name of a graph, whatever form its file has: `decoder` for `decoder.cpu.onnx`."""
+    return model.stem.removesuffix(".cpu")
+
+
 class Profiles:
     """Collector of the sessions that are opened while profiles are taken."""
 
@@ -49,11 +54,11 @@ class Profiles:
 
     def prefix(self, model: Path) -> str:
         """Path prefix of the model's profile file."""
-        return str(self._folder / f"{len(self._sessions)}-{model.stem}")
+        return str(self._folder / f"{len(self._sessions)}-{graph_name(model)}")
 
     def opened(self, model: Path, session: Any) -> None:
         """Record a session that was opened for the model."""
-        self._sessions.append((model.stem, session))
+        self._sessions.append((graph_name(model), session))
 
     def end(self) -> dict[str, dict[str, int]]:
         """End profiling. Returns the number of nodes by provider, by the graph's file name without its suffix, for the

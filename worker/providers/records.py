@@ -32,12 +32,11 @@ class StageRecord:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Providers of all stages of a model, and of the whole model for one that can't be split. `front` is the
-    decoder's."""
+    """Providers of all stages of a model, and of the whole model for one that can't be split."""
 
     prosody: StageRecord = StageRecord()
     source: StageRecord = StageRecord()
-    front: StageRecord = StageRecord()
+    decoder: StageRecord = StageRecord()
     generator: StageRecord = StageRecord()
     whole: StageRecord = StageRecord()
 
@@ -48,5 +47,5 @@ class Assignment:
 
     def stages(self) -> Iterator[tuple[str, StageRecord]]:
         """Stages of a split model by name, in the order in which they run."""
-        for name in ("prosody", "source", "front", "generator"):
+        for name in ("prosody", "source", "decoder", "generator"):
             yield name, getattr(self, name)

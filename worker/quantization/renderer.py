@@ -20,7 +20,7 @@ from worker.settings import WorkerSettings
 from worker.split.noise import draw_all
 from worker.split.prepared import prepare
 from worker.split.segment import Prosody
-from worker.split.stage_files import EXACT_GENERATOR, FRONT, PROSODY, SOURCE
+from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.voices.voice_bank import VoiceBank
 
 _NOBODY = Cancellation()
@@ -39,9 +39,9 @@ class Renderer:
         prepared = prepare(model, cache)
         self._voices = voices
         self._noise = prepared.manifest.noise
-        self._prosody, self._source, self._front, self._generator = (
+        self._prosody, self._source, self._decoder, self._generator = (
             open_session(prepared.folder / name, settings, threads=settings.threads or cores())
-            for name in (PROSODY, SOURCE, FRONT, EXACT_GENERATOR)
+            for name in (PROSODY, SOURCE, DECODER, EXACT_GENERATOR)
         )
         with voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(self._prosody, archive)
@@ -72,7 +72,7 @@ class Renderer:
         Raises:
             EngineError: the model can't speak the prosody.
         """
-        features = _run(self._front, [prosody.text, prosody.f0, prosody.energy, prosody.style])[0]
+        features = _run(self._decoder, [prosody.text, prosody.f0, prosody.energy, prosody.style])[0]
         [harmonics] = _run(self._source, [prosody.f0, *draw_all(self._noise, seed, prosody.frames)])
         return features, harmonics, prosody.style
 

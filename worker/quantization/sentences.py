@@ -1,9 +1,9 @@
 """Texts for fitting and for evaluation: long and short ones, questions, numbers, exclamations.
 
-Each line of `calibration.txt` and `evaluation.txt` has the English text, a tab, and Kokoro's phonemes, which this
-project's own pipeline made from it. Some texts are in both files. To make the phonemes again, join the scripts of
-`TextPipeline(G2P()).segments(english, "en-us", notation)` (`frontend.text`), where `notation` has the model's
-vocabulary and its 510 tokens.
+Each line of a file has the English text, a tab, and Kokoro's phonemes, which this project's own pipeline made from it;
+a line of `foreign.txt` has the language's code before them. No text is in two of the files. To make the phonemes again,
+join the scripts and leads of `TextPipeline(G2P()).sentences(text, language, notation)` (`frontend.text`), where
+`notation` has the model's vocabulary and its 510 tokens.
 """
 
 from __future__ import annotations
@@ -14,8 +14,17 @@ from importlib.resources import files
 
 @cache
 def calibration() -> tuple[str, ...]:
-    """Phonemes of the texts on which the norms' statistics are fitted."""
+    """Phonemes of the English texts on which the norms' statistics are fitted."""
     return tuple(script for _, script in _texts("calibration.txt"))
+
+
+@cache
+def foreign() -> dict[str, tuple[str, ...]]:
+    """Phonemes of the other texts on which the norms' statistics are fitted, by language code as espeak-ng names it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language, _, script in _lines("foreign.txt"):
+        found[language] = (*found.get(language, ()), script)
+    return found
 
 
 @cache
@@ -30,6 +39,15 @@ def evaluation() -> tuple[str, ...]:
     return tuple(script for _, script in evaluation_texts())
 
 
+@cache
+def held_out() -> tuple[str, ...]:
+    """Phonemes of the English texts from which nothing was ever made: predictions are judged by them."""
+    return tuple(script for _, script in _texts("held_out.txt"))
+
+
 def _texts(name: str) -> tuple[tuple[str, str], ...]:
-    lines = (files(__package__) / name).read_text(encoding="utf-8").splitlines()
-    return tuple((english, script) for english, _, script in (line.partition("\t") for line in lines))
+    return tuple((english, script) for english, script in _lines(name))
+
+
+def _lines(name: str) -> list[list[str]]:
+    return [line.split("\t") for line in (files(__package__) / name).read_text(encoding="utf-8").splitlines()]

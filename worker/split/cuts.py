@@ -101,7 +101,7 @@ def _check(graph: Graph, cuts: Cuts) -> None:
     stages = {
         "prosody": ([*prosody, cuts.durations], [cuts.tokens, cuts.style, cuts.speed]),
         "source": ([cuts.harmonics], [cuts.f0]),
-        "front": ([cuts.features], [*prosody, cuts.style]),
+        "decoder": ([cuts.features], [*prosody, cuts.style]),
         "generator": ([cuts.audio], [cuts.features, cuts.harmonics, cuts.style]),
     }
     for stage, (outputs, given) in stages.items():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shm.messages import Mark
+from shm.marks import Mark
 
 DURATION_SAMPLES = 600
 """Samples of one unit of duration."""

@@ -57,7 +57,7 @@ class Prosody:
 class WindowedSegment:
     """Vocodes any window of a segment; the samples don't depend on which windows were made before.
 
-    The decoder (file `front.onnx`), 5 % of the work, makes the features of the whole segment in one run: so its norms
+    The decoder, 5 % of the work, makes the features of the whole segment in one run: so its norms
     are exact, and the generator's statistics can be predicted from all features.
     """
 
@@ -110,14 +110,14 @@ def whole_segment(
     return audio.ravel(), Statistics(*told)
 
 
-def features_of(prosody: Prosody, front: Stage, threads: int, cancellation: Cancellation) -> Array:
+def features_of(prosody: Prosody, decoder: Stage, threads: int, cancellation: Cancellation) -> Array:
     """The generator's input features of a segment: [1, channels, frames at 80 Hz].
 
     Raises:
         Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
     arrays = [prosody.text, prosody.f0, prosody.energy, prosody.style]
-    [features] = front.run(arrays, threads, cancellation)
+    [features] = decoder.run(arrays, threads, cancellation)
     return features
 
 

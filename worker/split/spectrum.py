@@ -79,12 +79,13 @@ def _errors(nodes: Nodes, node: Any, bins: int) -> NDArray[np.float64]:
     given, inside = _needed(nodes, node)
     if len(given) != 1:
         return np.full(2 * bins, _NOWHERE)
+    taken = {name for each in inside for name in names_taken(each)}
     graph = helper.make_graph(
         inside,
         "silence",
         [helper.make_tensor_value_info(given[0], TensorProto.FLOAT, [1, _SILENT_FRAMES])],
         [helper.make_tensor_value_info(node.output[0], TensorProto.FLOAT, None)],
-        [tensor for name, tensor in nodes.graph.initializers.items() if any(name in names_taken(n) for n in inside)],
+        [tensor for name, tensor in nodes.graph.initializers.items() if name in taken],
     )
     model = helper.make_model(graph, opset_imports=nodes.graph.model.opset_import)
     model.ir_version = nodes.graph.model.ir_version

@@ -64,11 +64,11 @@ class SplitSpeech:
         self._crew = Crew(settings)
         self._prosody = stage("prosody.onnx", assignment.prosody)
         self._source = stage("source.onnx", assignment.source)
-        self._front = stage("front.onnx", assignment.front)
+        self._decoder = stage("decoder.onnx", assignment.decoder)
         self._whole_generator = stage("generator-exact.onnx", assignment.generator)
         fixed = fixed_generators(prepared, settings, assignment.generator) if self.windowed else {}
         self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
-        for each in (self._front, self._whole_generator):
+        for each in (self._decoder, self._whole_generator):
             each.session(self._crew.most)
         # Every session that a segment may need is opened now: a stage's file that somebody removes from the cache later
         # is missed by nobody.
@@ -81,6 +81,14 @@ class SplitSpeech:
     def first_block(self) -> float:
         """Seconds of sound in a segment's first block; 0 means that the segment is one block."""
         return self._shape.first / FRAMES_PER_SECOND if self.windowed else 0.0
+
+    @property
+    def rendering(self) -> str:
+        """`EngineInfo.rendering`."""
+        if not self.windowed or self._predictor is None:
+            return "whole"
+        shape = self._shape
+        return f"windows {shape.first} {shape.growth:g} {shape.longest}, statistics {self._predictor.digest}"
 
     @property
     def session(self) -> Any:
@@ -99,7 +107,7 @@ class SplitSpeech:
         started = time.monotonic()
         with self._crew.step():
             prosody = self._prosody_of(inputs, utterance)
-            features = features_of(prosody, self._front, self._crew.most, utterance.cancellation)
+            features = features_of(prosody, self._decoder, self._crew.most, utterance.cancellation)
             statistics = self._predicted(prosody, features)
         prosody_seconds = time.monotonic() - started
         marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()

@@ -17,6 +17,7 @@ from worker.machine.machine import cores
 from worker.providers.records import CPU, StageRecord
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
+from worker.split.optimized_name import optimized_name
 
 
 class Crew:
@@ -49,9 +50,13 @@ class Stage:
     it."""
 
     def __init__(self, file: Path, settings: WorkerSettings, record: StageRecord) -> None:
-        self._file = file
         self._settings = settings
         self._record = record
+        optimized = file.with_name(optimized_name(file.name))
+        # onnxruntime's optimisation at another level is a setting, which the files don't have.
+        on_cpu = record.provider == CPU and settings.graph_optimization == "all"
+        self._optimized = on_cpu and optimized.is_file()
+        self._file = optimized if self._optimized else file
         self._sessions: dict[int, Any] = {}
         self._lock = threading.Lock()
 
@@ -70,7 +75,7 @@ class Stage:
 
     def _opened(self, threads: int) -> Any:
         try:
-            return open_session(self._file, self._settings, self._record, threads=threads)
+            return open_session(self._file, self._settings, self._record, threads=threads, optimized=self._optimized)
         except EngineUnavailable as error:
             # The file was made here: fetching the model again, as a model's own error advises, would change nothing.
             if not self._file.is_file():

@@ -6,7 +6,8 @@ thread counts and even processes share them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,13 +28,13 @@ from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.snake import rewrite_snakes
 from worker.split.spectrum import rewrite_spectra
 
-PROSODY, SOURCE, FRONT = "prosody.onnx", "source.onnx", "front.onnx"
+PROSODY, SOURCE, DECODER = "prosody.onnx", "source.onnx", "decoder.onnx"
 GENERATOR = "generator.onnx"
 """The generator that takes its statistics as inputs."""
 EXACT_GENERATOR = "generator-exact.onnx"
 """The generator that computes the segment's own statistics and reports them."""
 WEIGHTS = "weights.bin"
-STAGES = (PROSODY, SOURCE, FRONT, GENERATOR, EXACT_GENERATOR)
+STAGES = (PROSODY, SOURCE, DECODER, GENERATOR, EXACT_GENERATOR)
 
 _INLINE = 1024
 """Bytes below which a weight stays in its stage's own file: onnxruntime's loader reads shapes and indices there."""
@@ -68,17 +69,17 @@ def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEF
     with (folder / WEIGHTS).open("wb") as weights:
         writer = _Writer(graph, folder, weights, rewrites)
         inputs = [cuts.tokens, cuts.style, cuts.speed]
-        writer.write(PROSODY, inputs, [*prosody, cuts.durations], properties=True)
+        writer.write(PROSODY, _Part(inputs, [*prosody, cuts.durations]), graph.model.metadata_props)
         noise = _write_source(graph, writer, cuts)
-        writer.write(FRONT, [*prosody, cuts.style], [cuts.features])
+        writer.write(DECODER, _Part([*prosody, cuts.style], [cuts.features]))
         instead, more = give_statistics(graph, generator, given[:2])
         crop, crop_more = crop_context(graph, cuts)
         more.nodes += crop_more.nodes
         more.constants += crop_more.constants
         more_inputs = [*_statistics(channels), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
-        writer.write(GENERATOR, given, [cuts.audio], instead | crop, more, more_inputs=more_inputs)
+        writer.write(GENERATOR, _Part(given, [cuts.audio], instead | crop, more, more_inputs=more_inputs))
         told = tell_statistics(graph, generator)
-        writer.write(EXACT_GENERATOR, given, [cuts.audio], more=told, more_outputs=_statistics(channels))
+        writer.write(EXACT_GENERATOR, _Part(given, [cuts.audio], more=told, more_outputs=_statistics(channels)))
     return noise, channels
 
 
@@ -100,13 +101,27 @@ def _write_source(graph: Graph, writer: _Writer, cuts: Cuts) -> tuple[Noise, ...
     names = [node.output[0] for node in operations]
     noise: tuple[Noise, ...] = ()
     if operations:
-        noise = noise_of(graph, operations, writer.model([cuts.f0], names, inline=True).SerializeToString())
-    writer.write(SOURCE, [cuts.f0, *names], [cuts.harmonics])
+        noise = noise_of(graph, operations, writer.model(_Part([cuts.f0], names), inline=True).SerializeToString())
+    writer.write(SOURCE, _Part([cuts.f0, *names], [cuts.harmonics]))
     return noise
 
 
 def _statistics(channels: int) -> list[Any]:
     return [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [channels]) for name in STATISTICS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The part of a graph that makes `outputs` from `inputs`, and the changes to it."""
+
+    inputs: list[str]
+    outputs: list[str]
+    instead: Mapping[int, list[Any]] = field(default_factory=dict)
+    """Nodes that replace those at their places."""
+    more: Additions = field(default_factory=lambda: Additions("none"))
+    """Further nodes: they come first, or last if they make outputs."""
+    more_inputs: list[Any] = field(default_factory=list)
+    more_outputs: list[Any] = field(default_factory=list)
 
 
 class _Writer:
@@ -119,54 +134,40 @@ class _Writer:
         self._rewrites = rewrites
         self._external: dict[str, Any] = {}
 
-    def write(self, name: str, *args: Any, **kwargs: Any) -> None:
-        rewrites = set(self._rewrites) & _REWRITTEN.get(name, set(Rewrite))
-        (self._folder / name).write_bytes(self.model(*args, **kwargs, rewrites=rewrites).SerializeToString())
+    def write(self, name: str, part: _Part, properties: Sequence[Any] = ()) -> None:
+        """Write a stage. `properties`: the metadata that it keeps."""
+        model = self.model(part, set(self._rewrites) & _REWRITTEN.get(name, set(Rewrite)))
+        model.metadata_props.extend(properties)
+        (self._folder / name).write_bytes(model.SerializeToString())
 
-    def model(
-        self,
-        inputs: list[str],
-        outputs: list[str],
-        instead: dict[int, list[Any]] | None = None,
-        more: Additions | None = None,
-        *,
-        more_inputs: list[Any] | None = None,
-        more_outputs: list[Any] | None = None,
-        properties: bool = False,
-        inline: bool = False,
-        rewrites: Collection[Rewrite] = (),
-    ) -> Any:
-        """The part of the graph that makes `outputs` from `inputs`, with the nodes of `instead` replacing those at
-        their places.
-
-        The nodes of `more` come first, or last if they make outputs.
-        """
-        graph, instead, more = self._graph, instead or {}, more or Additions("none")
-        places, names = graph.needed(outputs, inputs)
-        nodes = [node for place in places for node in instead.get(place, [graph.nodes[place]])]
-        nodes = [*nodes, *more.nodes] if more_outputs else [*more.nodes, *nodes]
-        rewritten = Nodes(nodes, [*outputs, *(value.name for value in more_outputs or [])], graph, "rewritten")
+    def model(self, part: _Part, rewrites: Collection[Rewrite] = (), *, inline: bool = False) -> Any:
+        """The part as a model. `inline`: with its weights inside."""
+        graph = self._graph
+        places, names = graph.needed(part.outputs, part.inputs)
+        nodes = [node for place in places for node in part.instead.get(place, [graph.nodes[place]])]
+        nodes = [*nodes, *part.more.nodes] if part.more_outputs else [*part.more.nodes, *nodes]
+        made = [*part.outputs, *(value.name for value in part.more_outputs)]
+        rewritten = Nodes(nodes, made, graph, "rewritten")
         for rewrite in sorted(rewrites):
             _REWRITES[rewrite](rewritten)
         rewritten.drop_unused()
-        names = (names & rewritten.taken()) | set(outputs)
+        taken = rewritten.taken()
+        names = (names & taken) | set(part.outputs)
         kept = [graph.initializers[name] for name in sorted(names & graph.initializers.keys())]
         initializers = kept if inline else [_shaped(self._outside(tensor), rewritten.reshaped) for tensor in kept]
-        derived = [tensor for name, tensor in rewritten.derived.items() if name in rewritten.taken()]
-        part = helper.make_graph(
+        derived = [tensor for name, tensor in rewritten.derived.items() if name in taken]
+        proto = helper.make_graph(
             list(rewritten),
             "kokoro-live",
-            [graph.value(name) for name in inputs] + (more_inputs or []),
-            [graph.value(name) for name in outputs] + (more_outputs or []),
-            [*initializers, *map(self._outside, derived), *more.constants, *rewritten.constants],
+            [*map(graph.value, part.inputs), *part.more_inputs],
+            [*map(graph.value, part.outputs), *part.more_outputs],
+            [*initializers, *map(self._outside, derived), *part.more.constants, *rewritten.constants],
         )
-        model = helper.make_model(part, opset_imports=graph.model.opset_import, functions=graph.model.functions)
+        model = helper.make_model(proto, opset_imports=graph.model.opset_import, functions=graph.model.functions)
         model.ir_version = graph.model.ir_version
         imported = {opset.domain for opset in model.opset_import}
         for domain in {node.domain for node in rewritten} - imported - {""}:
             model.opset_import.append(helper.make_opsetid(domain, 1))
-        if properties:
-            model.metadata_props.extend(graph.model.metadata_props)
         return model
 
     def _outside(self, tensor: Any) -> Any:

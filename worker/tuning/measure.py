@@ -30,19 +30,19 @@ class Speaking:
         engine: Engine,
         script: str,
         clock: Clock = time.perf_counter,
-        enter_lane: Callable[[], None] = lambda: None,
+        enter_inference: Callable[[], None] = lambda: None,
     ) -> None:
         """
         Args:
             engine: the engine.
             script: the sentence to speak, in the engine's notation.
             clock: returns seconds.
-            enter_lane: called once in each inference thread that speaks concurrently with others.
+            enter_inference: called once in each inference thread that speaks concurrently with others.
         """
         self._engine = engine
         self._script = script
         self._clock = clock
-        self._enter_lane = enter_lane
+        self._enter_inference = enter_inference
         names = engine.info.voices
         self._voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in names else names[0], 1.0),)
 
@@ -70,10 +70,10 @@ class Speaking:
         return sum(len(block.samples) for block in self._engine.begin(self._utterance()))
 
     def _together(self) -> float:
-        lanes = self._engine.concurrency
-        with ThreadPoolExecutor(lanes, initializer=self._enter_lane) as pool:
+        threads = self._engine.concurrency
+        with ThreadPoolExecutor(threads, initializer=self._enter_inference) as pool:
             started = self._clock()
-            samples = sum(pool.map(lambda _: self._speak(), range(lanes)))
+            samples = sum(pool.map(lambda _: self._speak(), range(threads)))
             return samples / SAMPLE_RATE / (self._clock() - started)
 
     def _utterance(self) -> Utterance:

@@ -15,13 +15,13 @@ from setproctitle import setproctitle
 
 from shm.lifeline import die_with_supervisor
 from worker.acceleration.placing import place
-from worker.acceleration.trial import trial
 from worker.engine import EngineError, EngineUnavailable
 from worker.kokoro import SAMPLE_SENTENCES
 from worker.machine.priority import place_process, place_thread
 from worker.models.model_choice import kokoro_files
 from worker.select import choose
 from worker.settings import WorkerSettings
+from worker.trials.trial import trial
 from worker.tuning.measure import Speaking
 from worker.tuning.records import Failed, Record, decode_settings, encode
 
@@ -51,7 +51,7 @@ def records(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Recor
         engine = choose(settings)
         engine.warm_up()
         script = "".join(filter(engine.info.vocabulary.__contains__, SENTENCE)) or SENTENCE
-        speaking = Speaking(engine, script, enter_lane=lambda: place_thread(settings))
+        speaking = Speaking(engine, script, enter_inference=lambda: place_thread(settings))
         for _ in asked:
             yield speaking.measure()
     except (EngineUnavailable, EngineError) as error:

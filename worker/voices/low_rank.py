@@ -13,7 +13,7 @@ RANK = 12
 """
 
 EMBEDDED = Path(__file__).with_name("kokoro-v1.0-voices.npz")
-"""File with Kokoro v1.0's 54 voices, made by `python -m worker.voices.voice_tables` from the published file."""
+"""File with Kokoro v1.0's 54 voices, made by `python -m worker.models.voice_tables` from the published file."""
 
 ARRAYS = frozenset(("names", "left", "right"))
 """Arrays of a low-rank archive: str [voices], float32 [voices, rows, rank], float32 [voices, rank, 256]."""

@@ -10,7 +10,10 @@ from aiohttp import hdrs, web
 from frontend.contract.errors import ApiError
 from frontend.settings.origins import Origins
 
-EXPOSED = "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Speakable, X-Primed-Silence, Retry-After, retry-after-ms"
+EXPOSED = (
+    "X-Request-Id, X-Engine, X-Sample-Rate, X-Cache, X-Speakable, X-Primed-Silence, X-Warning, X-Download-Path, "
+    "Retry-After, retry-after-ms"
+)
 """The server's own headers that a page may read; headers that every page may read anyway are not listed."""
 
 USUAL = "Authorization, Content-Type, X-Session, X-Request-Id, Cache-Control"

@@ -22,7 +22,7 @@ from frontend.contract.errors import ApiError
 from frontend.http.access.addresses import arrived_at_loopback, from_here, network
 from frontend.http.access.bodies import Bodies
 from frontend.http.access.cors import Cors
-from frontend.http.access.identity import API_KEY
+from frontend.http.access.identity import API_KEY, KEY_DUE, DueKey
 from frontend.http.access.rate_limit import RateLimit
 from frontend.http.access.rules import Access
 from frontend.http.errors import retry_after
@@ -31,7 +31,9 @@ from frontend.settings.hosts import Hosts
 from frontend.settings.keys import ApiKeys
 from frontend.settings.origins import Origins
 
-_BEARER = "bearer "
+_SCHEMES = ("bearer ", "token ")
+_KEY_HEADERS = ("xi-api-key", "X-API-Key")
+"""Headers in which clients of ElevenLabs and of Cartesia send their keys."""
 
 
 class Gate:
@@ -43,14 +45,16 @@ class Gate:
         settings: FrontSettings,
         access_of: Callable[[str, str], Access],
         clock: Callable[[], float] = time.monotonic,
+        player_key: str = "",
     ) -> None:
         """Args:
         access_of: the access that a method on a route's template demands.
+        player_key: the key of the server's own player, which is always admitted, and not counted.
         """
         self._access_of = access_of
         self._hosts = Hosts(settings.allowed_hosts)
         self._cors = Cors(Origins(settings.cors_origins))
-        self._keys = ApiKeys(settings.api_keys, settings.api_key_file)
+        self._keys = ApiKeys(settings.api_keys, settings.api_key_file, player_key)
         self._limit = RateLimit(settings.requests_per_minute, clock) if settings.requests_per_minute else None
         self._bodies = Bodies(settings)
         self.mark = self._cors.mark
@@ -85,27 +89,30 @@ class Gate:
 
     def _check_key(self, request: web.Request, access: Access) -> bytes | None:
         """The digest of the request's key; None if the request has no key and needs none."""
+        offered = _offered(request)
+        key = self._keys.match(offered) if offered else None
+        if key is not None:
+            return key
         if not self._keys.demanded:
             if access in (Access.LOCAL, Access.HERE) and not from_here(request):
                 message = "From other machines this needs an API key: start the server with --api-key-file."
                 raise ApiError(403, message, code="api_key_not_configured")
             return None
-        authorization = request.headers.get(hdrs.AUTHORIZATION, "")
-        offered = authorization[len(_BEARER) :].strip() if authorization.lower().startswith(_BEARER) else ""
-        key = self._keys.match(offered) if offered else None
-        if key is not None:
-            return key
         if access is Access.OPEN or (access is Access.NEAR and from_here(request)):
+            return None
+        if access is Access.SOCKET and not offered:
+            request[KEY_DUE] = DueKey(lambda key: self._keys.match(key) is not None)
             return None
         if offered:
             raise _unauthorized("That API key is none of this server's.", "invalid_api_key", ', error="invalid_token"')
         raise _unauthorized("An API key is needed: send it as Authorization: Bearer KEY.", "missing_api_key", "")
 
     def _count(self, request: web.Request, key: bytes | None, access: Access) -> None:
-        """Count the request against its client's rate, unless it only reads: such requests cost next to nothing, and
-        probes must always be answered."""
+        """Count the request against its client's rate, unless it only reads and opens no socket: reading costs next to
+        nothing, and probes must always be answered."""
         looks = request.method in (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS) and access is not Access.LOCAL
-        if self._limit is None or looks:
+        looks = looks and hdrs.UPGRADE not in request.headers
+        if self._limit is None or looks or (key is not None and key == self._keys.own):
             return
         wait = self._limit.take(key if key is not None else network(request.remote))
         if wait:
@@ -115,6 +122,15 @@ class Gate:
                 code="rate_limit_exceeded",
                 headers=retry_after(wait) | {"retry-after-ms": str(math.ceil(wait * 1000))},
             )
+
+
+def _offered(request: web.Request) -> str:
+    """The key in the request's headers; empty if there is none."""
+    authorization = request.headers.get(hdrs.AUTHORIZATION, "")
+    for scheme in _SCHEMES:
+        if authorization.lower().startswith(scheme):
+            return authorization[len(scheme) :].strip()
+    return next((request.headers[name].strip() for name in _KEY_HEADERS if name in request.headers), "")
 
 
 def _unauthorized(message: str, code: str, detail: str) -> ApiError:

@@ -20,3 +20,6 @@ class Access(Enum):
     HERE = "here"
     """The same clients as `LOCAL`, for routes that control this machine's loudspeakers. A GET among them only reads, so
     it doesn't count against a client's rate."""
+    SOCKET = "socket"
+    """Clients with a key, which a socket may send in its first message: a web page can't set its upgrade's headers. The
+    handler checks that message (`frontend.http.access.identity.KEY_DUE`)."""

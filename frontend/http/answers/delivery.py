@@ -10,9 +10,12 @@ from aiohttp import web
 
 from frontend.audio.encoding import Encoding
 from frontend.audio.pieces import chunks
+from frontend.contract import in_flight
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.answers.ending import reset_on_close
 from frontend.http.answers.framing import Framing
+from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
 from frontend.monitoring.listening import Listening
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.killpoint import killpoint
@@ -61,6 +64,12 @@ class Delivery:
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
 
+    async def begin(self, sentences: Sequence[SentenceTiming], real_time_factor: float | None) -> None:
+        """Tell of sentences that begin in the next piece."""
+        for sentence in sentences:
+            later = replace(sentence, start=sentence.start + round(self._primed * SAMPLE_RATE))
+            await self._write(self._framing.sentence(later, real_time_factor))
+
     async def finish(self, input_tokens: int, words: Sequence[WordTiming] = ()) -> None:
         """Send the encoder's remaining bytes, and mark the audio as whole."""
         if words:
@@ -86,8 +95,11 @@ class Delivery:
             killpoint("before-headers")
             await self._response.prepare(self._request)
             reset_on_close(self._request, True)
+            in_flight.current.get().audio_left()
+            bound_send_buffer(self._request, self._encoding.bytes_per_second * FRAMED)
             killpoint("after-headers")
         await self._response.write(data)
+        await taken(self._request)
 
 
 def _later(word: WordTiming, seconds: float) -> WordTiming:

@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.answers import sse
 
@@ -22,6 +23,10 @@ class Framing(Protocol):
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         """Frame word times; they precede the audio in which the words sound."""
+        ...
+
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        """Frame a sentence's beginning; it precedes the audio in which the sentence begins."""
         ...
 
     def done(self, input_tokens: int, samples: int) -> bytes:
@@ -45,6 +50,9 @@ class Plain:
     def words(self, words: Sequence[WordTiming]) -> bytes:
         return b""
 
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        return b""
+
     def done(self, input_tokens: int, samples: int) -> bytes:
         return b""
 
@@ -63,6 +71,9 @@ class Events:
     def words(self, words: Sequence[WordTiming]) -> bytes:
         return sse.words([timing(word) for word in words])
 
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
+        return sse.sentence(sentence.number, sentence.text, sentence.start, real_time_factor)
+
     def done(self, input_tokens: int, samples: int) -> bytes:
         return sse.done(input_tokens, samples)
 
@@ -75,8 +86,12 @@ class CaptionLines:
 
     content_type = "application/x-ndjson"
 
-    def __init__(self, audio_format: AudioFormat) -> None:
+    def __init__(self, audio_format: AudioFormat, voice: str = "") -> None:
+        """Args:
+        voice: the voice of words that name no other; empty if no word names one.
+        """
         self._type = FORMATS[audio_format].content_type
+        self._voice = voice
         self._words: list[dict[str, object]] = []
 
     def audio(self, audio: bytes) -> bytes:
@@ -85,7 +100,10 @@ class CaptionLines:
         return msgspec.json.encode(line) + b"\n"
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
-        self._words += [caption(word) for word in words]
+        self._words += [caption(word, self._voice) for word in words]
+        return b""
+
+    def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
         return b""
 
     def done(self, input_tokens: int, samples: int) -> bytes:
@@ -97,14 +115,20 @@ class CaptionLines:
 
 def timing(word: WordTiming) -> dict[str, object]:
     """A word in the server's own form; times in seconds of the audio."""
-    return {"word": word.word, "said": word.said, "start": round(word.start, 3), "end": round(word.end, 3)}
+    found = {"word": word.word, "said": word.said, "start": round(word.start, 3), "end": round(word.end, 3)}
+    return found | {"voice": word.voice} if word.voice else found
 
 
-def caption(word: WordTiming) -> dict[str, object]:
-    """A word in Kokoro-FastAPI's form, with its pronunciation added."""
-    return {
+def caption(word: WordTiming, voice: str = "") -> dict[str, object]:
+    """A word in Kokoro-FastAPI's form, with its pronunciation added.
+
+    Args:
+        voice: the word's voice if the word names none; empty: the word has none.
+    """
+    found = {
         "word": word.word,
         "start_time": round(word.start, 3),
         "end_time": round(word.end, 3),
         "said": word.said,
     }
+    return found | {"voice": word.voice or voice} if word.voice or voice else found

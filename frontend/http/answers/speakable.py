@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 
 import numpy as np
 
+from frontend.audio.gain import amplified
 from frontend.contract.errors import NothingToSpeak
 from frontend.contract.speaker import SpeechStream
 from shm.audio import SAMPLE_RATE, Pcm
@@ -24,9 +25,13 @@ SILENCE_SECONDS = 0.1
 class Pieces:
     """A stream's pieces; iterated once, like a `SpeechStream`."""
 
-    def __init__(self, stream: SpeechStream) -> None:
+    def __init__(self, stream: SpeechStream, volume: float = 1.0) -> None:
+        """Args:
+        volume: factor on the samples.
+        """
         self.speakable = True
         """True until the piece of silence is given."""
+        self._volume = volume
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[Pcm]:
@@ -34,7 +39,7 @@ class Pieces:
         try:
             async for piece in self._stream:
                 given = True
-                yield piece
+                yield amplified(piece, self._volume)
         except NothingToSpeak:
             if given:
                 raise

@@ -22,6 +22,17 @@ def words(words: list[dict[str, object]]) -> bytes:
     return _event({"type": "speech.audio.words", "words": words})
 
 
+def sentence(number: int, text: str, sample: int, real_time_factor: float | None) -> bytes:
+    """The event with a sentence that begins in the following deltas; not part of OpenAI's API, sent only on request.
+
+    Args:
+        sample: the sample of the audio, at 24 kHz, at which the sentence begins.
+        real_time_factor: predicted seconds of work for a second of the audio that follows; None if unknown.
+    """
+    event = {"type": "speech.audio.sentence", "number": number, "text": text, "sample": sample}
+    return _event(event | ({} if real_time_factor is None else {"real_time_factor": round(real_time_factor, 3)}))
+
+
 def done(input_tokens: int, samples: int) -> bytes:
     """The last event: the audio is whole.
 

@@ -27,7 +27,7 @@ class Register(Protocol):
         ...
 
     def overdue(self, connection: Connection, reason: str) -> None:
-        """Note that the connection was closed for being too slow."""
+        """Note that the connection was closed before its time: for being too slow, or because the server stops."""
         ...
 
     def lost(self, connection: Connection) -> None:
@@ -56,7 +56,13 @@ class Connection(asyncio.Protocol):
         self._register = register
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self.writable = asyncio.Event()
+        """Set while the system has taken all bytes that were written."""
+        self.writable.set()
         self._handling = False
+        self._answering = False
+        """True once the present request's response has begun."""
+        self._lost = False
         self._head_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
 
@@ -81,17 +87,21 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         self._stall_timer = self._loop.call_later(self._settings.write_timeout, self._stalled)
         self._register.busy(self)
+        self.writable.clear()
         self._protocol.pause_writing()
 
     def resume_writing(self) -> None:
         self._stop_stall_timer()
         if not self._handling:
             self._register.idle(self)
+        self.writable.set()
         self._protocol.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_head_timer()
         self._stop_stall_timer()
+        self._lost = True
+        self.writable.set()
         self._register.lost(self)
         self._protocol.connection_lost(exc)
 
@@ -100,8 +110,18 @@ class Connection(asyncio.Protocol):
     def began(self) -> None:
         """Note that a request's head is whole and its handler begins."""
         self._handling = True
+        self._answering = False
         self._stop_head_timer()
         self._register.busy(self)
+
+    def answers(self) -> None:
+        """Note that the request's response has begun."""
+        self._answering = True
+
+    def cancelled(self) -> None:
+        """Note that the handler was cancelled: by the client's end, or because the server stops (a drain's end)."""
+        if self._answering and not self._lost:
+            self._register.overdue(self, "drain")
 
     def ended(self) -> None:
         """Note that the handler has returned or written its response."""
@@ -164,6 +184,9 @@ async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
         if connection.surplus and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
             raise Unavailable("too many connections are open already")
         return await handler(request)
+    except asyncio.CancelledError:
+        connection.cancelled()
+        raise
     finally:
         connection.ended()
 
@@ -172,6 +195,8 @@ async def announce_end(request: web.Request, response: web.StreamResponse) -> No
     """Announce in the header that the connection ends with this response: a surplus one, or one with an unfinished
     body."""
     connection = connection_of(request)
+    if connection is not None:
+        connection.answers()
     if response.status == web.HTTPRequestTimeout.status_code or (connection is not None and connection.surplus):
         response.force_close()
         response.headers[hdrs.CONNECTION] = "close"

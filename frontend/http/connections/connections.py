@@ -77,7 +77,7 @@ class Connections:
 
     def overdue(self, connection: Connection, reason: str) -> None:
         self._metrics.connection_closed(reason)
-        if reason == "write_timeout":  # in the middle of a response, at least a part of which was taken
+        if reason in ("write_timeout", "drain"):  # in the middle of a response, at least a part of which was taken
             self._metrics.count(Event.CUT)
 
     def lost(self, connection: Connection) -> None:

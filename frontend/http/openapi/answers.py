@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from frontend.monitoring.status.report import Status as Status
 
@@ -64,10 +64,66 @@ class Voice(msgspec.Struct):
     engine: str
 
 
-class Voices(msgspec.Struct):
-    """Open WebUI's shape."""
+class VoicesQuery(msgspec.Struct):
+    """The query of the voices' list."""
 
-    voices: list[Voice]
+    legacy: Annotated[bool, Meta(description="`true`: names only, as in Kokoro-FastAPI before version 0.4.")] = False
+
+
+class DownloadQuery(msgspec.Struct):
+    """The query of a download."""
+
+    name: Annotated[str, Meta(description="The name under which a browser saves the file.")] = ""
+
+
+class Voices(msgspec.Struct):
+    """Open WebUI's shape; with `?legacy=true` `voices` has names only."""
+
+    voices: list[Voice | str]
+    default_voice: str
+
+
+BlendBody = str | list[str]
+"""A blend, or the names of voices that have equal parts in one."""
+
+
+class Blend(msgspec.Struct):
+    """A blend of voices."""
+
+    id: Annotated[str, Meta(description="What a request's `voice` takes.")]
+    name: Annotated[str, Meta(description="The id again.")]
+    language: str
+    engine: str
+    voices: Annotated[dict[str, float], Meta(description="Each voice's part; the sum is 1.")]
+
+
+class SsmlParts(msgspec.Struct):
+    """The part of SSML that has an effect."""
+
+    elements: Annotated[dict[str, str], Meta(description="Each element's effect.")]
+    ignored: Annotated[list[str], Meta(description="Elements of which only the text is read.")]
+    break_strengths: Annotated[dict[str, float], Meta(description="Seconds.")]
+    prosody_rates: dict[str, float]
+    rate_range: list[float]
+
+
+class TaggedText(msgspec.Struct):
+    """A text with tags."""
+
+    text: str
+
+
+class NamedVoice(Voice):
+    """The same voice with ElevenLabs' fields."""
+
+    voice_id: Annotated[str, Meta(description="The id again.")]
+    category: Literal["premade"]
+
+
+class NamedVoices(msgspec.Struct):
+    """Open WebUI's and ElevenLabs' shape."""
+
+    voices: list[NamedVoice]
 
 
 class Alive(msgspec.Struct):
@@ -99,6 +155,7 @@ class TimedWord(msgspec.Struct):
     said: Annotated[str, Meta(description="As it was read.")]
     start: Annotated[float, Meta(description="Seconds of the audio.")]
     end: float
+    voice: Annotated[str | UnsetType, Meta(description="The voice that says it, where a text has several.")] = UNSET
 
 
 class TimedSpeech(msgspec.Struct):
@@ -118,14 +175,27 @@ class CaptionedWord(msgspec.Struct):
     start_time: float
     end_time: float
     said: str
+    voice: Annotated[str | UnsetType, Meta(description="The voice that says it, with `allow_voice_tags`.")] = UNSET
 
 
 class CaptionedSpeech(msgspec.Struct):
-    """Kokoro-FastAPI's shape: all of the audio, or one line of many."""
+    """Kokoro-FastAPI's shape: all of the audio."""
 
     audio: Annotated[str, Meta(description="Base64.")]
     audio_format: str
-    timestamps: list[CaptionedWord]
+    timestamps: list[CaptionedWord] | None
+
+
+class CaptionedLine(msgspec.Struct):
+    """One line of many: a part of the audio with words, or the error that ends an incomplete answer."""
+
+    audio: Annotated[str | UnsetType, Meta(description="Base64; the last line may have words alone.")] = UNSET
+    audio_format: str | UnsetType = UNSET
+    timestamps: (
+        Annotated[list[CaptionedWord], Meta(description="Words that begin in this line's audio or after it.")]
+        | UnsetType
+    ) = UNSET
+    error: Annotated[ErrorDetail, Meta(description="In the last line of incomplete audio, alone.")] | UnsetType = UNSET
 
 
 class PronouncedWord(msgspec.Struct):
@@ -140,7 +210,7 @@ class Phonemized(msgspec.Struct):
     """The pronunciation of a text."""
 
     phonemes: Annotated[str, Meta(description="Can be sent in place of `input`.")]
-    tokens: int
+    tokens: Annotated[list[int], Meta(description="The phonemes' numbers, as the model gets them.")]
     words: list[PronouncedWord]
     language: str
     unknown: Annotated[list[str], Meta(description="Characters of words for which there is no sound.")]

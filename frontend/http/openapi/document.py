@@ -44,6 +44,8 @@ _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-Sample-Rate": ("The audio's, in Hz.", {"type": "integer"}),
     "X-Cache": ("`hit` where nothing had to be synthesised for the first of it.", {"enum": ["hit"]}),
     "X-Speakable": ("`none` where the text has no sound: the audio is a short silence.", {"enum": ["none"]}),
+    "X-Warning": ("The request's fields that have no effect.", {"type": "string"}),
+    "X-Download-Path": ("Where the whole audio is afterwards, for `return_download_link`.", {"type": "string"}),
     "X-Primed-Silence": ("Seconds of silence that come before the speech.", {"type": "number"}),
     "Retry-After": ("Seconds.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": ("Bearer.", {"type": "string"}),
@@ -64,6 +66,7 @@ _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
     Access.LOCAL: [{}, _KEYED],
     Access.HERE: [{}, _KEYED],
     Access.KEY: [_KEYED],
+    Access.SOCKET: [_KEYED],
 }
 
 
@@ -99,7 +102,7 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
 
 
 def _kinds(operations: Sequence[Operation]) -> list[Any]:
-    found = [operation.body for operation in operations]
+    found = [kind for operation in operations for kind in (operation.body, operation.query)]
     found += [
         kind for operation in operations for answer in operation.answers.values() for kind in answer.content.values()
     ]
@@ -160,11 +163,14 @@ def _header_refs(*names: str) -> dict[str, Any]:
 
 
 def _query(operation: Operation, schemas: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A parameter for each field of the query's type."""
+    """A parameter for each field of the query's type that a query can hold: an object has no place there."""
     if operation.query is None:
         return []
     found = []
     for name, field in schemas[operation.query.__name__]["properties"].items():
+        kind = field.get("anyOf", [field])[0]
+        if schemas.get(kind.get("$ref", "").removeprefix(_SCHEMAS), kind).get("type") == "object":
+            continue
         schema = {key: value for key, value in field.items() if key not in ("description", "default")}
         found.append({"name": name, "in": "query", "description": field.get("description", ""), "schema": schema})
     return found

@@ -54,7 +54,7 @@ def _operation(
         yield f"{_text(parameter.get('description', ''))}</p>"
     if body:
         yield "<table><tr><th>field<th>type<th>meaning"
-        for field, schema in _resolved(document, body["schema"])["properties"].items():
+        for field, schema in _resolved(document, body["schema"]).get("properties", {}).items():
             yield f"<tr><td><code>{escape(field)}</code><td>{escape(_kind(schema))}"
             yield f"<td>{_text(schema.get('description', ''))}"
         yield "</table>"

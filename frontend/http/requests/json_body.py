@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -31,6 +31,18 @@ def read_json(decode: Callable[[str], Fields], body: bytes) -> Fields:
     except (msgspec.DecodeError, RecursionError) as error:
         message = f'The body is not JSON that can be read: {error}. Send an object such as {{"input": "Hello."}}.'
         raise ApiError(400, message, code="invalid_json") from error
+
+
+def read_query(query: Mapping[str, str], kind: type[Fields]) -> Fields:
+    """The fields of a URL's query; numbers and booleans are read from their text.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    try:
+        return msgspec.convert(dict(query), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise of_validation(error) from error
 
 
 def of_validation(error: msgspec.ValidationError) -> ApiError:

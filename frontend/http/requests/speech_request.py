@@ -12,8 +12,10 @@ from frontend.contract.urgency import Urgency
 from frontend.http import request_id
 from frontend.http.access.identity import API_KEY
 from frontend.http.phonemize import check_phonemes
+from frontend.http.requests.casting import casting_of
 from frontend.http.requests.schema import SpeechCall
 from frontend.text.language import UnknownLanguage, language_of
+from frontend.text.markup.limits import clamped_rate
 from frontend.text.segment import Notation
 from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 from shm.engine_info import EngineInfo
@@ -45,9 +47,9 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
     Raises:
         ApiError: 400, naming the field that isn't.
     """
-    _, voice = checked_voice(call.voice, engine.voices)
-    language = checked_language(voice, call.lang)
-    if call.timestamps and not engine.marks:
+    casting = casting_of(call, engine)
+    performer = casting.performer
+    if call.timestamps and not engine.marks and not call.sentences:
         message = f"`timestamps`: {engine.name} with {engine.model} doesn't say when its words sound."
         raise ApiError(400, message, param="timestamps", code="timestamps_unavailable")
     if call.phonemes:
@@ -55,14 +57,20 @@ def speech_request(request: web.Request, call: SpeechCall, session: str | None, 
     return SpeechRequest(
         request_id=request_id.current.get(),
         text=call.text,
-        voice=voice,
-        language=language,
-        speed=call.speed,
+        voice=performer.voice,
+        language=performer.language,
+        speed=clamped_rate(call.speed * performer.rate) if call.phonemes else call.speed,
         markup=call.markup,
+        turns=casting.turns,
+        aliases=casting.aliases,
+        one_language=casting.one_language,
+        rules_off=call.rules_off,
         phonemes=call.phonemes,
-        timestamps=call.timestamps,
+        timestamps=call.timestamps and engine.marks,
+        sentences=call.sentences,
+        from_sentence=call.from_sentence,
         client=f"session {session}" if session else _client(request),
-        urgency=Urgency.LISTENING if call.streamed else Urgency.WHOLE,
+        urgency=Urgency.IDLE if call.idle else Urgency.LISTENING if call.streamed else Urgency.WHOLE,
         fresh="no-store" in request.headers.get(hdrs.CACHE_CONTROL, "").lower(),
     )
 

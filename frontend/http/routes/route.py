@@ -10,12 +10,15 @@ from aiohttp import web
 
 from frontend.http.access.rules import Access
 from frontend.http.catalog import Catalog
+from frontend.http.dialects.error_forms import ErrorForm
+from frontend.http.dialects.handlers import Dialects
 from frontend.http.health import Health
 from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.scrape import Scrape
 from frontend.http.speech import SpeechHandler
+from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.status.handler import StatusHandler
 
 JSON = "application/json"
@@ -25,16 +28,18 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The objects whose methods answer requests. If one of the last three is absent, its routes are too."""
+    """The objects whose methods answer requests. If one of the last four is absent, its routes are too."""
 
     speech: SpeechHandler
     catalog: Catalog
     health: Health
     scrape: Scrape
     description: Description
+    translation: SsmlTranslation
     phonemizer: Phonemizer | None = None
     status: StatusHandler | None = None
     play: PlayHandler | None = None
+    dialects: Dialects | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Operation:
     description: str = ""
     errors: tuple[int, ...] = (403,)
     body: Any = None
-    example: dict[str, Any] = field(default_factory=dict)
+    example: Any = field(default_factory=dict)
     """An example of a valid body."""
     request_headers: tuple[str, ...] = ()
     query: Any = None
@@ -76,6 +81,15 @@ class Route:
     """Picks the method that answers; returns None if this application lacks the handler."""
     operation: Operation | None = None
     """The documentation; None for a route that isn't part of the API (the page's files)."""
+    opens_socket: bool = False
+    """True if the GET is the beginning of a WebSocket."""
+    error_form: ErrorForm | None = None
+    """The form of the route's errors; None: OpenAI's."""
+
+    @property
+    def answers_head(self) -> bool:
+        """True if HEAD is answered like the GET; a GET that makes work or opens a socket has none."""
+        return self.access not in (Access.LOCAL, Access.HERE) and not self.opens_socket
 
     @property
     def paths(self) -> tuple[str, ...]:

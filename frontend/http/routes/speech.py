@@ -7,6 +7,7 @@ from frontend.http.access.rules import Access
 from frontend.http.answers import sse
 from frontend.http.openapi import answers
 from frontend.http.phonemize import PhonemizeBody
+from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
 
@@ -15,8 +16,20 @@ FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 WITH_BODY = (400, 403, 408, 413, 415, 429, 503)
 """Status codes of the errors of all routes that take a body."""
 
-SPEECH_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Cache", "X-Speakable", "X-Primed-Silence")
+SPEECH_HEADERS = (
+    "X-Engine",
+    "X-Sample-Rate",
+    "X-Cache",
+    "X-Speakable",
+    "X-Primed-Silence",
+    "X-Warning",
+    "X-Download-Path",
+)
 
+SPEECH_REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control")
+
+SPEECH_CONTENT = {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: answers.TimedSpeech}
+"""Content types of an answer with audio, with the types of those that are JSON."""
 
 SPEECH: tuple[Route, ...] = (
     Route(
@@ -31,16 +44,16 @@ SPEECH: tuple[Route, ...] = (
                 200: Answer(
                     "The audio, while it is made. A response that ends cleanly is complete; otherwise the connection "
                     "is cut before its last chunk.",
-                    {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: answers.TimedSpeech},
+                    SPEECH_CONTENT,
                     SPEECH_HEADERS,
                 )
             },
-            "OpenAI's operation, and more. Fields that are not named are ignored. The body is read as JSON whatever "
-            "its content type says.",
+            "OpenAI's operation, and more. `X-Warning` names fields that have no effect. The body is read as JSON "
+            "whatever its content type says.",
             (*WITH_BODY, 409, 500),
             SpeechBody,
             {"model": "kokoro", "voice": "af_heart", "input": "Hello.", "response_format": "mp3"},
-            ("X-Session", "X-Request-Id", "Cache-Control"),
+            SPEECH_REQUEST_HEADERS,
         ),
     ),
     Route(
@@ -55,31 +68,28 @@ SPEECH: tuple[Route, ...] = (
             "For players that take an address. Without configured keys it answers clients on the server's own machine "
             "only, and no page of another site.",
             (400, 403, 409, 429, 500, 503),
-            request_headers=("X-Session", "X-Request-Id", "Cache-Control"),
+            request_headers=SPEECH_REQUEST_HEADERS,
             query=SpeechBody,
         ),
     ),
     Route(
         "post",
-        "/dev/captioned_speech",
+        "/v1/audio/dialogue",
         Access.KEY,
-        lambda handlers: handlers.speech.captioned,
+        lambda handlers: handlers.speech.dialogue,
         Operation(
             "Speech",
-            "Speak a text, and say when each word sounds",
-            {
-                200: Answer(
-                    "With `stream`: `false` one object; otherwise one a line, each word in the line in which it "
-                    "begins.",
-                    {"application/x-ndjson": answers.CaptionedSpeech, JSON: answers.CaptionedSpeech},
-                    SPEECH_HEADERS,
-                )
-            },
-            "Kokoro-FastAPI's operation. 400 from an engine that can't tell when its words sound.",
+            "Speak the turns of several voices",
+            {200: Answer("The audio of all turns, as from `/v1/audio/speech`.", SPEECH_CONTENT, SPEECH_HEADERS)},
+            "Takes the fields of a speech request, with `turns` in place of `input`. Each turn is spoken by its own "
+            "voice, in that voice's language.",
             (*WITH_BODY, 409, 500),
-            SpeechBody,
-            {"voice": "af_heart", "input": "Hello.", "stream": False},
-            ("X-Session", "X-Request-Id", "Cache-Control"),
+            DialogueBody,
+            {
+                "turns": [{"voice": "af_heart", "text": "Who is there?"}, {"voice": "am_michael", "text": "It is me."}],
+                "pause_between_turns": 0.3,
+            },
+            SPEECH_REQUEST_HEADERS,
         ),
     ),
     Route(

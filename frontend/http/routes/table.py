@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from aiohttp import hdrs, web
 
 from frontend.http.access.rules import Access
+from frontend.http.dialects.error_forms import ErrorForm
+from frontend.http.routes.dialects import DIALECTS
+from frontend.http.routes.kokoro_fastapi import KOKORO_FASTAPI
 from frontend.http.routes.lists import LISTS
 from frontend.http.routes.page import PAGE
 from frontend.http.routes.play import PLAY
@@ -15,7 +18,7 @@ from frontend.http.routes.route import Handlers, Route
 from frontend.http.routes.server import SERVER
 from frontend.http.routes.speech import SPEECH
 
-ROUTES: tuple[Route, ...] = (*SPEECH, *PLAY, *LISTS, *SERVER, *PAGE)
+ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *DIALECTS, *PLAY, *LISTS, *SERVER, *PAGE)
 
 
 def mount(app: web.Application, handlers: Handlers) -> None:
@@ -26,7 +29,7 @@ def mount(app: web.Application, handlers: Handlers) -> None:
                 # A model's name may contain slashes. The HEAD of a GET that makes work would do that work in vain.
                 address = path.replace("{id}", "{id:.+}")
                 if route.method == "get":
-                    app.router.add_get(address, handle, allow_head=route.access not in (Access.LOCAL, Access.HERE))
+                    app.router.add_get(address, handle, allow_head=route.answers_head)
                 else:
                     app.router.add_route(route.method, address, handle)
 
@@ -40,3 +43,13 @@ def access_of(method: str, template: str) -> Access:
     """The access that a route demands, by its template; `KEY` for a path that no route has."""
     asked = hdrs.METH_GET if method == hdrs.METH_HEAD else method
     return _demanded().get((asked, template), Access.KEY)
+
+
+@functools.cache
+def _error_forms() -> Mapping[str, ErrorForm]:
+    return {path: route.error_form for route in ROUTES if route.error_form for path in route.paths}
+
+
+def error_form_of(template: str) -> ErrorForm | None:
+    """The form of the errors on a path, by its template; None: OpenAI's."""
+    return _error_forms().get(template)

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from frontend.monitoring.status.processes import scheduling
 from frontend.monitoring.status.report import LoadedFile, Provider, SpeakingEngine, Stage
 from shm.engine_info import EngineInfo, Priority, StageInfo, TrialInfo
-from shm.messages import Situation
+from shm.situation import Situation
 
 
 def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
@@ -18,7 +18,7 @@ def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
         name=engine.name,
         provider=engine.provider,
         model=engine.model,
-        lanes=engine.concurrency,
+        inference_threads=engine.concurrency,
         stands_in=engine.stands_in,
         sha256=engine.model_sha256 or UNSET,
         threads=engine.threads or UNSET,

@@ -20,15 +20,18 @@ from frontend.monitoring.status.recommendations import recommendations
 from frontend.monitoring.status.report import (
     Cache,
     Memory,
+    Player,
     Status,
     StreamStatus,
     Totals,
 )
 from frontend.monitoring.status.snapshot import Snapshot
+from frontend.monitoring.status.sockets import OpenSockets
 from frontend.monitoring.status.tuning import tuning
 from frontend.planning.ledger import Account
 from frontend.settings.front import FrontSettings
 from frontend.streams.stream import Stream
+from frontend.text.taggers import tagger_name
 from shm.audio import SAMPLE_RATE
 
 SETTINGS = (
@@ -57,6 +60,8 @@ class StatusHandler:
         metrics: Metrics,
         settings: FrontSettings,
         selfcheck: SelfCheck | None = None,
+        opened: OpenSockets | None = None,
+        player: Callable[[], Player] | None = None,
     ) -> None:
         """`pronounced` counts words by how their phonemes were found (`frontend.text.word.PhonemeSource`)."""
         self._snapshot = snapshot
@@ -64,6 +69,8 @@ class StatusHandler:
         self._metrics = metrics
         self._settings = settings
         self._selfcheck = selfcheck
+        self._open = opened or OpenSockets()
+        self._player = player
         self._started = time.monotonic()
 
     async def get(self, request: web.Request) -> web.Response:
@@ -83,10 +90,13 @@ class StatusHandler:
             processes=processes(now.situation, os.getppid()),
             active_streams=len(now.streams),
             streams=[_stream(stream) for stream in now.streams],
+            sockets=dict(self._open.sockets),
+            contexts=self._open.contexts,
             queue_depth=now.queue_depth,
             quarantined_segments=now.quarantined,
             costs={name: _costs(account) for name, account in now.costs.items() if account.measured},
             cache=self._cache(now),
+            english_tagger=tagger_name(),
             words_by_source=dict(self._pronounced),
             totals=self._totals(),
             memory=Memory(memory.total, memory.available),
@@ -95,6 +105,7 @@ class StatusHandler:
             drift=self._metrics.drift.report() or UNSET,
             selfcheck=(self._selfcheck.report() if self._selfcheck else None) or UNSET,
             errors=self._metrics.errors.latest(),
+            player=self._player() if self._player else UNSET,
             front_uptime_seconds=round(time.monotonic() - self._started, 3),
         )
         found.recommendations = recommendations(found)

@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.status.report import Process, Scheduling
 from shm.engine_info import Priority
-from shm.messages import ProcessReport, Situation
+from shm.situation import ProcessReport, Situation
 
 
 def processes(situation: Situation, supervisor: int) -> list[Process]:

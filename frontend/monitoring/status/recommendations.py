@@ -69,7 +69,7 @@ def _gaps(status: Status) -> Iterator[tuple[str, str]]:
         status.totals.underruns,
         [c["real_time_factor"] for c in status.costs.values() if "real_time_factor" in c],
     )
-    if gaps and all(factor <= 1 for factor in factors):
+    if gaps and factors and all(factor <= 1 for factor in factors):
         yield (
             "gaps",
             f"Listeners heard {gaps} gaps, though a stream that is alone keeps up: too many at once, or other programs "

@@ -64,7 +64,7 @@ class SpeakingEngine(msgspec.Struct):
     name: Literal["kokoro", "espeak-ng"]
     provider: Annotated[str, Meta(description="onnxruntime's execution provider, or `native`.")]
     model: str
-    lanes: Annotated[int, Meta(description="Segments made side by side.")]
+    inference_threads: Annotated[int, Meta(description="Segments made side by side.")]
     stands_in: Annotated[bool, Meta(description="It speaks only because Kokoro was wanted and can't.")] = False
     sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
     threads: Annotated[int, Meta(description="Of a run that is alone, as the library says.")] | UnsetType = UNSET
@@ -187,6 +187,17 @@ class Recommendation(msgspec.Struct):
     message: str
 
 
+class Player(msgspec.Struct):
+    """The player of `/v1/play`. Whether there is a sound card is known once something was to be played."""
+
+    state: Literal["idle", "buffering", "playing", "paused"]
+    waiting: Annotated[int, Meta(description="Texts in the queue.")]
+    output: Annotated[str, Meta(description="What sounds, as last found; empty: there is no sound card.")] | (
+        UnsetType
+    ) = UNSET
+    reason: Annotated[str, Meta(description="Why there is none.")] | UnsetType = UNSET
+
+
 class Status(msgspec.Struct):
     """The server. What was not measured is absent; more fields may come."""
 
@@ -195,9 +206,14 @@ class Status(msgspec.Struct):
     restarts: Annotated[dict[str, int], Meta(description="Restarts so far, by role of the process.")]
     provider_failures: Annotated[dict[str, str], Meta(description="Execution providers given up, and why.")]
     active_streams: int
+    sockets: Annotated[dict[str, int], Meta(description="Open connections that send text piece by piece, by protocol.")]
+    contexts: Annotated[int, Meta(description="Texts that are being written on them, spoken or not yet.")]
     queue_depth: Annotated[int, Meta(description="Segments that no worker has yet.")]
     quarantined_segments: int
     cache: Cache
+    english_tagger: Annotated[
+        str, Meta(description="What tags English words: `perceptron`, or spaCy's model with its version.")
+    ]
     words_by_source: Annotated[dict[str, int], Meta(description="Words pronounced, by what pronounced them.")]
     costs: Annotated[dict[str, dict[str, Any]], Meta(description="Fitted to what was measured, by engine.")]
     settings: Annotated[dict[str, Any], Meta(description="Some of this front's, as they are in force.")]
@@ -209,6 +225,7 @@ class Status(msgspec.Struct):
     tuning: Tuning | UnsetType = UNSET
     drift: Drift | UnsetType = UNSET
     selfcheck: SelfCheck | UnsetType = UNSET
+    player: Player | UnsetType = UNSET
     streams: list[StreamStatus] = []
     processes: list[Process] = []
     errors: Annotated[list[RecentError], Meta(description="The last 20 of this front, the newest first.")] = []

@@ -9,7 +9,7 @@ from frontend.planning.ledger import Account
 from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.stream import Stream
 from shm.engine_info import EngineInfo
-from shm.messages import Situation
+from shm.situation import Situation
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from frontend.monitoring.status import report
-from shm import messages
+from shm import situation
 
 
-def tuning(told: messages.Tuning, now: float) -> report.Tuning:
+def tuning(told: situation.Tuning, now: float) -> report.Tuning:
     """
     Args:
         told: the supervisor's, of the start or the last reload.

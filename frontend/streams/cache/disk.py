@@ -15,8 +15,9 @@ from frontend.streams.cache.entry import CachedSegment, from_bytes, to_bytes
 log = logging.getLogger(__name__)
 
 
-_ROOM = 1 / 16
-"""Share of the bound by which the folder may exceed it before segments are removed."""
+_LOG_PAGES = 64
+_LOG_BYTES = _LOG_PAGES * 4096 + 64 * 1024
+"""Bytes of SQLite's write-ahead log and its index, which `volume` doesn't count."""
 
 
 class DiskCache:
@@ -33,17 +34,17 @@ class DiskCache:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._ttl = ttl
-        self._max_bytes = max_bytes
+        # A small folder has a small log; the log of one that holds less than a few segments would take all of it.
+        self._limit = max_bytes - min(_LOG_BYTES, max_bytes // 4)
         try:
             self._cache = diskcache.Cache(
                 str(folder),
-                size_limit=max_bytes,
+                size_limit=self._limit,
                 eviction_policy="least-recently-used",
                 # diskcache's default of 10 would remove ten long segments at a time, which empties a small folder again
                 # and again.
                 cull_limit=2,
-                # Pages. The volume doesn't include the write-ahead log, so the log is kept short.
-                sqlite_wal_autocheckpoint=64,
+                sqlite_wal_autocheckpoint=_LOG_PAGES,
                 disk=_RawDisk,
             )
             self._cache.cull()
@@ -65,10 +66,13 @@ class DiskCache:
         """Store the segment if the disk has room for it."""
         try:
             data = to_bytes(segment)
-            if len(data) > self._max_bytes:
+            if len(data) > self._limit:
                 return
+            # So that there is room for another one like this: storing removes the two least recently used segments.
+            self._cache.reset("size_limit", self._limit - len(data), update=False)
             self._cache.set(key, data, expire=self._ttl, tag=time.time())
-            if self.bytes > self._max_bytes * (1 + _ROOM):
+            self._cache.reset("size_limit", self._limit, update=False)
+            if self.bytes > self._limit:
                 self._cache.cull()
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             log.warning("the disk cache took nothing: %s", error)

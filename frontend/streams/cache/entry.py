@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from shm.audio import Pcm
-from shm.messages import Mark
+from shm.marks import Mark
 
 
 @dataclass(frozen=True, slots=True)

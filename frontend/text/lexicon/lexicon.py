@@ -38,6 +38,8 @@ class Lexicon:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._entries: dict[tuple[str | None, str], Entry] = {(entry.language, entry.word): entry for entry in entries}
         self._phonemes: dict[tuple[str, str], str | None] = {}
+        self._longest: int | None = None
+        """Length of the longest word, in characters; None until `inside` needs it."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -51,14 +53,36 @@ class Lexicon:
         if not self._entries or len(token) > MAX_CHARACTERS + 2 * _MAX_EDGE:
             return None
         for start, end in _cores(token):
-            entry = self._entry(token[start:end], language)
-            if entry is None:
-                continue
-            if entry.ipa is None:
-                return Found(start, end, None, entry.respelling)
-            if (phonemes := self._said(entry.ipa, language)) is not None:
-                return Found(start, end, phonemes, None)
+            if said := self._said_entry(token[start:end], language):
+                return Found(start, end, *said)
         return None
+
+    def inside(self, token: str, language: str) -> list[Found]:
+        """Entries for parts of a token of a language without spaces, from left to right, without overlaps, the longest
+        entry at each place.
+        """
+        if self._longest is None:
+            self._longest = max((len(word) for _, word in self._entries), default=0)
+        found: list[Found] = []
+        place = 0
+        while place < len(token):
+            for length in range(min(self._longest, len(token) - place), 0, -1):
+                if entry := self._said_entry(token[place : place + length], language):
+                    found.append(Found(place, place + length, *entry))
+                    place += length - 1
+                    break
+            place += 1
+        return found
+
+    def _said_entry(self, word: str, language: str) -> tuple[str | None, str | None] | None:
+        """Phonemes or respelling of a word; None if no entry matches or the language's voices can't say its IPA."""
+        entry = self._entry(word, language)
+        if entry is None:
+            return None
+        if entry.ipa is None:
+            return None, entry.respelling
+        phonemes = self._said(entry.ipa, language)
+        return None if phonemes is None else (phonemes, None)
 
     def _entry(self, word: str, language: str) -> Entry | None:
         for written in dict.fromkeys((word, word.lower())):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from frontend.text.markup.marked import Annotation, Marked, Pause, Pronunciation, Rate, SentenceEnd
+from frontend.contract.performer import Performer
+from frontend.text.markup.marked import Annotation, Entrance, Marked, Pause, Pronunciation, Rate, SentenceEnd
 from frontend.text.sanitize import sanitize
 
 _GUARD = "!"
@@ -35,6 +36,10 @@ class MarkedBuilder:
         self._sentence_only = False
         self._pauses: list[float] = []
         self._annotations: list[Annotation] = []
+        self.performer: Performer | None = None
+        """Performer of the following text; None: the performer of all text that names no voice."""
+        self._speaking: Performer | None = None
+        """Performer of the text so far."""
 
     def text(self, written: str, *, rate: float = 1.0, phonemes: str | None = None) -> None:
         """Add a stretch of text, which continues the word before if no white space is between them.
@@ -43,12 +48,17 @@ class MarkedBuilder:
             phonemes: the stretch's pronunciation (`Pronunciation.phonemes`).
         """
         guarded = sanitize(_GUARD + written + _GUARD)[1:-1]
+        if self.performer != self._speaking:
+            guarded = self._with_closing_signs(guarded)
         core = guarded.strip(" \n")
         self._separate(guarded[: len(guarded) - len(guarded.lstrip(" \n"))])
         if not core:
             return
+        if self.performer != self._speaking:
+            self._apart = True
         self._add_separator(core[0])
         start = self._length
+        self._enter()
         self._add(core)
         if phonemes is not None:
             self._annotations.append(Pronunciation(start, self._length, phonemes))
@@ -76,6 +86,20 @@ class MarkedBuilder:
         """Finished text with its annotations; no method may be called after this one."""
         self._add_pauses()
         return Marked("".join(self._parts), tuple(self._annotations))
+
+    def _with_closing_signs(self, guarded: str) -> str:
+        """Give signs that close the former performer's words to that performer; return the rest of the text."""
+        if not self._length or self._separator:
+            return guarded
+        rest = guarded.lstrip("".join(_STAYS_WITH_FORMER) + "\"'")
+        self._add(guarded[: len(guarded) - len(rest)])
+        return rest
+
+    def _enter(self) -> None:
+        """Note that the performer of the following text speaks from here."""
+        if self.performer != self._speaking:
+            self._annotations.append(Entrance(self._length, self.performer))
+            self._speaking = self.performer
 
     def _separate(self, spaces: str) -> None:
         """Merge white space into the separator as sanitised text has it: a space, or one or two newlines."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from frontend.text.markup.builder import MarkedBuilder
-
 MIN_RATE, MAX_RATE = 0.25, 4.0
 """Limits of a speaking rate, the same as those of a request's speed."""
 
 MAX_DEPTH = 32
 """Most SSML elements nested in each other."""
+
+_RATE = re.compile(r"(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})\s?(?P<percent>%)?")
 
 _TIME = re.compile(r"\+?(?P<number>\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s?(?P<unit>ms|s)")
 
@@ -23,11 +23,23 @@ def seconds_of(written: str) -> float | None:
     return float(match["number"]) / (1000 if match["unit"] == "ms" else 1)
 
 
-def over_limit(builder: MarkedBuilder, limit: float) -> str | None:
-    """Error message if the pauses so far exceed the limit; None if they don't."""
-    if builder.pause_seconds <= limit:
+def rate_of(written: str) -> float | None:
+    """Speaking rate of a number such as `0.8` or `80%`; None if the text is no number above 0."""
+    match = _RATE.fullmatch(written.strip())
+    rate = float(match["number"]) / (100 if match["percent"] else 1) if match else 0.0
+    return rate or None
+
+
+def clamped_rate(rate: float) -> float:
+    """The rate within the limits of a speaking rate."""
+    return min(max(rate, MIN_RATE), MAX_RATE)
+
+
+def over_limit(seconds: float, limit: float) -> str | None:
+    """Error message if the pauses so far, in seconds, exceed the limit; None if they don't."""
+    if seconds <= limit:
         return None
     return (
-        f"the pauses up to here last {builder.pause_seconds:g} seconds; at most {limit:g} seconds of a request may be "
+        f"the pauses up to here last {seconds:g} seconds; at most {limit:g} seconds of a request may be "
         "pauses. Shorten them, or split the text over requests."
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from frontend.contract.performer import Performer
 from frontend.text.sanitize import sanitize
 
 
@@ -42,7 +45,16 @@ class SentenceEnd:
     at: int
 
 
-Annotation = Pronunciation | Rate | Pause | SentenceEnd
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Place from which another performer speaks."""
+
+    at: int
+    performer: Performer | None
+    """None: the performer of all text that names no voice."""
+
+
+Annotation = Pronunciation | Rate | Pause | SentenceEnd | Entrance
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +69,24 @@ class Marked:
     def plain(cls, text: str) -> Marked:
         """Sanitised text without annotations."""
         return cls(sanitize(text))
+
+    def parts(self) -> Iterator[tuple[Performer | None, Marked]]:
+        """The parts that one performer each speaks, in order; a part ends with the white space before the next one."""
+        entrances = [each for each in self.annotations if isinstance(each, Entrance)]
+        if not entrances:
+            yield None, self
+            return
+        if entrances[0].at > 0:
+            entrances = [Entrance(0, None), *entrances]
+        for entrance, following in pairwise([*entrances, Entrance(len(self.text), None)]):
+            yield entrance.performer, self._cut(entrance.at, following.at)
+
+    def _cut(self, start: int, end: int) -> Marked:
+        found: list[Annotation] = []
+        for each in self.annotations:
+            match each:
+                case Pause() | SentenceEnd() if start < each.at <= end:
+                    found.append(replace(each, at=each.at - start))
+                case Pronunciation() | Rate() if start <= each.start < end:
+                    found.append(replace(each, start=each.start - start, end=min(each.end, end) - start))
+        return Marked(self.text[start:end], tuple(found))

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from frontend.contract.request import MarkupKind
-from frontend.text.ipa import UnknownSymbols, from_ipa
+from frontend.text.cast import Cast
+from frontend.text.markup.basic import parse_basic
 from frontend.text.markup.marked import Marked
-from frontend.text.markup.say_as import said_as
+from frontend.text.markup.meanings import SpokenMeanings
 from frontend.text.markup.ssml import parse_ssml
 from frontend.text.markup.tags import parse_tags
 from frontend.text.segment import Notation
 
+_NOBODY = Cast()
 
-def parse_markup(kind: MarkupKind, text: str, language: str, notation: Notation, max_pause_seconds: float) -> Marked:
+
+def parse_markup(
+    kind: MarkupKind, text: str, language: str, notation: Notation, max_pause_seconds: float, cast: Cast = _NOBODY
+) -> Marked:
     """Text of a request with its markup's annotations. Takes linear time; run it in a thread.
-
-    An engine that takes text pronounces words as they are written, whatever IPA markup gives: espeak-ng's own notation,
-    `[[...]]`, differs for each of its voices, and espeak-ng silently drops symbols that it doesn't know there, such as
-    IPA.
 
     Args:
         language: a language code, as `frontend.text.language.language_of` returns it.
         notation: the input that the request's engine accepts.
+        cast: the voices that the markup may name.
 
     Raises:
-        MarkupError: 400; the markup can't be read, or exceeds a limit.
+        MarkupError: 400; the markup can't be read, names an unknown voice, or exceeds a limit.
     """
-
-    def phonemes_of(ipa: str) -> str:
-        if notation.speaks == "text":
-            return ""
-        phonemes = from_ipa(ipa, language)
-        if missing := sorted(set(phonemes) - notation.vocabulary - {" "}):
-            raise UnknownSymbols(ipa, "".join(missing))
-        return phonemes
-
+    if kind is MarkupKind.NONE:
+        return Marked.plain(text)
+    meanings = SpokenMeanings(cast, language, notation, max_pause_seconds)
     match kind:
+        case MarkupKind.BASIC:
+            return parse_basic(text, meanings)
         case MarkupKind.TAGS:
-            return parse_tags(text, phonemes_of, max_pause_seconds)
+            return parse_tags(text, meanings)
         case MarkupKind.SSML:
-            return parse_ssml(text, phonemes_of, partial(said_as, language=language), max_pause_seconds)
-        case MarkupKind.NONE:
-            return Marked.plain(text)
+            return parse_ssml(text, meanings)

@@ -1,14 +1,13 @@
 """Parser of SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), as far as its elements can be heard here.
 
-`speak`, `p`, `s`, `break`, `prosody rate`, `phoneme`, `sub` and `say-as` follow the recommendation. All other elements
-are read as their text, except `metadata` and `desc`, which the recommendation excludes from it. Document types and
-entities are rejected, because a short document can expand to an endless one through them.
+`speak`, `p`, `s`, `break`, `voice name`, `prosody rate`, `phoneme`, `sub` and `say-as` follow the recommendation. All
+other elements are read as their text, except `metadata` and `desc`, which the recommendation excludes from it. Document
+types and entities are rejected, because a short document can expand to an endless one through them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from xml.sax import SAXParseException
 from xml.sax.expatreader import ExpatLocator
 from xml.sax.handler import ContentHandler
@@ -17,11 +16,16 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
+from frontend.contract.performer import Performer
 from frontend.text.ipa import UnknownSymbols
+from frontend.text.language import UnknownLanguage
 from frontend.text.markup.builder import MarkedBuilder
 from frontend.text.markup.error import MarkupError
 from frontend.text.markup.limits import MAX_DEPTH, MAX_RATE, MIN_RATE, over_limit, seconds_of
 from frontend.text.markup.marked import Marked
+from frontend.text.markup.meanings import Meanings
+from frontend.text.markup.tag_writer import TagWriter
+from frontend.text.voice_spec import UnknownVoice, VoiceError
 
 STRENGTHS = {"x-weak": 0.1, "weak": 0.2, "medium": 0.4, "strong": 0.8, "x-strong": 1.2}
 """Seconds of a break by strength; `none` is no break."""
@@ -39,24 +43,31 @@ _NUMBER = re.compile(r"(?P<sign>[+-])?(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6}
 _LINE_END = re.compile(r"[ \t\r]*\n[ \t\r\n]*")
 
 
-def parse_ssml(
-    text: str,
-    phonemes_of: Callable[[str], str],
-    said_as: Callable[[str, str, str], str],
-    max_pause_seconds: float,
-) -> Marked:
-    """Text of the document as it is to be spoken, with the annotations of its elements.
+def is_document(text: str) -> bool:
+    """True if the text begins as an SSML document does."""
+    return text.lstrip()[:9].lower().startswith(("<speak", "<?xml", "<!--", "<!doctype"))
 
-    Args:
-        phonemes_of: callback that returns phonemes for IPA; raises `UnknownSymbols`.
-        said_as: callback that returns words for a text, its `interpret-as` and its `format`.
+
+def parse_ssml(text: str, meanings: Meanings) -> Marked:
+    """Text of the document as it is to be spoken, with the annotations of its elements.
 
     Raises:
         MarkupError: the document isn't well-formed XML, isn't inside `speak`, is nested too deep, has a document type,
-            or has an invalid attribute.
+            names an unknown voice, or has an invalid attribute.
+    """
+    builder = MarkedBuilder()
+    read_ssml(text, meanings, builder)
+    return builder.marked()
+
+
+def read_ssml(text: str, meanings: Meanings, builder: MarkedBuilder | TagWriter) -> None:
+    """Feed the document to a builder.
+
+    Raises:
+        MarkupError: see `parse_ssml`.
     """
     parser = DefusedExpatParser(forbid_dtd=True)
-    reader = _Reader(phonemes_of, said_as, max_pause_seconds, ExpatLocator(parser))
+    reader = _Reader(meanings, builder, ExpatLocator(parser))
     parser.setContentHandler(reader)
     try:
         # XML can't hold lone surrogates; sanitising drops them in the same way.
@@ -68,7 +79,6 @@ def parse_ssml(
     except DefusedXmlException as error:
         message = "a document type or entity declaration isn't taken: leave it out."
         raise reader.error(message) from error
-    return reader.builder.marked()
 
 
 def _explained(message: str) -> str:
@@ -77,23 +87,16 @@ def _explained(message: str) -> str:
 
 
 class _Reader(ContentHandler):
-    """SAX handler that feeds a `MarkedBuilder`."""
+    """SAX handler that feeds a builder."""
 
-    def __init__(
-        self,
-        phonemes_of: Callable[[str], str],
-        said_as: Callable[[str, str, str], str],
-        max_pause_seconds: float,
-        locator: Locator,
-    ) -> None:
+    def __init__(self, meanings: Meanings, builder: MarkedBuilder | TagWriter, locator: Locator) -> None:
         super().__init__()
-        self.builder = MarkedBuilder()
-        self._phonemes_of = phonemes_of
-        self._said_as = said_as
-        self._max_pause_seconds = max_pause_seconds
+        self.builder = builder
+        self._meanings = meanings
         self._locator = locator
         self._open: list[str] = []
         self._rates = [1.0]
+        self._performers: list[Performer | None] = [None]
         self._written: list[str] = []
         """Text since the last tag, in the parts that the parser gives."""
         self._replaced = 0
@@ -138,6 +141,8 @@ class _Reader(ContentHandler):
             self._break(attrs)
         elif name == "prosody":
             self._rates.append(self._rate(attrs.get("rate")))
+        elif name == "voice":
+            self._change_performer(attrs.get("name"))
 
     def endElement(self, name: str) -> None:
         depth = len(self._open)
@@ -156,6 +161,9 @@ class _Reader(ContentHandler):
             self.builder.sentence()
         elif name == "prosody":
             self._rates.pop()
+        elif name == "voice":
+            self._performers.pop()
+            self.builder.performer = self._performers[-1]
 
     def _flush(self) -> None:
         written, self._written = "".join(self._written), []
@@ -181,13 +189,13 @@ class _Reader(ContentHandler):
         if name == "sub":
             self._text(attrs["alias"])
         elif name == "say-as":
-            said = self._said_as(written, attrs["interpret-as"], attrs.get("format", ""))
+            said = self._meanings.said_as(written, attrs["interpret-as"], attrs.get("format", ""), self._performers[-1])
             self._text(_with_edges(written, said))
         elif not written.strip():
             raise self.error("<phoneme> needs the word that is pronounced so as its text.", place=self._replaced_place)
         else:
             try:
-                self._text(written, self._phonemes_of(attrs["ph"]))
+                self._text(written, self._meanings.phonemes(attrs["ph"], self._performers[-1]))
             except UnknownSymbols as error:
                 raise self.error(str(error), "unknown_phoneme", self._replaced_place) from error
 
@@ -204,8 +212,23 @@ class _Reader(ContentHandler):
                 raise self.error(f"break: no strength is called {strength[:40]!r}; use none, {', '.join(STRENGTHS)}.")
             seconds = STRENGTHS[strength]
         self.builder.pause(seconds)
-        if wrong := over_limit(self.builder, self._max_pause_seconds):
+        if wrong := over_limit(self.builder.pause_seconds, self._meanings.max_pause_seconds):
             raise self.error(wrong)
+
+    def _change_performer(self, names: str | None) -> None:
+        """Let the first of the names that is known speak the element: SSML lists names in order of preference."""
+        performer = self._performers[-1]
+        listed = (names or "").split()
+        for place, name in enumerate(listed, 1):
+            try:
+                performer = self._meanings.performer(name)
+                break
+            except (VoiceError, UnknownLanguage) as error:
+                if place == len(listed):
+                    code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
+                    raise self.error(f"voice: {error}", code) from error
+        self._performers.append(performer)
+        self.builder.performer = performer
 
     def _rate(self, written: str | None) -> float:
         """Speaking rate of a `prosody` element: a number with a sign changes the rate around the element, one without a

@@ -1,56 +1,99 @@
-"""Parser of the tags `[pause:1.5s]` and `[word](/ipa/)` in plain text."""
+"""Parser of tags in plain text: `[pause:1.5s]`, `[word](/ipa/)`, `[voice:af_bella]` and `[rate:0.8]`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from frontend.text.ipa import UnknownSymbols
+from frontend.text.language import UnknownLanguage
 from frontend.text.markup.builder import MarkedBuilder
 from frontend.text.markup.error import MarkupError
-from frontend.text.markup.limits import over_limit, seconds_of
+from frontend.text.markup.limits import clamped_rate, over_limit, rate_of, seconds_of
 from frontend.text.markup.marked import Marked
+from frontend.text.markup.meanings import Meanings
+from frontend.text.voice_spec import MAX_CHARACTERS, UnknownVoice, VoiceError
 
 _TAG = re.compile(
-    r"\[\s?pause\b(?P<pause>[^\[\]\n]{0,40})\]|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{0,200})/\)",
+    r"\[\s?pause\b(?P<pause>[^\[\]\n]{0,40})\]"
+    rf"|\[\s?voice\s?:(?P<voice>[^\[\]\n]{{0,{MAX_CHARACTERS}}})\]"
+    r"|\[\s?rate\s?:(?P<rate>[^\[\]\n]{0,40})\]"
+    r"|\[(?P<words>[^\[\]\n]{1,200})\]\(/(?P<ipa>[^/()\n]{0,200})/\)",
     re.IGNORECASE,
 )
 
 
-def parse_tags(text: str, phonemes_of: Callable[[str], str], max_pause_seconds: float) -> Marked:
+def parse_tags(text: str, meanings: Meanings) -> Marked:
     """Text without its tags, with the tags' annotations.
 
-    Text that resembles a tag (a link of Markdown, `[1]`) stays.
-
-    Args:
-        phonemes_of: callback that returns phonemes for IPA; raises `UnknownSymbols`.
+    A `voice` tag changes the performer, and a `rate` tag the pace, of all text after it; the performer's own pace is
+    restored by the next `voice` tag. Text that resembles a tag (a link of Markdown, `[1]`) stays.
 
     Raises:
-        MarkupError: a pause has no length, the pauses are too long in total, or IPA has unknown symbols.
+        MarkupError: a tag's value can't be read, a voice is unknown, the pauses are too long in total, or IPA has
+            unknown symbols.
     """
-    builder = MarkedBuilder()
+    reader = _Reader(text, meanings)
     end = 0
     for tag in _TAG.finditer(text):
-        builder.text(text[end : tag.start()])
+        reader.text(text[end : tag.start()])
+        reader.tag(tag)
         end = tag.end()
+    reader.text(text[end:])
+    return reader.builder.marked()
+
+
+class _Reader:
+    """Feeds a `MarkedBuilder` with the tags of one text."""
+
+    def __init__(self, text: str, meanings: Meanings) -> None:
+        self.builder = MarkedBuilder()
+        self._text = text
+        self._meanings = meanings
+        self._rate = 1.0
+
+    def text(self, written: str) -> None:
+        self.builder.text(written, rate=self._rate)
+
+    def tag(self, tag: re.Match[str]) -> None:
         if tag["ipa"] is not None:
-            try:
-                builder.text(tag["words"], phonemes=phonemes_of(tag["ipa"]))
-            except UnknownSymbols as error:
-                raise _error(str(error), text, tag.start(), "unknown_phoneme") from error
-            continue
+            self._pronounce(tag)
+        elif tag["voice"] is not None:
+            self._change_voice(tag)
+        elif tag["rate"] is not None:
+            self._change_rate(tag)
+        else:
+            self._pause(tag)
+
+    def _pronounce(self, tag: re.Match[str]) -> None:
+        try:
+            phonemes = self._meanings.phonemes(tag["ipa"], self.builder.performer)
+        except UnknownSymbols as error:
+            raise self._error(str(error), tag, "unknown_phoneme") from error
+        self.builder.text(tag["words"], rate=self._rate, phonemes=phonemes)
+
+    def _change_voice(self, tag: re.Match[str]) -> None:
+        if not tag["voice"].strip():
+            raise self._error(f"{tag[0]!r} names no voice: write [voice:af_bella].", tag)
+        try:
+            self.builder.performer = self._meanings.performer(tag["voice"])
+        except (VoiceError, UnknownLanguage) as error:
+            code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
+            raise self._error(str(error), tag, code) from error
+        self._rate = 1.0
+
+    def _change_rate(self, tag: re.Match[str]) -> None:
+        rate = rate_of(tag["rate"])
+        if rate is None:
+            raise self._error(f"{tag[0]!r} names no rate: write [rate:0.8] or [rate:80%].", tag)
+        self._rate = clamped_rate(rate)
+
+    def _pause(self, tag: re.Match[str]) -> None:
         seconds = seconds_of(tag["pause"].lstrip().removeprefix(":"))
         if seconds is None:
-            message = f"{tag[0]!r} names no length: write [pause:1.5s] or [pause:300ms]."
-            raise _error(message, text, tag.start())
-        builder.pause(seconds)
-        if wrong := over_limit(builder, max_pause_seconds):
-            raise _error(wrong, text, tag.start())
-    builder.text(text[end:])
-    return builder.marked()
+            raise self._error(f"{tag[0]!r} names no length: write [pause:1.5s] or [pause:300ms].", tag)
+        self.builder.pause(seconds)
+        if wrong := over_limit(self.builder.pause_seconds, self._meanings.max_pause_seconds):
+            raise self._error(wrong, tag)
 
-
-def _error(message: str, text: str, place: int, code: str = "invalid_markup") -> MarkupError:
-    line = text.count("\n", 0, place) + 1
-    column = place - (text.rfind("\n", 0, place) + 1) + 1
-    return MarkupError(message, line, column, code)
+    def _error(self, message: str, tag: re.Match[str], code: str = "invalid_markup") -> MarkupError:
+        return MarkupError.at(message, self._text, tag.start(), code)

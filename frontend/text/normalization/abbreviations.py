@@ -49,6 +49,7 @@ _ANYWHERE = {
     "dept": "department",
     "govt": "government",
     "approx": "approximately",
+    "ea": "each",
     "vs": "versus",
     "incl": "including",
     "misc": "miscellaneous",

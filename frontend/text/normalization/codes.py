@@ -21,6 +21,8 @@ _NAMED = re.compile(
     rf"|[Tt]icket|[Cc]ase|[Ss]erial)"
     r"(?: (?P<no>[Nn]umber|[Nn]o\.))?)(?P<joint>:? (?:is |#)?)(?P<digits>\d{4,14})(?![\w%]|[.,:/-]\d)"
 )
+_ENDING = re.compile(r"\b(?:ending|ends?|ended) (?:in|with) (?P<digits>\d{4})(?![\w%.,:/-]|\.\d)")
+_FLIGHT = re.compile(rf"\b(?:[Ff]lights?) (?P<carrier>[A-Z]{{2}}|[A-Z]\d|\d[A-Z]) ?(?P<digits>\d{{2,4}}){END}")
 _POSTCODE = re.compile(rf"{START}(?P<out>[A-Z]{{1,2}}\d{{1,2}}[A-Z]?) (?P<inner>\d)(?P<unit>[A-Z]{{2}}){END}")
 
 
@@ -29,6 +31,8 @@ def apply(draft: Draft) -> None:
     draft.replace(_ZIP, _zip)
     draft.replace(_BOOK, lambda match: _book(match, british))
     draft.replace(_NAMED, _named)
+    draft.replace(_ENDING, lambda match: digits(match["digits"]), "digits")
+    draft.replace(_FLIGHT, _flight)
     draft.replace(_POSTCODE, _postcode)
 
 
@@ -47,6 +51,11 @@ def _book(match: re.Match[str], british: bool) -> str:
 def _named(match: re.Match[str]) -> str:
     name = match["name"].replace("no.", "number").replace("No.", "number")
     return f"{name}{match['joint'].replace('#', '')}{digits(match['digits'])}"
+
+
+def _flight(match: re.Match[str]) -> str:
+    before = match.string[match.start() : match.start("carrier")]
+    return f"{before}{'.'.join(match['carrier'])} {digits(match['digits'])}"
 
 
 def _postcode(match: re.Match[str]) -> str:

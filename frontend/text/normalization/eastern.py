@@ -39,6 +39,8 @@ class _Words:
     to: str
     fraction: str
     signs: Mapping[str, str]
+    less: str
+    """Spoken minus sign between two numbers."""
     phone_one: str
     """Spoken digit 1 in telephone numbers."""
 
@@ -66,7 +68,8 @@ _JAPANESE = _Words(
         "°C": "度",
         "℃": "度",
     }
-    | {"㎡": "平方メートル", "m²": "平方メートル", "GB": "ギガバイト", "MB": "メガバイト", "kW": "キロワット"},
+    | {"㎡": "平方メートル", "m²": "平方メートル", "GB": "ギガバイト", "MB": "メガバイト", "kW": "キロワット"}
+    | {"TB": "テラバイト", "Hz": "ヘルツ", "m/s": "メートル毎秒", "t": "トン"},
     date="{year}年{month}月{day}日",
     clock="{hour}時{minute}分",
     half_past="{hour}時",
@@ -82,6 +85,7 @@ _JAPANESE = _Words(
         "/": "スラッシュ",
         "-": "ハイフン",
     },
+    less="ひく",
     phone_one="一",
 )
 _MANDARIN = _Words(
@@ -90,7 +94,8 @@ _MANDARIN = _Words(
     minus="负",
     large=("", "万", "亿", "兆"),
     percent="百分之{}",
-    currencies={"$": "美元", "€": "欧元", "£": "英镑", "¥": "元", "￥": "元"},
+    currencies={"US$": "美元", "HK$": "港元", "$": "美元", "€": "欧元", "£": "英镑", "¥": "元", "￥": "元"}
+    | {"RMB": "元", "CNY": "元", "人民币¥": "元"},
     units={
         "km/h": "公里每小时",
         "km": "公里",
@@ -101,28 +106,56 @@ _MANDARIN = _Words(
         "mg": "毫克",
         "g": "克",
     }
-    | {"ml": "毫升", "L": "升", "°C": "摄氏度", "℃": "摄氏度", "㎡": "平方米", "m²": "平方米", "kW": "千瓦"},
+    | {"ml": "毫升", "L": "升", "°C": "摄氏度", "℃": "摄氏度", "㎡": "平方米", "m²": "平方米", "kW": "千瓦"}
+    | {"GB": "吉字节", "MB": "兆字节", "TB": "太字节", "Hz": "赫兹", "cl": "厘升", "m/s": "米每秒"},
     date="{year}年{month}月{day}日",
     clock="{hour}点{minute}分",
     half_past="{hour}点",
     to="到",
     fraction="{below}分之{above}",
     signs={"+": "加", "=": "等于", "×": "乘以", "÷": "除以", "@": "艾特", ".": "点", "/": "斜杠", "-": "杠"},
+    less="减",
     phone_one="幺",
 )
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
 _EDGE = rf"(?<![\d.,:/A-Za-z{MASK}-])"
 _AFTER = r"(?![\d:/]|[.,]\d)"
 _DATE = re.compile(rf"{_EDGE}(?P<year>[12]\d{{3}})[-/.](?P<month>0?[1-9]|1[0-2])[-/.](?P<day>[0-2]?\d|3[01]){_AFTER}")
+_DAY = re.compile(
+    rf"{_EDGE}(?P<month>0?[1-9]|1[0-2])/(?P<day>[0-2]?\d|3[01])(?=(?:[\(（][月火水木金土日]|に|まで|から|は|頃|以降))"
+)
+"""A Japanese date without a year, which only the particle after it tells from a fraction."""
+
+_YEARS = re.compile(r"(?<!\d)(?P<first>[12]\d{3})[-–—~〜～至](?=[12]\d{3}年)")
 _YEAR = re.compile(r"(?<!\d)(?P<year>[12]\d{3})(?=年)")
-_CLOCK = re.compile(rf"{_EDGE}(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?![:：]?\d)")
+_CLOCK = re.compile(
+    rf"{_EDGE}(?P<hour>[01]?\d|2[0-4])[:：](?P<minute>[0-5]\d)(?:[:：](?P<second>[0-5]\d))?(?![:：]?\d)"
+)
 _PHONE = re.compile(
     rf"{_EDGE}(?:\+\d{{1,3}}[- ]?)?(?:0\d{{1,4}}[- ]\d{{1,4}}[- ]\d{{3,4}}|1[3-9]\d{{9}}"
-    rf"|1[3-9]\d[- ]\d{{4}}[- ]\d{{4}}|\d{{3,4}}-\d{{7,8}})(?!\d)"
+    rf"|1[3-9]\d[- ]\d{{4}}[- ]\d{{4}}|\d{{3,4}}-\d{{7,8}}|400-\d{{3,4}}-\d{{3,4}})(?!\d)"
 )
+_CODES = {
+    "ja": re.compile(r"〒 ?(?P<code>\d{3}-?\d{4})(?!\d)"),
+    "cmn": re.compile(
+        r"(?:(?:邮编|邮政编码|验证码|密码|编号|房间|拨打|致电|拨)[:： ]?|(?<=[0-9]或))"
+        r"(?P<code>\d{3,8})(?![\d.,年月日元人个])"
+        r"|(?<![A-Za-z])[GDCZTKSX](?P<train>\d{1,4})(?=次|列车|号|高速|国道)"
+    ),
+}
+"""Numbers that are read digit by digit: postcodes, emergency numbers, trains."""
+
+_JAPANESE_NUMBER = re.compile(r"(?<![A-Za-z])No\. ?(?=\d)")
+_MINUS_BETWEEN = re.compile(r"(?<=\d) ?[-−] ?(?=\d{1,9} ?=)")
+_PAIR = re.compile(
+    r"(?<![\d.,第零〇一二三四五六七八九十百])2(?=个|本|人|位|只|条|张|次|天|年(?!级|代)|周|岁|家|件|名|块|元|米|公里|公斤|小时|分钟|点|杯|瓶|种|座|辆|匹|层|倍)"
+)
+"""The number two before a measure word, which Mandarin reads as 两."""
 _PERCENT = re.compile(rf"{_EDGE}(?P<minus>[-−])?(?P<number>{_NUMBER}) ?[%％]")
 _FRACTION = re.compile(rf"{_EDGE}(?P<above>\d{{1,3}})/(?P<below>\d{{1,3}}){_AFTER}")
-_RANGE = re.compile(rf"{_EDGE}(?P<first>{_NUMBER})[~〜～–—](?=\d)")
+_RANGE = re.compile(rf"{_EDGE}(?P<first>{_NUMBER})(?:[~〜～–—](?=\d)|-(?=\d{{1,4}}[\u4e00-\u9fff]))")
+_UPTO = re.compile(rf"(?<=[{MASK}分時时点日月年人円元度个個岁歳])[~〜～](?=[\d{MASK}])")
+"""Sign between a range's ends, where the first number has a unit."""
 _MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(（は]))[-−](?=\d)")
 _PLAIN = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?![\d/]|[.,]\d)")
 _LONG = re.compile(r"\d{17,}")
@@ -148,13 +181,14 @@ class Eastern:
         digit = re.compile(r"\d")
         return (
             ("web_addresses", self._addresses, re.compile(r"@|://|www\.")),
+            ("codes", self._codes, digit),
             ("phones", lambda draft: draft.replace(_PHONE, lambda match: self._one_by_one(match[0])), digit),
             ("dates", self._dates, digit),
             ("times", lambda draft: draft.replace(_CLOCK, self._time), digit),
             ("money", lambda draft: draft.replace(self._money, self._amount), digit),
             ("units", self._measures, digit),
             ("fractions", lambda draft: draft.replace(_FRACTION, self._fraction), digit),
-            ("ranges", lambda draft: draft.replace(_RANGE, self._range), digit),
+            ("ranges", self._ranges, re.compile(r"[~〜～–—-]")),
             ("math", self._signs, digit),
             ("numbers", self._numbers, digit),
         )
@@ -176,6 +210,9 @@ class Eastern:
                 year=self._year(match["year"]), month=self.number(match["month"]), day=self.number(match["day"])
             ),
         )
+        if self._japanese:
+            draft.replace(_DAY, lambda match: f"{self.number(match['month'])}月{self.number(match['day'])}日")
+        draft.replace(_YEARS, lambda match: f"{self._year(match['first'])}{self._words.to}")
         draft.replace(_YEAR, lambda match: self._year(match["year"]))
 
     def _year(self, written: str) -> str:
@@ -184,8 +221,15 @@ class Eastern:
     def _time(self, match: re.Match[str]) -> str:
         hour = self.number(match["hour"])
         hour = "两" if hour == "二" and not self._japanese else hour
-        pattern = self._words.clock if int(match["minute"]) else self._words.half_past
-        return pattern.format(hour=hour, minute=self.number(match["minute"]))
+        minute = self._two_digits(match["minute"])
+        pattern = self._words.clock if int(match["minute"]) or match["second"] else self._words.half_past
+        said = pattern.format(hour=hour, minute=minute)
+        return f"{said}{self._two_digits(match['second'])}秒" if match["second"] else said
+
+    def _two_digits(self, written: str) -> str:
+        """Minutes or seconds; Mandarin says the zero of 8:05."""
+        said = self.number(written)
+        return self._words.zero + said if not self._japanese and written[0] == "0" and int(written) else said
 
     def _amount(self, match: re.Match[str]) -> str:
         return f"{self.number(match['number'])}{match['large'] or ''}{self._words.currencies[match['sign']]}"
@@ -205,14 +249,33 @@ class Eastern:
             return None
         return self._words.fraction.format(above=self.number(match["above"]), below=self.number(match["below"]))
 
+    def _ranges(self, draft: Draft) -> None:
+        draft.replace(_RANGE, self._range)
+        draft.replace(_UPTO, lambda match: self._words.to)
+
+    def _codes(self, draft: Draft) -> None:
+        draft.replace(_CODES["ja" if self._japanese else "cmn"], self._code)
+
+    def _code(self, match: re.Match[str]) -> str:
+        group = "code" if match["code"] else "train"
+        said = self._one_by_one(match[group])
+        if self._japanese:
+            return f"郵便番号{said.replace('、', 'の')}"
+        return match.string[match.start() : match.start(group)] + said
+
     def _range(self, match: re.Match[str]) -> str:
         return f"{self.number(match['first'])}{self._words.to}"
 
     def _signs(self, draft: Draft) -> None:
         draft.replace(_MINUS, lambda match: self._words.minus)
+        draft.replace(_MINUS_BETWEEN, lambda match: self._words.less)
         draft.replace(_SIGN, lambda match: self._words.signs[match["sign"]])
 
     def _numbers(self, draft: Draft) -> None:
+        if self._japanese:
+            draft.replace(_JAPANESE_NUMBER, lambda match: "ナンバー")
+        else:
+            draft.replace(_PAIR, lambda match: "两")
         draft.replace(_LONG, lambda match: _digits(self._words, match[0]))
         draft.replace(_PLAIN, lambda match: self.number(match["number"]))
 
@@ -234,7 +297,9 @@ def _address(words: _Words, written: str) -> str:
 
 
 def ideographs(number: int, zero: str, large: tuple[str, ...], japanese: bool) -> str:
-    """Number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps."""
+    """Number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps, and 两 for
+    two thousand and two ten thousands.
+    """
     if number == 0:
         return zero
     groups: list[int] = []
@@ -248,7 +313,8 @@ def ideographs(number: int, zero: str, large: tuple[str, ...], japanese: bool) -
             continue
         if said and not japanese and group < 1000:
             said += zero
-        said += _below_ten_thousand(group, zero, japanese) + large[place]
+        paired = group == 2 and place and not japanese
+        said += ("两" if paired else _below_ten_thousand(group, zero, japanese)) + large[place]
     return said[1:] if not japanese and said.startswith("一十") else said
 
 
@@ -262,7 +328,9 @@ def _below_ten_thousand(number: int, zero: str, japanese: bool) -> str:
         if gap and not japanese:
             said += zero
         gap = False
-        said += ("" if digit == 1 and place and japanese else _DIGITS[digit]) + _SMALL[place]
+        paired = digit == 2 and place == 3 and not japanese
+        name = "两" if paired else "" if digit == 1 and place and japanese else _DIGITS[digit]
+        said += name + _SMALL[place]
     return said
 
 

@@ -10,6 +10,10 @@ from frontend.text.normalization.words import cardinal
 
 _SAID = {
     "JSON": "Jason",
+    "WWI": "World War one",
+    "WWII": "World War two",
+    "WW1": "World War one",
+    "WW2": "World War two",
     "JPEG": "jay peg",
     "JPG": "jay peg",
     "SQL": "S.Q.L",

@@ -64,6 +64,7 @@ class Locale:
 
 
 _UNITS_ES = (
+    "m/s=metro por segundo/metros por segundo;TB=terabyte/terabytes;cl=centilitro/centilitros;t=tonelada/toneladas;"
     "km/h=kilómetro por hora/kilómetros por hora;km²=kilómetro cuadrado/kilómetros cuadrados;"
     "m²=metro cuadrado/metros cuadrados;m³=metro cúbico/metros "
     "cúbicos;km=kilómetro/kilómetros;cm=centímetro/centímetros;"
@@ -73,6 +74,7 @@ _UNITS_ES = (
     "Hz=hercio/hercios;kHz=kilohercio/kilohercios;min=minuto/minutos;s=segundo/segundos;h=hora/horas;ha=hectárea/hectáreas"
 )
 _UNITS_FR = (
+    "m/s=mètre par seconde/mètres par seconde;To=téraoctet/téraoctets;cl=centilitre/centilitres;t=tonne/tonnes;"
     "km/h=kilomètre heure/kilomètres heure;km²=kilomètre carré/kilomètres carrés;m²=mètre carré/mètres carrés;"
     "m³=mètre cube/mètres "
     "cubes;km=kilomètre/kilomètres;cm=centimètre/centimètres;mm=millimètre/millimètres;m=mètre/mètres;"
@@ -82,6 +84,7 @@ _UNITS_FR = (
     "min=minute/minutes;s=seconde/secondes;ha=hectare/hectares"
 )
 _UNITS_IT = (
+    "m/s=metro al secondo/metri al secondo;TB=terabyte/terabyte;cl=centilitro/centilitri;t=tonnellata/tonnellate;"
     "km/h=chilometro orario/chilometri orari;km²=chilometro quadrato/chilometri quadrati;m²=metro quadrato/metri "
     "quadrati;"
     "m³=metro cubo/metri cubi;km=chilometro/chilometri;cm=centimetro/centimetri;mm=millimetro/millimetri;m=metro/metri;"
@@ -91,6 +94,7 @@ _UNITS_IT = (
     "min=minuto/minuti;s=secondo/secondi;ha=ettaro/ettari"
 )
 _UNITS_PT = (
+    "m/s=metro por segundo/metros por segundo;TB=terabyte/terabytes;cl=centilitro/centilitros;t=tonelada/toneladas;"
     "km/h=quilômetro por hora/quilômetros por hora;km²=quilômetro quadrado/quilômetros quadrados;"
     "m²=metro quadrado/metros quadrados;m³=metro cúbico/metros "
     "cúbicos;km=quilômetro/quilômetros;cm=centímetro/centímetros;"
@@ -130,10 +134,15 @@ LOCALES: Mapping[str, Locale] = {
         joint="con",
         signs={"@": "arroba", ".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "+": "más", "−": "menos"}
         | {"×": "por", "÷": "entre", "=": "igual a", "&": "y", "<": "menor que", ">": "mayor que"},
-        currencies=_forms("€=euro/euros;$=dólar/dólares;£=libra/libras;¥=yen/yenes;EUR=euro/euros;USD=dólar/dólares"),
+        currencies=_forms(
+            "€=euro/euros;$=dólar/dólares;£=libra/libras;¥=yen/yenes;EUR=euro/euros;USD=dólar/dólares;"
+            "US$=dólar/dólares;CHF=franco suizo/francos suizos"
+        ),
         hundredths=("céntimo", "céntimos"),
         units=_forms(_UNITS_ES),
         abbreviations=_pairs(
+            "C/=calle;c/=calle;s/n=sin número;EE.UU.=Estados Unidos;JJ. OO.=Juegos Olímpicos;JJ.OO.=Juegos Olímpicos;"
+            "D.ª=doña;Dª=doña;Dñ.ª=doña;s.=siglo;Pza.=plaza;Ctra.=carretera;Sto.=Santo;Sta.=Santa;Ej.=ejemplo;"
             "Sr.=señor;Sra.=señora;Srta.=señorita;Sres.=señores;Dr.=doctor;Dra.=doctora;D.=don;Dña.=doña;Ud.=usted;Uds.=ustedes;"
             "p. ej.=por "
             "ejemplo;etc.=etcétera;pág.=página;págs.=páginas;n.º=número;núm.=número;avda.=avenida;Avda.=avenida;"
@@ -142,8 +151,8 @@ LOCALES: Mapping[str, Locale] = {
             "aprox.=aproximadamente;dpto.=departamento;máx.=máximo;mín.=mínimo;vol.=volumen;cap.=capítulo"
         ),
         one={"veintiuno": "veintiún", "uno": "un"},
-        ordinals=r"\.?(?:º|(?P<feminine>ª)|\.er)",
-        century=r"\b[Ss]iglos? {numeral}\b",
+        ordinals=r"\.?(?:º|(?P<feminine>ª)|er)",
+        century=r"\b(?:[Ss]iglos?|s\.) {numeral}\b",
         century_ordinal=False,
         rulers=(
             "Felipe|Carlos|Alfonso|Fernando|Isabel|Juan Carlos|Juan Pablo|Luis|Enrique|Benedicto|Pío|Pedro|Jaime|Sancho"
@@ -180,14 +189,17 @@ LOCALES: Mapping[str, Locale] = {
         joint="et",
         signs={"@": "arobase", ".": "point", "/": "slash", "-": "tiret", "_": "tiret bas", "+": "plus", "−": "moins"}
         | {"×": "fois", "÷": "divisé par", "=": "égale", "&": "et", "<": "inférieur à", ">": "supérieur à"},
-        currencies=_forms("€=euro/euros;$=dollar/dollars;£=livre/livres;¥=yen/yens;EUR=euro/euros;USD=dollar/dollars"),
+        currencies=_forms(
+            "€=euro/euros;$=dollar/dollars;£=livre/livres;¥=yen/yens;EUR=euro/euros;USD=dollar/dollars;"
+            "CHF=franc suisse/francs suisses"
+        ),
         hundredths=("centime", "centimes"),
         units=_forms(_UNITS_FR),
         abbreviations=_pairs(
             "M.=monsieur;MM.=messieurs;Mme=madame;Mmes=mesdames;Mlle=mademoiselle;Dr=docteur;Pr=professeur;Me=maître;"
             "p. ex.=par exemple;etc.=et cetera;c.-à-d.=c'est-à-dire;n°=numéro;N°=numéro;av. J.-C.=avant Jésus-Christ;"
             "apr. J.-C.=après Jésus-Christ;tél.=téléphone;Tél.=téléphone;bd=boulevard;env.=environ;chap.=chapitre;"
-            "St-=Saint ;Ste-=Sainte ;vol.=volume;pp.=pages;p.=page"
+            "St-=Saint-;Ste-=Sainte-;av.=avenue;Av.=avenue;pl.=place;Bd=boulevard;éd.=édition;vol.=volume;pp.=pages;p.=page"
         ),
         one={},
         ordinals=r"(?:ers?|(?P<feminine>res?)|èmes?|emes?|es?|nde?s?)",
@@ -227,11 +239,14 @@ LOCALES: Mapping[str, Locale] = {
         signs={"@": "chiocciola", ".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "+": "più"}
         | {"−": "meno", "×": "per", "÷": "diviso", "=": "uguale", "&": "e", "<": "minore di", ">": "maggiore di"},
         currencies=_forms(
-            "€=euro/euro;$=dollaro/dollari;£=sterlina/sterline;¥=yen/yen;EUR=euro/euro;USD=dollaro/dollari"
+            "€=euro/euro;$=dollaro/dollari;£=sterlina/sterline;¥=yen/yen;EUR=euro/euro;USD=dollaro/dollari;"
+            "CHF=franco svizzero/franchi svizzeri"
         ),
         hundredths=("centesimo", "centesimi"),
         units=_forms(_UNITS_IT),
         abbreviations=_pairs(
+            "P.zza=piazza;p.zza=piazza;V.le=viale;v.le=viale;C.so=corso;c.so=corso;avv.=avvocato;ing.=ingegner;dott.=dottor;"
+            "dott.ssa=dottoressa;prof.=professor;sig.=signor;sig.ra=signora;geom.=geometra;on.=onorevole;On.=onorevole;"
             "Sig.=signor;Sig.ra=signora;Sig.na=signorina;Sigg.=signori;Dott.=dottor;Dott.ssa=dottoressa;Prof.=professor;"
             "Prof.ssa=professoressa;Avv.=avvocato;Ing.=ingegner;p.es.=per esempio;p. es.=per "
             "esempio;ecc.=eccetera;n.=numero;"
@@ -279,10 +294,14 @@ LOCALES: Mapping[str, Locale] = {
         joint="e",
         signs={"@": "arroba", ".": "ponto", "/": "barra", "-": "hífen", "_": "sublinhado", "+": "mais", "−": "menos"}
         | {"×": "vezes", "÷": "dividido por", "=": "igual a", "&": "e", "<": "menor que", ">": "maior que"},
-        currencies=_forms("R$=real/reais;€=euro/euros;$=dólar/dólares;US$=dólar/dólares;£=libra/libras;BRL=real/reais"),
+        currencies=_forms(
+            "R$=real/reais;€=euro/euros;$=dólar/dólares;"
+            "US$=dólar/dólares;£=libra/libras;BRL=real/reais;CHF=franco suíço/francos suíços"
+        ),
         hundredths=("centavo", "centavos"),
         units=_forms(_UNITS_PT),
         abbreviations=_pairs(
+            "Eng.=engenheiro;eng.=engenheiro;Adv.=advogado;séc.=século;Pça.=praça;Rod.=rodovia;Sto.=Santo;Sta.=Santa;"
             "Sr.=senhor;Sra.=senhora;Srta.=senhorita;Dr.=doutor;Dra.=doutora;Prof.=professor;Profa.=professora;D.=dom;"
             "p. ex.=por "
             "exemplo;etc.=etcétera;pág.=página;págs.=páginas;n.º=número;nº=número;av.=avenida;Av.=avenida;R.=rua;"
@@ -292,7 +311,7 @@ LOCALES: Mapping[str, Locale] = {
         ),
         one={},
         ordinals=r"(?:\.?º|(?P<feminine>\.?ª)|o(?=\b))",
-        century=r"\b[Ss]éculos? {numeral}\b",
+        century=r"\b(?:[Ss]éculos?|[Ss]éc\.) {numeral}\b",
         century_ordinal=False,
         rulers=(
             "D\\. Pedro|Pedro|João|João Paulo|D\\. João|Manuel|Afonso|Henrique|Luís|Bento|Pio|Carlos|Isabel|Elizabeth"

@@ -71,6 +71,8 @@ _PREFIX = re.compile(rf"(?<![\w{MASK})])(?P<sign><=|>=|[~≈∼<>≤≥±+=√×
 _PLUS = re.compile(rf"(?<=[\d{MASK}])\+(?!\w|\+)")
 _AND = re.compile(r" ?& ?")
 _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒➜⟶]) ?")
+_EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
+_FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
 _SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
 _WITH = re.compile(rf"{START}[wW]/(?!w\b)(?P<out>o{END})? ?(?=\S|$)")
 _SIGN_NAMES = {sign: name for sign, name in SIGNS.items() if sign not in "#=\\"} | {
@@ -96,6 +98,7 @@ _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(''.join(_SIGN_NAMES))}]
 def apply(draft: Draft) -> None:
     british = draft.british
     draft.replace(_LANGUAGE, lambda match: f"{match['plus']} plus plus" if match["plus"] else f"{match['sharp']} sharp")
+    draft.replace(_FACTORIAL, lambda match: " factorial")
     draft.replace(_POWER, lambda match: _power(match, british))
     draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}")
     draft.replace(_ARROW, lambda match: " to ")
@@ -105,6 +108,7 @@ def apply(draft: Draft) -> None:
     draft.replace(_PLUS, lambda match: " plus")
     draft.replace(_AND, lambda match: " and ")
     draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
+    draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
     draft.replace(_SLASH, lambda match: " ")
     draft.replace(_SIGN, _sign)
 

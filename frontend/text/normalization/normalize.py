@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from frontend.text.normalization import (
@@ -58,8 +58,8 @@ _ADDRESS = re.compile(r"[@#/~\\]|\w\.\w|:\w*:")
 _DIGIT = re.compile(r"\d")
 _ANY = re.compile("")
 
-Keeps = Callable[[str, int, int], bool]
-"""Predicate for a word and its span of the text: True if the word is read as written."""
+Keeps = Callable[[str, int, int], Sequence[tuple[int, int]]]
+"""Callback for a word and its span of the text that returns the spans within the word that are read as written."""
 
 _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("tex", tex.apply, re.compile(r"[$(=<>≤≥]")),
@@ -136,7 +136,7 @@ def normalized_sentences(
     Each language has its own rules (`rules_of`); Markdown, HTML and emoji are removed in all languages.
 
     Args:
-        keeps: predicate for words that no rule but Markdown's may change; no word by default.
+        keeps: callback for the spans of words that no rule but Markdown's may change; no span by default.
     """
     code = language.partition("-")[0]
     english = code == "en"
@@ -177,9 +177,11 @@ def _chunk(
         if keeps:
             found = _WORD.finditer(sentence)
             draft.hide(
-                word.span()
+                (word.start() + start, word.start() + end)
                 for word in found
-                if keeps(word[0], *words.around(*written.origin(position + word.start(), position + word.end())))
+                for start, end in keeps(
+                    word[0], *words.around(*written.origin(position + word.start(), position + word.end()))
+                )
             )
         for rule, needed in rules:
             if needed.search(sentence):

@@ -53,3 +53,7 @@ class Normalization:
     def none(cls) -> Normalization:
         """Settings with all rules off: the text is spoken as it is written."""
         return cls(**{rule.name: False for rule in fields(cls)})
+
+
+RULES = tuple(rule.name for rule in fields(Normalization))
+"""Names of the settings of all rules."""

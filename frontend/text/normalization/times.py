@@ -17,10 +17,12 @@ _RANGE = re.compile(
 )
 _FULL = re.compile(rf"{NUMBER_START}{_CLOCK}(?:{_HALF}|{NUMBER_END})")
 _HOUR = re.compile(rf"{NUMBER_START}(?P<hours>1[0-2]|0?\d)(?:\.(?P<minutes>[0-5]\d))?{_HALF}")
+_MILITARY = re.compile(rf"{NUMBER_START}(?P<hours>[01]\d|2[0-3])(?P<minutes>[0-5]\d)(?= ?(?:hours|hrs)\b)")
 
 
 def apply(draft: Draft) -> None:
     british = draft.british
+    draft.replace(_MILITARY, lambda match: _military(match, british))
     draft.replace(_RANGE, lambda match: _range(match, british))
     draft.replace(_FULL, lambda match: _time(match, british))
     draft.replace(_HOUR, lambda match: _time(match, british))
@@ -42,6 +44,14 @@ def clock(hours: int, minutes: int, british: bool, half: str = "") -> str:
     else:
         said = f"{hour} o'clock" if hours <= 12 else f"{hour} hundred"
     return f"{said} {half}.m." if half else said
+
+
+def _military(match: re.Match[str], british: bool) -> str | None:
+    """Words for four digits before "hours"; None without a leading zero, since "1200 hours" may be a duration."""
+    if match["hours"][0] != "0":
+        return None
+    hour = f"oh {cardinal(int(match['hours']), british)}" if int(match["hours"]) else "zero zero"
+    return f"{hour} {two_digits(int(match['minutes']), british) if int(match['minutes']) else 'hundred'}"
 
 
 def _time(match: re.Match[str], british: bool) -> str:

@@ -14,7 +14,8 @@ from frontend.text.normalization import western_forms as forms
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.locales import LOCALES, Locale
 from frontend.text.normalization.patterns import DASH, END, MASK, START
-from frontend.text.normalization.western_numbers import nth, spoken_number
+from frontend.text.normalization.western_labels import Labelled
+from frontend.text.normalization.western_numbers import spoken_number
 
 Rule = tuple[str, Callable[[Draft], None], re.Pattern[str]]
 
@@ -27,8 +28,15 @@ _MAGNITUDES = (
 )
 _CLOCK = re.compile(
     rf"{_EDGE}(?P<hours>[01]?\d|2[0-4])(?:(?P<sign>:|\.(?=\d\d\b)| ?h ?)(?P<minutes>[0-5]\d)|(?P<alone> ?h))"
-    rf"(?::(?P<seconds>[0-5]\d))?(?: ?h(?:rs?|s)?\.?)?{END}(?![.,:]\d)"
+    rf"(?::(?P<seconds>[0-5]\d))?(?:(?P<hour> ?h(?:rs?|s)?)\b(?:\.(?=\s*\w))?)?(?P<span> ?min\b(?:\.(?=\s*\w))?)?"
+    rf"(?: ?(?P<noon>[ap])\. ?m\.)?{END}(?![.,:]\d)"
 )
+_NOON = re.compile(rf"{_EDGE}(?P<hours>1[0-2]|[1-9]) ?(?P<noon>[ap])\. ?m\.{END}")
+_DOTTED_CLOCK = re.compile(
+    r"\b(?:[Oo]re|[Aa]lle|[Dd]alle|[Ll]e|[Vv]erso le) (?P<clock>(?P<hours>[01]?\d|2[0-3])\.(?P<minutes>[0-5]\d))"
+    rf"{END}(?![.,]\d)"
+)
+"""Italian times with a full stop."""
 _DATE = re.compile(
     rf"{_EDGE}(?P<day>\d{{1,2}})(?P<sign>[/.-])(?P<month>\d{{1,2}})(?P=sign)(?P<year>[12]\d{{3}}|\d\d){END}(?![./-]\d)"
 )
@@ -40,7 +48,7 @@ _WEB = re.compile(
     re.IGNORECASE,
 )
 _PHONE = re.compile(
-    rf"(?<![\w{MASK}.,/-])(?:\+\d{{1,3}}[ .-]?)?(?:\(0?\d{{1,3}}\) ?)?\d{{2,5}}(?:(?:[ .-]\d{{2,5}}){{2,5}}"
+    rf"(?<![\w{MASK}.,/-])(?:\+\d{{1,3}}[ .-]?(?:\d[ .-])?)?(?:\(0?\d{{1,3}}\) ?)?\d{{2,5}}(?:(?:[ .-]\d{{2,5}}){{2,5}}"
     rf"|(?<=\) \d{{5}})-\d{{4}}|(?<=\) \d{{4}})-\d{{4}}){END}(?![.,/-]?\d)"
 )
 _PHONE_SIGNS = re.compile(
@@ -67,13 +75,16 @@ class Western:
             rf"{START}(?P<name>{_alternatives(locale.abbreviations)})(?!(?<=\w)\w)(?P<last>[\"”’)]*$)?"
         )
         sign = rf"(?P<sign>{self._money})"
-        self._before = re.compile(rf"(?<![\w$€£]){sign} ?(?P<number>{_NUMBER}){_MAGNITUDES}{END}(?![.,]\d)")
-        self._after = re.compile(rf"{_EDGE}(?P<number>{_NUMBER}){_MAGNITUDES} ?{sign}{END}")
+        self._labelled = Labelled(locale)
+        per = rf"(?P<per>/(?:{self._units}))?"
+        upto = rf"(?:(?P<first>\d{{1,4}}(?:,\d{{1,3}})?){DASH})?"
+        self._before = re.compile(rf"(?<![\w$€£]){sign} ?(?P<number>{_NUMBER}){_MAGNITUDES}{END}(?![.,]\d){per}")
+        self._after = re.compile(rf"{_EDGE}{upto}(?P<number>{_NUMBER}){_MAGNITUDES} ?{sign}{END}{per}")
         self._measure = re.compile(
-            rf"{_EDGE}(?P<minus>[-−])?(?P<number>{_NUMBER})(?P<gap> ?)(?P<unit>{self._units})(?![\w{MASK}²³/])"
+            rf"{_EDGE}{upto}(?P<minus>[-−])?(?P<number>{_NUMBER})(?P<gap> ?)(?P<unit>{self._units})(?![\w{MASK}²³/])"
             rf"(?:\.(?= [a-z]))?"
         )
-        self._percent = re.compile(rf"{_EDGE}(?P<number>{_NUMBER})[ \u202f]?%")
+        self._percent = re.compile(rf"{_EDGE}{upto}(?P<minus>[-−])?(?P<number>{_NUMBER})[ \u202f]?%")
         self._ordinal = re.compile(rf"{_EDGE}(?P<number>\d{{1,4}}){locale.ordinals}(?!\w)(?! ?C\b)")
         self._roman_ordinal = re.compile(rf"{START}(?P<numeral>(?=[IVX]){_ROMAN})(?P<ending>{locale.ordinals})(?!\w)")
         self._century = re.compile(locale.century.replace("{numeral}", rf"\b(?P<numeral>{_ROMAN})", 1))
@@ -91,6 +102,7 @@ class Western:
         digit = re.compile(r"\d")
         return (
             ("web_addresses", self._web, re.compile(r"@|\w\.\w")),
+            ("codes", self._labelled.codes, re.compile(r"\d{5}")),
             ("phones", self._phones, digit),
             ("dates", self._dates, digit),
             ("money", self._amounts, digit),
@@ -100,9 +112,9 @@ class Western:
             ("roman_numerals", self._romans, re.compile(r"[IVXL]")),
             ("fractions", self._fractions, re.compile(r"\d/\d")),
             ("ranges", self._ranges, digit),
-            ("math", self._signs, re.compile(r"[+×÷=<>&−-]")),
+            ("math", self._signs, re.compile(r"[+×÷=<>&−²³-]")),
             ("numbers", self._numbers, re.compile(r"\d[., \u202f]\d")),
-            ("abbreviations", self._shortened, re.compile(r"\w[.°º]|\bM[mr]|[DP]r |nº|Mlle|Me ")),
+            ("abbreviations", self._shortened, re.compile(r"\w[.°ºª]|\bM[mr]|[DP]r |nº|Mlle|Me |Ste?-|[Cc]/|s/n")),
         )
 
     def _web(self, draft: Draft) -> None:
@@ -119,26 +131,29 @@ class Western:
         draft.replace(_ISO, lambda match: forms.date(self._locale, match["day"], match["month"], match["year"]))
         draft.replace(_DATE, lambda match: forms.date(self._locale, match["day"], match["month"], match["year"]))
         draft.replace(self._month, lambda match: self._locale.first_day)
+        self._labelled.dates(draft)
 
     def _times(self, draft: Draft) -> None:
         draft.replace(_CLOCK, partial(forms.time, self._locale))
+        if self._locale.numbers == "es":
+            draft.replace(_NOON, partial(forms.noon, self._locale))
+        if self._locale.numbers == "it":
+            draft.replace(_DOTTED_CLOCK, partial(forms.clock, self._locale), "clock")
 
     def _amounts(self, draft: Draft) -> None:
+        self._labelled.money(draft)
         draft.replace(self._before, partial(forms.amount, self._locale))
         draft.replace(self._after, partial(forms.amount, self._locale))
 
     def _measures(self, draft: Draft) -> None:
-        draft.replace(
-            self._percent, lambda match: f"{spoken_number(self._locale, match['number'])} {self._locale.percent}"
-        )
+        draft.replace(self._percent, partial(forms.percentage, self._locale))
         draft.replace(self._measure, partial(forms.measure, self._locale))
 
     def _ordinals(self, draft: Draft) -> None:
-        draft.replace(
-            self._ordinal, lambda match: nth(self._locale, int(match["number"]), match["feminine"] is not None)
-        )
+        draft.replace(self._ordinal, partial(forms.ordinal_number, self._locale))
 
     def _romans(self, draft: Draft) -> None:
+        self._labelled.romans(draft)
         draft.replace(self._century, partial(forms.century, self._locale), 0)
         draft.replace(self._ruler, partial(forms.ruler, self._locale), "numeral")
         draft.replace(self._roman_ordinal, partial(forms.roman_ordinal, self._locale))
@@ -150,6 +165,7 @@ class Western:
         draft.replace(_RANGE, partial(forms.number_range, self._locale))
 
     def _signs(self, draft: Draft) -> None:
+        self._labelled.powers(draft)
         draft.replace(_MINUS, lambda match: f"{self._locale.signs['−']} ")
         draft.replace(_SIGN, lambda match: f" {self._locale.signs[match['sign']]} ", "sign")
         draft.replace(_AND, lambda match: f" {self._locale.signs['&']} ")

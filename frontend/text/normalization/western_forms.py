@@ -16,6 +16,15 @@ _DE_BEFORE = frozenset(
 )
 _MANY_DE = _DE_BEFORE | {"milhões", "milhão", "bilhões", "mil millones"}
 _ONE = {"es": "un", "fr": "un", "it": "un", "pt_BR": "um"}
+_DURATIONS = {
+    "es": (("hora", "horas"), ("minuto", "minutos")),
+    "it": (("ora", "ore"), ("minuto", "minuti")),
+    "pt_BR": (("hora", "horas"), ("minuto", "minutos")),
+}
+_APOCOPES = {1: "primer", 3: "tercer"}
+"""Spanish ordinals before a masculine noun, written 1.er and 3.er."""
+
+_CENTURIES = {"s. ": "siglo ", "séc. ": "século ", "Séc. ": "Século "}
 _FRACTIONS = {
     "es": {2: ("medio", "medios"), 3: ("tercio", "tercios"), 4: ("cuarto", "cuartos"), 5: ("quinto", "quintos")},
     "fr": {2: ("demi", "demis"), 3: ("tiers", "tiers"), 4: ("quart", "quarts"), 5: ("cinquième", "cinquièmes")},
@@ -57,33 +66,80 @@ def date(locale: Locale, day: str, month: str, year: str) -> str | None:
 
 
 def time(locale: Locale, match: re.Match[str]) -> str | None:
-    """Words for a time of day; None for a time written with a full stop, which may be a decimal."""
-    hours, minutes = int(match["hours"]), match["minutes"]
+    """Words for a time of day or, with minutes named, a duration; None for a time written with a full stop, which may
+    be a decimal.
+    """
     if match["sign"] == ".":
         return None
-    named = locale.hours_first
-    said = cardinal(hours, locale.numbers)
-    said = agreeing(locale, said, "hora") if locale.numbers != "it" else said
-    if named:
-        said = f"{'une' if hours == 1 and locale.numbers == 'fr' else said}"
-        if locale.numbers == "pt_BR":
-            said = {"um": "uma", "dois": "duas", "vinte e um": "vinte e uma", "vinte e dois": "vinte e duas"}.get(
-                said, said
-            )
-        said += f" {locale.hour[0 if hours <= 1 else 1]}"
-    elif match["alone"]:
-        said += f" {'hora' if hours == 1 else 'horas'}" if locale.numbers == "es" else ""
-    if minutes and int(minutes):
-        said = " ".join(filter(None, (said, locale.time_joint, cardinal(int(minutes), locale.numbers))))
-    elif minutes and not named:
-        said += " en punto" if locale.numbers == "es" else ""
+    if match["span"] and match["minutes"] and locale.numbers != "fr":
+        return _duration(locale, match["hours"], match["minutes"])
+    said = clock(locale, match)
+    if match["alone"] and locale.numbers == "es":
+        said += f" {_DURATIONS['es'][0][match['hours'] != '1']}"
+    elif match["minutes"] and not int(match["minutes"]) and locale.numbers == "es":
+        if match["hour"]:
+            said += " horas"
+        elif re.search(r"\bl?as? $", match.string[: match.start()]) and not match["noon"]:
+            said += " en punto"
     if match["seconds"]:
         said += f", {cardinal(int(match['seconds']), locale.numbers)}"
+    return f"{said} {_part_of_day(match)}" if match["noon"] else said
+
+
+def clock(locale: Locale, match: re.Match[str]) -> str:
+    """Words for a time of day with hours and minutes."""
+    hours, minutes = int(match["hours"]), match["minutes"]
+    said = agreeing(
+        locale, cardinal(hours, locale.numbers), "minuto" if locale.numbers == "it" and hours != 1 else "hora"
+    )
+    if locale.hours_first:
+        said = "une" if hours == 1 and locale.numbers == "fr" else said
+        said += f" {locale.hour[0 if hours <= 1 else 1]}"
+    if minutes and int(minutes):
+        said = " ".join(filter(None, (said, locale.time_joint, cardinal(int(minutes), locale.numbers))))
     return said
 
 
+def noon(locale: Locale, match: re.Match[str]) -> str:
+    """Words for a Spanish hour with "a. m." or "p. m."."""
+    return f"{agreeing(locale, cardinal(int(match['hours']), locale.numbers), 'hora')} {_part_of_day(match)}"
+
+
+def _part_of_day(match: re.Match[str]) -> str:
+    hours = int(match["hours"])
+    if match["noon"] == "a":
+        said = "de la noche" if hours == 12 else "de la mañana"
+    elif hours == 12:
+        said = "del mediodía"
+    else:
+        said = "de la noche" if 8 <= hours <= 11 else "de la tarde"
+    return said + "." * (match.end() == len(match.string))
+
+
+def _duration(locale: Locale, hours: str, minutes: str) -> str:
+    hour, minute = _DURATIONS[locale.numbers]
+    said = [counted(locale, hours.lstrip("0") or "0", hour)]
+    if int(minutes):
+        said.append(counted(locale, minutes.lstrip("0"), minute))
+    return " y ".join(said) if locale.numbers == "es" else " e ".join(said)
+
+
 def amount(locale: Locale, match: re.Match[str]) -> str:
-    """Words for an amount of money, hundredths included."""
+    """Words for an amount of money or a range of amounts, with hundredths, and with the unit that the price is for."""
+    said = _upto(locale, match) if "first" in match.groupdict() else ""
+    return said + _amount(locale, match) + _per(locale, match["per"])
+
+
+def _upto(locale: Locale, match: re.Match[str]) -> str:
+    """Words for a range's first number and the word after it; empty if there is no range."""
+    return f"{spoken_number(locale, match['first'])} {locale.to} " if match["first"] else ""
+
+
+def _per(locale: Locale, written: str | None) -> str:
+    return f" {locale.per} {locale.units[written[1:]][0]}" if written else ""
+
+
+def _amount(locale: Locale, match: re.Match[str]) -> str:
     forms, written, big = locale.currencies[match["sign"]], match["number"], match["big"]
     if big:
         de = ("d'" if forms[1][0] in "aeiou" else "de ") if locale.numbers == "fr" else "de "
@@ -105,7 +161,23 @@ def measure(locale: Locale, match: re.Match[str]) -> str | None:
     if match["unit"] == "°" and locale.numbers == "it":
         return None
     said = counted(locale, match["number"], locale.units[match["unit"]])
-    return f"{locale.signs['−']} {said}" if match["minus"] else said
+    return _upto(locale, match) + (f"{locale.signs['−']} {said}" if match["minus"] else said)
+
+
+def percentage(locale: Locale, match: re.Match[str]) -> str:
+    """Words for a percentage or a range of percentages."""
+    said = f"{spoken_number(locale, match['number'])} {locale.percent}"
+    return _upto(locale, match) + (f"{locale.signs['−']} {said}" if match["minus"] else said)
+
+
+def ordinal_number(locale: Locale, match: re.Match[str]) -> str:
+    """Words for digits with an ordinal's ending."""
+    number, written = int(match["number"]), match[0]
+    if locale.numbers == "es" and written.endswith("er") and number in _APOCOPES:
+        return _APOCOPES[number]
+    if locale.numbers == "fr" and number == 2 and "nd" in written:
+        return f"second{'e' if 'nde' in written else ''}{'s' * written.endswith('s')}"
+    return nth(locale, number, match["feminine"] is not None)
 
 
 def roman_ordinal(locale: Locale, match: re.Match[str]) -> str | None:
@@ -124,7 +196,7 @@ def century(locale: Locale, match: re.Match[str]) -> str:
     number = value(numeral)
     said = nth(locale, number, False) if locale.century_ordinal else cardinal(number, locale.numbers)
     start = match.start("numeral") if match["numeral"] else match.start("other")
-    before = match.string[match.start() : start]
+    before = _CENTURIES.get(match.string[match.start() : start], match.string[match.start() : start])
     return f"{before}{said}"
 
 
@@ -149,8 +221,8 @@ def fraction(locale: Locale, match: re.Match[str]) -> str | None:
 
 
 def number_range(locale: Locale, match: re.Match[str]) -> str | None:
-    """Words for a range of numbers; None if the numbers do not rise."""
-    if int(match["first"]) >= int(match["last"]):
+    """Words for a range of numbers, or for a score; None if the numbers do not rise and are too large for a score."""
+    if int(match["first"]) >= int(match["last"]) and len(match["first"]) > 2:
         return None
     return f"{spoken_number(locale, match['first'])} {locale.to} {spoken_number(locale, match['last'])}"
 

@@ -15,6 +15,8 @@ _FEMININE = frozenset(
         "libras",
         "hora",
         "horas",
+        "ora",
+        "ore",
         "livre",
         "livres",
         "heure",
@@ -74,7 +76,12 @@ def agreeing(locale: Locale, said: str, noun: str) -> str:
     feminine = noun.split()[0] in _FEMININE
     for ending, short in locale.one.items():
         if said.endswith(ending):
+            if locale.numbers == "it" and said != ending:
+                return said
             return said.removesuffix(ending) + ("una" if ending == "uno" and feminine else short)
+    if feminine and locale.numbers in ("es", "pt_BR"):
+        said = re.sub(r"entos\b", "entas", said)
+        said = re.sub(r"\bdois$", "duas", said)
     if feminine and locale.numbers in ("fr", "pt_BR") and re.search(r"\bum?n?$", said):
         return re.sub(r"\b(un|um)$", lambda one: "une" if one[0] == "un" else "uma", said)
     return said

@@ -13,7 +13,7 @@ _YEAR = r"(?:1\d|20)\d\d"
 _ANY_YEAR = r"\d{3,4}"
 _BEFORE = (
     r"[Ii]n|[Ss]ince|[Uu]ntil|[Tt]ill|[Bb]y|[Bb]efore|[Aa]fter|[Dd]uring|[Ff]rom|[Tt]o|[Oo]f|[Aa]nd|[Yy]ear|[Bb]orn|b\.|d\."
-    r"|[Dd]ied|[Cc]irca|[Ee]arly|[Ll]ate|[Mm]id|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ff]all|[Ww]inter|AD"
+    r"|[Dd]ied|[Cc]irca|c\.|ca\.|[Ee]arly|[Ll]ate|[Mm]id|[Ss]pring|[Ss]ummer|[Aa]utumn|[Ff]all|[Ww]inter|AD"
     rf"|[Ee]lection|[Cc]opyright|[Cc]lass of|{MONTH}"
 )
 
@@ -30,6 +30,7 @@ _CONTEXT = re.compile(
     r"|(?!(?:this|thus|perhaps|always|across|towards|besides|does|unless)\b)[a-z]{3,20}s)\b)"
 )
 _QUARTER = re.compile(rf"(?:\b(?:Q[1-4]|H[12]|FY)|©) ?(?P<year>{_YEAR}){NUMBER_END}")
+_FISCAL = re.compile(rf"{START}FY ?(?:(?P<short>\d\d)|(?P<year>{_YEAR})){END}")
 _BRACKETED = re.compile(rf"(?<=[(\[]){NUMBER_START}(?P<year>{_YEAR})(?=[)\],;])")
 _ERA = re.compile(rf"{NUMBER_START}(?P<year>{_ANY_YEAR})(?P<era> (?:AD|BC|BCE|CE)){END}")
 _APOSTROPHE = re.compile(rf"(?<![\w\d])['’](?P<year>\d\d){END}(?!['’\"])")
@@ -42,6 +43,7 @@ def apply(draft: Draft) -> None:
     draft.replace(_SHORT_DECADE, lambda match: decade(10 * int(match["tens"])), "decade")
     draft.replace(_YEARS, lambda match: _years(match, british))
     draft.replace(_CONTEXT, lambda match: year(int(match["year"]), british), "year")
+    draft.replace(_FISCAL, lambda match: f"fiscal year {_fiscal(match, british)}")
     draft.replace(_QUARTER, lambda match: year(int(match["year"]), british), "year")
     draft.replace(_BRACKETED, lambda match: year(int(match["year"]), british))
     draft.replace(_ERA, lambda match: year(int(match["year"]), british) + match["era"])
@@ -53,6 +55,10 @@ def _decade(match: re.Match[str]) -> str:
     if century == 20 and tens == 0:
         return "two thousands"
     return f"{cardinal(century, british=False)} {decade(10 * tens)}"
+
+
+def _fiscal(match: re.Match[str], british: bool) -> str:
+    return year(int(match["year"]), british) if match["year"] else two_digits(int(match["short"]), british)
 
 
 def _years(match: re.Match[str], british: bool) -> str | None:

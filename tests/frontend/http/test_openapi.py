@@ -82,7 +82,9 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 
 
 def test_every_field_of_a_body_is_explained_and_no_other(document: dict[str, Any]) -> None:
-    bodies = {route.operation.body.__name__ for route in ROUTES if route.operation and route.operation.body}
+    bodies = {
+        route.operation.body.__name__ for route in ROUTES if route.operation and isinstance(route.operation.body, type)
+    }
     schemas = document["components"]["schemas"]
     assert bodies <= {*FIELDS}
     for name, fields in FIELDS.items():
@@ -111,7 +113,7 @@ JSON_ANSWERS = [
     ("/v1/models/kokoro", answers.Model),
     ("/v1/audio/models", answers.AudioModels),
     ("/v1/audio/voices", answers.Voices),
-    ("/voices", answers.Voices),
+    ("/voices", answers.NamedVoices),
     ("/health", answers.Alive),
     ("/ready", answers.Ready),
     ("/nothing", answers.Error),

@@ -28,13 +28,15 @@ from frontend.text.speakable import is_phone
 from shm.engine_info import EngineInfo
 from tests.frontend.http_fakes import FakeSpeaker
 
-VOCABULARY = "".join(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
+NUMBERS = json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"]
+VOCABULARY = "".join(NUMBERS)
 ENGINE = EngineInfo(
     name="kokoro",
     provider="CPUExecutionProvider",
     model="tiny.onnx",
     speaks="phonemes",
     vocabulary=VOCABULARY,
+    phoneme_numbers=tuple(NUMBERS.values()),
     max_tokens=510,
     voices=("af_heart", "bf_emma"),
 )
@@ -80,7 +82,17 @@ async def test_each_word_has_its_phonemes_and_says_where_they_came_from() -> Non
     ]
     assert words[1]["phonemes"] == "ˈIt,"
     assert found["phonemes"] == " ".join(word["phonemes"] for word in words)
-    assert found["tokens"] == len(str(found["phonemes"]))
+    assert found["tokens"] == [0, *(NUMBERS[phoneme] for phoneme in str(found["phonemes"])), 0]
+
+
+async def test_without_an_engine_that_knows_them_phonemes_have_no_numbers() -> None:
+    _, found = await asked({"input": "Hello."}, engine=None)
+    assert (found["phonemes"], found["tokens"]) == ("həlˈO.", [])
+
+
+async def test_words_of_another_voice_are_pronounced_in_its_language() -> None:
+    _, found = await asked({"input": "Schedule. [voice:bf_emma] Schedule.", "markup": "tags"})
+    assert found["phonemes"] == "skˈɛʤˌul. ʃˈɛdjuːl."
 
 
 async def test_what_it_says_can_be_sent_in_place_of_the_text() -> None:

@@ -21,6 +21,8 @@ from tests.frontend.http_fakes import FakeSpeaker, serving
 class FakePlayer:
     """Notes what it is told; says the states and words that a test puts into `told`."""
 
+    key = ""
+
     def __init__(self) -> None:
         self.state = State()
         self.items: list[tuple[Item, WhenBusy]] = []

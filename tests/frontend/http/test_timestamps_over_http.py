@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from typing import Any
@@ -10,11 +11,16 @@ import aiohttp
 import msgspec
 import numpy as np
 import pytest
+from msgspec import UNSET
 
+from frontend.contract.errors import Broken
 from frontend.contract.word_timing import WordTiming
+from frontend.http.openapi.answers import CaptionedLine
+from frontend.http.openapi.document import build
+from frontend.http.routes.table import ROUTES
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
-from tests.frontend.http_fakes import ENGINE, FakeSpeaker, FakeStream, serving, speech
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, FakeStream, raw_post, serving, speech
 
 MARKING = msgspec.structs.replace(ENGINE, marks=True)
 PIECE = speech(2400)
@@ -89,6 +95,23 @@ async def test_captioned_speech_is_as_kokoro_fastapi_has_it() -> None:
     assert [word["word"] for word in lines[0]["timestamps"]] == ["Hi", "42"]
     audio = b"".join(base64.b64decode(line["audio"]) for line in lines)
     assert np.array_equal(samples(audio), np.concatenate([PIECE, PIECE]))
+
+
+async def test_every_captioned_line_has_the_described_shape() -> None:
+    """Also the one that says that the rest is missing."""
+    _, _, whole = await post("/dev/captioned_speech", {})
+    speaker = FakeSpeaker(PIECE, Broken("it broke"), engine=MARKING)
+    async with serving(speaker) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(raw_post(b'{"input": "Hi 42", "response_format": "pcm"}', "/dev/captioned_speech"))
+        answer = await asyncio.wait_for(reader.read(), DEFAULT_TIMEOUT)
+        writer.close()
+    broken = [line for line in answer.splitlines() if line.startswith(b"{")]
+    lines = [msgspec.json.decode(line, type=CaptionedLine) for line in (*whole.splitlines(), *broken)]
+    assert all((line.error is UNSET) is (line.audio is not UNSET) for line in lines)
+    assert [line.error.code for line in lines if line.error is not UNSET] == ["synthesis_failed"]
+    described = build(ROUTES)["paths"]["/dev/captioned_speech"]["post"]["responses"]["200"]["content"]
+    assert described["application/x-ndjson"]["schema"]["$ref"].endswith("/CaptionedLine")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET, structs
 
-from frontend.monitoring.drift import PART, WINDOW, Drift
+from frontend.monitoring.drift import PART, WINDOW, Drift, identity
 from frontend.monitoring.metrics import Metrics
+from shm.engine_info import Priority
 from tests.frontend.http_fakes import ENGINE
 
 TWO_SECONDS = 48_000
@@ -27,7 +28,7 @@ def test_what_is_normal_is_stored_and_found_again_by_the_next_front(tmp_path: Pa
     makes(first, 0.4, WINDOW - 1)
     assert first.report() is None and not file.exists(), "too few to say"
     makes(first, 0.4, 1)
-    assert json.loads(file.read_text()) == {"kokoro tiny.onnx CPUExecutionProvider 0": pytest.approx(0.4)}
+    assert json.loads(file.read_text()) == {identity(ENGINE): pytest.approx(0.4)}
     assert first.ratio == pytest.approx(1)
     again = Drift(file)
     assert again.report() is None, "this one has measured nothing"
@@ -144,3 +145,18 @@ def test_metrics_have_the_ratios_that_are_known() -> None:
     assert f'{name}{{over="stream"}} 1.5' in shown
     assert f'{name}{{over="days"}} 1.0' in shown
     assert metrics.drift.report() is not UNSET
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"concurrency": 3},
+        {"priority": Priority(0, (0, 1))},
+        {"threads": 7},
+        {"provider": "CUDAExecutionProvider"},
+        {"model_sha256": "x"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_speeds_under_other_conditions_are_not_compared(change: dict[str, object]) -> None:
+    assert identity(structs.replace(ENGINE, **change)) != identity(ENGINE)

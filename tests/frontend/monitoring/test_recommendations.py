@@ -31,6 +31,7 @@ def healthy() -> Status:
         queue_depth=0,
         quarantined_segments=0,
         cache=Cache(10, 1_000_000, 5, 500, 256_000_000, disk=False),
+        english_tagger="perceptron",
         words_by_source={"lexicon": 1000, "espeak": 20},
         costs={"kokoro m CPU": {"real_time_factor": 0.4}},
         settings={},
@@ -103,6 +104,14 @@ def full_cache(status: Status) -> None:
 
 def repeats(status: Status) -> None:
     status.cache = Cache(10, 1_000_000, 400, 100, 256_000_000, disk=False)
+
+
+def test_gaps_before_anything_was_measured_are_no_reason_for_advice() -> None:
+    """ "A lone stream keeps up" rests on costs."""
+    status = healthy()
+    status.costs.clear()
+    gaps(status)
+    assert "gaps" not in {each.code for each in recommendations(status)}
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from frontend.streams.cache.segments import SegmentCache
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from shm.engine_info import ModelFile, Priority
-from shm.messages import ProcessReport, Situation, Tuning
+from shm.situation import ProcessReport, Situation, Tuning
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
 
 NOTHING = Snapshot(
@@ -71,6 +71,7 @@ async def test_while_nothing_speaks_there_is_a_reason_and_no_engine() -> None:
     found = await shown(NOTHING)
     assert (found["ready"], found["reason"], found["worker"]) == (False, "the worker is starting", "starting")
     assert "engine" not in found
+    assert found["english_tagger"] == "perceptron"
     assert (found["restarts"], found["streams"], found["words_by_source"]) == ({}, [], {})
 
 
@@ -173,7 +174,7 @@ async def test_each_provider_of_the_chain_says_why_it_was_taken_or_not() -> None
     ]
     assert found["providers"][0]["reason"] == "no device"
     assert found["files"] == [{"name": "tiny.onnx", "bytes": 12, "sha256": "ab"}, {"name": "voices", "bytes": 3}]
-    assert (found["threads"], found["lanes"]) == (2, 1)
+    assert (found["threads"], found["inference_threads"]) == (2, 1)
 
 
 async def test_the_last_errors_are_there_with_time_and_request_and_no_more_than_twenty() -> None:

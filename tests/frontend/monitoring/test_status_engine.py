@@ -9,7 +9,7 @@ from msgspec import structs
 
 from frontend.monitoring.status.engine import speaking
 from shm.engine_info import Priority, StageInfo, TrialInfo
-from shm.messages import ProcessReport, Situation
+from shm.situation import ProcessReport, Situation
 from tests.frontend.http_fakes import ENGINE
 
 CPU, COREML, CUDA = "CPUExecutionProvider", "CoreMLExecutionProvider", "CUDAExecutionProvider"

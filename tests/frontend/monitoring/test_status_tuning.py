@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from frontend.monitoring.status.tuning import tuning
-from shm.messages import Tuning
+from shm.situation import Tuning
 
 IN_USE = Tuning(created=86_400.0, chosen={"threads": "1", "concurrency": "4"}, verdict="1.1 times better")
 

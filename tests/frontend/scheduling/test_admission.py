@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from frontend.contract.errors import Overloaded
+from frontend.contract.errors import LONGEST_RETRY, Overloaded
 from frontend.contract.urgency import Urgency
 from frontend.planning.profile import GUESS
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
@@ -151,3 +151,56 @@ async def test_a_gap_is_counted_if_a_listener_hears_it_and_moves_the_clock(
     await heard(listener)
     assert desk.metrics.registry.get_sample_value("kokoro_live_stream_underruns_total") == gaps
     assert stream.timing.starts > stream.timing.arrival - 5  # type: ignore[attr-defined]
+
+
+async def test_a_rejected_client_is_sent_away_for_a_minute_at_most(desk: Desk) -> None:
+    worker = desk.worker(1, rings=8)
+    await measured(desk, worker, 0.9)
+    text = "|".join(["x" * 300] * 200)
+    desk.open(text, client="a")
+    await worker.has(2)
+    with pytest.raises(Overloaded, match=r"[0-9]{3,}\.[0-9] seconds") as refused:
+        await heard(listen(desk.open(text, client="b")))
+    assert refused.value.retry_after == LONGEST_RETRY
+
+
+async def test_the_ratio_of_demand_follows_the_streams(desk: Desk) -> None:
+    worker = desk.worker(1, rings=8)
+    assert desk.scheduler.demand == 0.0
+    await measured(desk, worker, 0.3)
+    text = "|".join(["x" * 12] * 300)  # each lasts long enough for its share to count
+    first = desk.open(text, client="a")
+    await worker.has(2)
+    alone = desk.scheduler.demand
+    assert alone == pytest.approx(0.3, rel=0.2)
+    second = desk.open(text, client="b")
+    async with asyncio.timeout(DEADLINE):
+        assert await second.accepted()
+    assert desk.scheduler.demand == pytest.approx(2 * alone, rel=0.2)
+    first.close()
+    second.close()
+    assert desk.scheduler.demand == 0.0
+
+
+async def test_before_anything_was_measured_no_demand_is_known(desk: Desk) -> None:
+    worker = desk.worker(1)
+    desk.open("x" * 200)
+    await worker.has(1)
+    assert desk.scheduler.demand is None
+
+
+async def test_a_place_is_free_when_its_listener_has_played_what_they_hold_back() -> None:
+    desk = Desk()
+    worker = desk.worker(1, rings=8)
+    await measured(desk, worker, 0.01)
+    streams = [desk.open("x" * 8, client=str(number)) for number in range(8)]
+    pieces = [aiter(stream) for stream in streams]
+    for count in range(2, 10):
+        worker.speak(await worker.has(count))
+    for piece in pieces:  # each is given a piece and asks for no more
+        await anext(piece)
+    with pytest.raises(Overloaded) as refused:
+        desk.open("one too many", client="late")
+    ready = min(stream.segments.ready for stream in streams) / SAMPLE_RATE
+    assert refused.value.retry_after >= ready
+    desk.close()

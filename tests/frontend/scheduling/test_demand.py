@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.scheduling.demand import MARGIN, Demand, fits, wait_for_room
+from frontend.scheduling.demand import MARGIN, Demand, fits, load, wait_for_room
 
 NOW = 1000.0
 BLOCK = 0.25
@@ -102,3 +102,23 @@ def test_whoever_is_taken_is_served_in_time(wanting: list[Demand], threads: int)
         if fits(NOW, taken, newcomer, threads):
             taken.append(newcomer)
     assert not taken or served_in_time(taken, threads)
+
+
+def test_without_streams_nothing_is_due() -> None:
+    assert load(NOW, [], threads=2) == 0.0
+
+
+def test_equal_streams_add_up_to_the_whole_machine() -> None:
+    """Each needs a quarter of one of two threads, and has long to go."""
+    one = stream(seconds=10_000.0, work=0.5)
+    assert load(NOW, [one], threads=2) == pytest.approx(0.25, rel=0.05)
+    assert load(NOW, [one] * 4, threads=2) == pytest.approx(1.0, rel=0.05)
+
+
+def test_what_is_made_already_is_not_due() -> None:
+    ahead = replace(stream(seconds=20.0, work=0.5), dry_at=NOW + 20)
+    assert load(NOW, [ahead], threads=1) == pytest.approx(0.25)
+
+
+def test_a_machine_slower_than_speech_has_more_due_than_it_can_do() -> None:
+    assert load(NOW, [stream(seconds=600.0, work=2.0)], threads=1) > 1.5

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Broken, NothingToSpeak, Overloaded, Unavailable, Unspeakable
-from shm.messages import Connect, Disconnect, Distrust, Idle, Situation
+from shm.messages import Connect, Disconnect, Distrust, Idle
+from shm.situation import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker
 from tests.frontend.several_workers import quiet

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from frontend.contract.performer import Performer
 from frontend.scheduling.watchdog import FACTOR, STARVED, Watchdog
 from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
@@ -86,7 +87,7 @@ class Desk:
         return None if self.share is None else self.share * (min(self.loop.now, self.stopped) - 100.0)
 
     def dispatch(self, seconds: float) -> PlannedSegment:
-        segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), 1.0, 100)
+        segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), Performer((), "en-us"), 1.0, 100)
         lease: Any = FakeLease()
         segment.lease = lease
         self.work.append((segment, seconds))

@@ -9,7 +9,8 @@ import pytest
 
 from frontend.contract.errors import Broken, Unavailable
 from shm.engine_info import EngineInfo
-from shm.messages import Disconnect, ProcessReport, Situation
+from shm.messages import Disconnect
+from shm.situation import ProcessReport, Situation
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import ENGINE, ScriptedWorker
 from tests.frontend.several_workers import quiet

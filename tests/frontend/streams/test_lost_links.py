@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from frontend.contract.errors import Broken
-from shm.messages import Connect, Distrust, Done, Marks, pack_marks
+from shm.marks import pack_marks
+from shm.messages import Connect, Distrust, Done, Marks
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN
 from tests.frontend.several_workers import kill, pair, quiet, rest, split

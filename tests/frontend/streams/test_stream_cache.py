@@ -9,7 +9,7 @@ import pytest
 
 from frontend.contract.errors import Unavailable
 from frontend.contract.urgency import Urgency
-from shm.messages import Situation
+from shm.situation import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import PER_TOKEN
 

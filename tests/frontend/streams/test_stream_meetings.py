@@ -19,7 +19,8 @@ from frontend.streams.planned import PlannedSegment
 from frontend.streams.stream import Stream
 from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
-from shm.messages import Marks, pack_marks
+from shm.marks import pack_marks
+from shm.messages import Marks
 from tests.frontend.desk import Desk, heard, listen, planned
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker, samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, speak, spoken_before, words, worker_of

@@ -66,3 +66,23 @@ def test_a_long_line_is_no_heading() -> None:
 def test_a_negative_pause_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name}_seconds must be 0 or more, not -1"):
         TextSettings(**{f"{name}_seconds": -1.0})
+
+
+@pytest.mark.parametrize(
+    ("setting", "text", "expected"),
+    [
+        ("dash", "He left — she stayed.", [0.4]),
+        ("ellipsis", "He left… she stayed.", [0.4]),
+        ("parenthesis", "He left (at noon) with her.", [0.4, 0.4]),
+        ("quotation", "He said “go away” to her.", [0.4, 0.4]),
+        ("dash", "He left, she stayed.", []),
+    ],
+)
+def test_marks_inside_a_sentence_get_the_settings_pauses(setting: str, text: str, expected: list[float]) -> None:
+    (plain,) = read(text)
+    assert [unit.pause for unit in plain if unit.pause] == []
+    pauses = TextSettings(**{f"{setting}_pause_seconds": 0.4}).pauses
+    (sentence,) = read(text, pauses=pauses)
+    assert [unit.pause for unit in sentence if unit.pause] == expected
+    (fast,) = read(text, speed=2.0, pauses=pauses)
+    assert [unit.pause for unit in fast if unit.pause] == [pause / 2 for pause in expected]

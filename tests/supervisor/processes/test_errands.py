@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
-from shm.messages import Ready, Situation, Started
+from shm.messages import Ready, Started
+from shm.situation import Situation
 from supervisor.commands.serve import errands
 from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
 from supervisor.processes.exit_codes import ExitCode

@@ -7,7 +7,9 @@ import signal
 
 import pytest
 
-from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Situation, Started
+from shm.in_flight import TextsInFlight
+from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Started
+from shm.situation import Situation
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.nursery import DUMP_GRACE, KILL_GRACE
@@ -45,7 +47,7 @@ def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None
     assert successor is not worker
     house.ready(successor)
     assert front.heard_of(Connect)[-1].generation == successor.generation
-    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 1}
+    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 1, "player": 0}
 
 
 def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> None:
@@ -110,7 +112,7 @@ def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> 
     house.passes(60)
     told = front.heard_of(Situation)[-1]
     assert (told.worker_state, told.reason) == ("fatal", "the model is gone")
-    assert told.restarts == {"front": 0, "worker": 1}
+    assert told.restarts == {"front": 0, "worker": 1, "player": 0}
     assert house.count("worker") == 2 and house.lifecycle.exit_code is None
 
 
@@ -276,3 +278,14 @@ def test_any_history_ends_when_it_is_told_to(seed: int) -> None:
         house.passes(20.0)
     assert house.lifecycle.exit_code is not None, [child for child in house.children if not child.reaped]
     assert all(child.reaped for child in house.children)
+
+
+def test_answers_that_a_dead_front_had_begun_are_counted_as_cut() -> None:
+    house = House()
+    front, _ = house.up()
+    front.in_flight = TextsInFlight(begun=3)
+    house.dies(front)
+    house.passes(0.1)
+    house.lifecycle.message(house.newest("front"), Started())
+    told = house.newest("front").heard_of(Situation)[-1]
+    assert isinstance(told, Situation) and told.streams_cut == 3

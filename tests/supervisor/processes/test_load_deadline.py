@@ -7,7 +7,8 @@ import signal
 import msgspec
 import pytest
 
-from shm.messages import Connect, Load, Loading, Situation
+from shm.messages import Connect, Load, Loading, Ready, Started
+from shm.situation import Situation
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
@@ -155,3 +156,15 @@ def test_another_slots_worker_that_loads_for_ever_is_replaced_alone() -> None:
 def test_a_deadline_that_makes_no_sense_is_refused(seconds: float) -> None:
     with pytest.raises(ValueError, match="load_timeout"):
         SupervisorSettings(load_timeout=seconds)
+
+
+def test_fronts_hear_that_a_worker_loads_kokoro() -> None:
+    """1. Both processes start. 2. The worker loads for a provider: the front hears so. 3. It is ready: no more."""
+    house = House()
+    house.lifecycle.start()
+    front, worker = house.newest("front"), house.newest("worker")
+    house.lifecycle.message(front, Started())
+    house.lifecycle.message(worker, Loading(KOKORO.provider))
+    assert [each.loading for each in front.heard_of(Situation)[-1].processes] == ["", KOKORO.provider]
+    house.lifecycle.message(worker, Ready(KOKORO, 1.0))
+    assert not any(each.loading for each in front.heard_of(Situation)[-1].processes)

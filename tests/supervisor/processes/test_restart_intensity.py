@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shm.messages import Connect, Progress, Situation, Started
+from shm.messages import Connect, Progress, Started
+from shm.situation import Situation
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import House
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 from itertools import pairwise
 
-from shm.messages import ProcessReport, Recycle, Situation
+from shm.messages import Recycle
+from shm.situation import ProcessReport, Situation
 from supervisor.processes.metrics import SupervisorMetrics
 from tests.supervisor.fakes import KOKORO, House
 

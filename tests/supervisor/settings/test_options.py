@@ -150,3 +150,23 @@ def test_options_of_a_provider_that_are_neither_are_refused(config: Path, writte
     config.write_text(written)
     result, settings = ask(["--config", str(config)])
     assert settings is None and result.exit_code == 2 and "--provider-options" in result.output
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("900", 900.0), ("900s", 900.0), ("15m", 900.0), ("1.5h", 5400.0), ("1d", 86_400.0)]
+)
+def test_a_duration_may_have_a_unit(given: str, seconds: float) -> None:
+    _, settings = ask(["--idle-unload", given])
+    assert settings and settings.front.idle_unload == seconds
+
+
+def test_a_duration_in_a_file_is_a_number_or_a_text(config: Path) -> None:
+    for written in ("900", '"15m"'):
+        config.write_text(f"idle_unload = {written}\n")
+        _, settings = ask(["--config", str(config)])
+        assert settings and settings.front.idle_unload == 900.0
+
+
+def test_a_duration_without_a_meaning_is_refused() -> None:
+    result, settings = ask(["--idle-unload", "soon"])
+    assert settings is None and "900, 15m" in result.output

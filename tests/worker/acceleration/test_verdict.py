@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from worker.acceleration import verdict as verdicts
+from worker.acceleration.chain import candidate
 from worker.acceleration.verdict import Key, Verdict, clear, load, store
-from worker.providers.chain import candidate
 from worker.providers.records import Assignment, StageRecord
 from worker.settings import WorkerSettings
 
@@ -39,7 +39,7 @@ OTHERS: dict[str, Any] = {
     "model": key(model="cd"),
     "option": key(Assignment(generator=StageRecord(COREML, (("ModelFormat", "NeuralNetwork"),), 75))),
     "window": key(Assignment(generator=StageRecord(COREML, (("ModelFormat", "MLProgram"),), 99))),
-    "stage": key(replace(PLACED, front=PLACED.generator)),
+    "stage": key(replace(PLACED, decoder=PLACED.generator)),
     "threads": key(settings=replace(SETTINGS, threads=1)),
     "processors": key(settings=replace(SETTINGS, worker_cpus="0")),
     "options": key(settings=replace(SETTINGS, provider_options=("num_of_threads=1",))),

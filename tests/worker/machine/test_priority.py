@@ -10,7 +10,7 @@ import pytest
 
 from worker.engine import EngineUnavailable
 from worker.machine.priority import QOS_CLASSES, place_process, place_thread, read_back
-from worker.machine.processors import processors
+from worker.processors import processors
 from worker.settings import WorkerSettings
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from worker.engine import EngineUnavailable
+from worker.model_dir import default_model_dir
 from worker.models.arrays_checksum import sha256_of_arrays
 from worker.models.checksum import sha256_of
-from worker.models.model_dir import default_model_dir
 from worker.models.model_files import (
     DEFAULT,
     KNOWN,

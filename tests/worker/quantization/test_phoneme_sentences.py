@@ -3,7 +3,7 @@
 import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
-from worker.quantization.sentences import calibration, evaluation
+from worker.quantization.sentences import calibration, evaluation, foreign, held_out
 
 
 @pytest.mark.parametrize("scripts", [calibration(), evaluation()], ids=["calibration", "evaluation"])
@@ -14,3 +14,10 @@ def test_they_are_of_all_kinds_in_kokoros_phonemes(scripts):
     assert lengths[0] < 15 and 100 < lengths[-1] <= MAX_PHONEME_LENGTH
     for end in ".?!":
         assert any(script.endswith(end) for script in scripts)
+
+
+def test_no_text_is_for_two_purposes():
+    """What a predictor was fitted to can't judge it."""
+    scripts = [*calibration(), *evaluation(), *held_out(), *(script for each in foreign().values() for script in each)]
+    assert len(scripts) == len(set(scripts))
+    assert not {phoneme for script in scripts for phoneme in script} - DEFAULT_VOCAB.keys()

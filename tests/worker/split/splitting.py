@@ -99,7 +99,7 @@ class Parts:
         return whole_segment(prosody, self.features(prosody), self.source(prosody), exact, 1, NOBODY)
 
     def features(self, prosody: Prosody):
-        return features_of(prosody, self.stage("front.onnx"), 1, NOBODY)
+        return features_of(prosody, self.stage("decoder.onnx"), 1, NOBODY)
 
     def windowed(self, prosody: Prosody, statistics: Statistics) -> WindowedSegment:
         generator = FittedStage(self.stage("generator.onnx"))

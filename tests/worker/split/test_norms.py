@@ -29,7 +29,7 @@ def count(nodes, operator: str) -> int:
 
 @pytest.mark.parametrize(("form", "expected"), [("written", 60), ("merged", 56), ("axes", 56)])
 def test_each_norm_becomes_one_node(tmp_path, form, expected):
-    """10 of the front, 48 of the generator (44 where three residual blocks share one, twice), 2 of the prosody."""
+    """10 of the decoder, 48 of the generator (44 where three residual blocks share one, twice), 2 of the prosody."""
     graph = load_graph(make_split_model(tmp_path / "small.onnx", norms=form))
     assert count(graph.nodes, "InstanceNormalization") == expected
     assert not any(node.op_type == "ReduceMean" for node in graph.nodes), "nothing of the old form is left"

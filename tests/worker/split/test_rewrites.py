@@ -15,7 +15,7 @@ from worker.split.planar import make_planar
 from worker.split.prepared import prepare
 from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.snake import rewrite_snakes
-from worker.split.stage_files import EXACT_GENERATOR, FRONT, GENERATOR
+from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR
 
 VARIANTS = {"snake": {Rewrite.SNAKE}, "planar": {Rewrite.PLANAR}, "all": set(Rewrite)}
 
@@ -56,7 +56,7 @@ def test_each_is_made_where_it_was_asked_for(tmp_path, stage):
         "snake": {1},
         "all": {2},
     }
-    assert kernels(folders["all"], FRONT) == {2}
+    assert kernels(folders["all"], DECODER) == {2}
 
 
 def test_other_rewrites_are_other_stages(tmp_path):

@@ -2,6 +2,7 @@
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
 from worker.settings import WorkerSettings
+from worker.split.statistics import SUFFIX, Predictor
 
 ADAM = (("am_adam", 1.0),)
 
@@ -37,6 +39,30 @@ def test_what_it_says_of_itself(engine, tmp_path):
         WorkerSettings(cache_dir=tmp_path / "cache", vocoder="whole"),
     )
     assert (whole.info.first_block, whole.info.marks) == (0.0, True)
+    assert whole.info.rendering == "whole"
+
+
+@pytest.mark.parametrize("change", [{"first_window": 0.25}, {"window": 0.5}, {"window_growth": 1.1}])
+def test_other_windows_are_another_rendering(engine, tmp_path, change):
+    """A cached segment is found by the windows and the statistics that made it."""
+    assert make_engine(tmp_path).info.rendering == engine.info.rendering
+    assert make_engine(tmp_path, **change).info.rendering != engine.info.rendering
+
+
+def test_the_first_block_is_as_long_as_the_setting_says(tmp_path):
+    for seconds in (0.15, 0.4):
+        first = next(iter(blocks_of(make_engine(tmp_path, first_window=seconds))))
+        assert len(first.samples) == round(seconds * 24_000)
+
+
+def test_other_statistics_are_another_rendering(tmp_path):
+    """So that a retrained predictor isn't heard beside segments of the old one."""
+    model = make_split_model(tmp_path / "small.onnx")
+    file = model.with_name(f"{model.stem}{SUFFIX}")
+    predictor = Predictor.load(file)
+    moved = replace(predictor, offset=predictor.offset + 0.01)
+    assert moved.digest != predictor.digest
+    assert Predictor.load(file).digest == predictor.digest
 
 
 def test_blocks_begin_small_and_grow(engine):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.statistics_samples import Sample
-from benchmarks.statistics_training import fit
+from benchmarks.statistics_training import adjusted, fit
 from worker.split.statistics import Predictor, Statistics, describe, predictor_for
 
 FAMILY = (1.0, -2.0, 3.0)
@@ -36,6 +36,23 @@ def test_it_predicts_what_it_has_not_seen(predictor):
     spread = np.array([each.statistics.means for each in unseen]).std(axis=0)
     assert (errors.std(axis=0) < 0.5 * spread).all()
     assert all((predictor.predict(each.described).variances > 0).all() for each in unseen)
+
+
+def test_constant_shifts_are_adjusted_without_another_fit(predictor):
+    """Such as those of a rewritten graph, in means and in spread."""
+    random = np.random.default_rng(5)
+
+    def shifted(count):
+        for _ in range(count):
+            made = sample(random)
+            means, variances = made.statistics
+            yield Sample(made.described, Statistics(means + 2, variances * 4))
+
+    better = adjusted(predictor, list(shifted(40)))
+    for each in shifted(40):
+        before, now = (which.predict(each.described) for which in (predictor, better))
+        assert np.abs(now.means - each.statistics.means).mean() < np.abs(before.means - each.statistics.means).mean()
+        assert np.allclose(now.variances, 4 * before.variances, rtol=0.2)
 
 
 def test_a_file_says_the_same(predictor, tmp_path):

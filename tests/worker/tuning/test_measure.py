@@ -13,10 +13,10 @@ import pytest
 from shm.audio import AUDIBLE, SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from tests.split_model import make_split_model, make_split_voices
+from worker.acceleration.chain import Choice
 from worker.acceleration.placing import Placing
 from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, Utterance
-from worker.providers.chain import Choice
 from worker.providers.records import Assignment
 from worker.settings import WorkerSettings
 from worker.tuning import process
@@ -76,7 +76,7 @@ def test_first_audio_is_the_first_audible_sample_and_later_blocks_are_not_made_f
     assert clock.now == pytest.approx(100.0 + FIRSTS * 3.5 + 2 * 4.0)
 
 
-def test_together_each_lane_speaks_in_a_thread_of_its_own() -> None:
+def test_together_each_inference_thread_speaks_in_a_thread_of_its_own() -> None:
     clock = Clock()
     engine = TimedEngine(clock, first=1.0, later=1.0, concurrency=3)
     entered: list[str] = []

@@ -1,0 +1,54 @@
+"""Division of a text by its speakers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from books.making.settings import Cast
+
+_QUOTATION = re.compile(r"“[^“”]+”?|«[^«»]+»?|„[^„“”]+[“”]?|「[^「」]+」?|『[^『』]+』?|(?<!\w)\"[^\"]+\"?")
+_CUE = re.compile(r"([^\W\d_][\w .'’-]{0,40}?)\s*[:.]\s+(?=\S)")
+_SAYS = (
+    "said|says|asked|asks|replied|replies|answered|answers|cried|cries|whispered|whispers|shouted|shouts|added|adds|murmured|"
+    "muttered|exclaimed|called|continued|began|remarked|observed|demanded|returned|sighed|laughed|dijo|preguntó|respondió|"
+    "dit|demanda|répondit|disse|chiese|rispose|perguntou|respondeu"
+)
+
+
+def parts(text: str, cast: Cast) -> Iterator[tuple[str, str]]:
+    """Stretches of a block's text with the voice of each, in order; together they are the whole text."""
+    cue = _CUE.match(text)
+    if cue and (voice := _voice_of(cue[1], cast)):
+        # The name of a play's speaker is no part of the speech, and the voice tells it.
+        yield text[cue.end() :], voice
+        return
+    if not cast.quotes and not cast.speakers:
+        yield text, cast.narrator
+        return
+    position = 0
+    for quotation in _QUOTATION.finditer(text):
+        between = text[position : quotation.start()]
+        if between.strip():
+            yield between, cast.narrator
+        yield quotation[0], _speaker(text, quotation, cast) or cast.quotes or cast.narrator
+        position = quotation.end()
+    if text[position:].strip():
+        yield text[position:], cast.narrator
+
+
+def _voice_of(name: str, cast: Cast) -> str:
+    wanted = name.strip().casefold()
+    return next((voice for speaker, voice in cast.speakers.items() if speaker.casefold() == wanted), "")
+
+
+def _speaker(text: str, quotation: re.Match[str], cast: Cast) -> str:
+    """Voice of the speaker whom the words beside a quotation name; empty if they name none of the cast."""
+    beside = (text[quotation.end() : quotation.end() + 60], text[max(0, quotation.start() - 60) : quotation.start()])
+    for speaker, voice in cast.speakers.items():
+        name = re.escape(speaker)
+        after = rf"[\s,–—-]*(?:(?:{_SAYS})\s+(?:\w+\s+)?{name}\b|{name}\s+(?:{_SAYS})\b)"
+        before = rf"(?:{name}\s+(?:\w+ly\s+)?(?:{_SAYS})|(?:{_SAYS})\s+{name})\b[^.!?]{{0,30}}[,:]\s*$"
+        if re.match(after, beside[0], re.IGNORECASE) or re.search(before, beside[1], re.IGNORECASE):
+            return voice
+    return ""

@@ -1,0 +1,128 @@
+"""A chapter put together from its passages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from books.book import Chapter
+from books.making.journal import Journal
+from books.making.passages import Passage
+from books.making.speech import Speech, TimedWord
+from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence, SpokenWord
+from books.writing.chapter_audio import Pcm
+from books.writing.formats import AudioFormat
+from books.writing.loudness import levelled, measure
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChapter:
+    """One chapter with its passages and their names in the journal."""
+
+    chapter: Chapter
+    passages: tuple[Passage, ...]
+    keys: tuple[str, ...]
+
+    def key(self, form: AudioFormat, loudness: float | None) -> str:
+        """Name of the chapter's finished file: the same for the same audio in the same format."""
+        pauses = [passage.pause for passage in self.passages]
+        made = [self.chapter.title, self.keys, pauses, form.suffix, form.bit_rate, loudness]
+        return hashlib.sha256(json.dumps(made, ensure_ascii=False).encode()).hexdigest()[:32]
+
+
+class MissingPassage(Exception):
+    """A passage isn't in the journal any more: it was damaged."""
+
+
+def audio_of(planned: PlannedChapter, journal: Journal, loudness: float | None) -> Iterator[Pcm]:
+    """Samples of the chapter with its pauses, as they are read from the journal.
+
+    Raises:
+        MissingPassage: a passage must be made again.
+    """
+    if loudness is None:
+        return _plain(planned, journal)
+    measured = measure(_plain(planned, journal))
+    return levelled(_plain(planned, journal), loudness - measured.integrated)
+
+
+def timed(planned: PlannedChapter, journal: Journal) -> SpokenChapter:
+    """The chapter's text in time.
+
+    Raises:
+        MissingPassage: a passage must be made again.
+    """
+    position = 0
+    spoken: defaultdict[int, list[SpokenSentence]] = defaultdict(list)
+    for passage, key in zip(planned.passages, planned.keys, strict=True):
+        speech = _read(journal, key)
+        spoken[passage.block] += sentences_in(passage, speech, position)
+        position += len(speech.pcm) + round(passage.pause * SAMPLE_RATE)
+    blocks = tuple(SpokenBlock(block, tuple(spoken[number])) for number, block in enumerate(planned.chapter.blocks))
+    return SpokenChapter(planned.chapter.title, blocks, position)
+
+
+def sentences_in(passage: Passage, speech: Speech, position: int) -> Iterator[SpokenSentence]:
+    """Sentences of a passage that begins at sample `position` of its chapter.
+
+    A sentence lasts until the next one's first word; without word times, each gets its share by letters.
+    """
+    words = _by_sentence(passage, speech.words)
+    starts = [0]
+    total = sum(map(len, passage.sentences)) or 1
+    letters = 0
+    for sentence, own in zip(passage.sentences[:-1], words[1:], strict=True):
+        letters += len(sentence)
+        share = len(speech.pcm) * letters // total
+        starts.append(max(starts[-1], min(own[0].start, len(speech.pcm)) if own else share))
+    ends = [*starts[1:], len(speech.pcm)]
+    for sentence, own, start, end in zip(passage.sentences, words, starts, ends, strict=True):
+        inner = tuple(SpokenWord(word.text, position + word.start, position + word.end) for word in own)
+        yield SpokenSentence(sentence, position + start, position + end, inner)
+
+
+def _by_sentence(passage: Passage, words: Sequence[TimedWord]) -> list[list[TimedWord]]:
+    """Words of each sentence, found by their places in the text."""
+    own: list[list[TimedWord]] = [[] for _ in passage.sentences]
+    ends = np.cumsum([len(sentence) + 1 for sentence in passage.sentences])
+    place = 0
+    for word in words:
+        found = passage.text.find(word.text, place)
+        if found >= 0:
+            own[int(np.searchsorted(ends, found, side="right"))].append(word)
+            place = found + len(word.text)
+    return own
+
+
+def _plain(planned: PlannedChapter, journal: Journal) -> Iterator[Pcm]:
+    for passage, key in zip(planned.passages, planned.keys, strict=True):
+        yield _read(journal, key).pcm
+        if passage.pause:
+            yield np.zeros(round(passage.pause * SAMPLE_RATE), np.int16)
+
+
+def _read(journal: Journal, key: str) -> Speech:
+    speech = journal.read(key)
+    if speech is None:
+        raise MissingPassage(key)
+    return speech
+
+
+def encode_timed(chapter: SpokenChapter) -> bytes:
+    """JSON of a spoken chapter."""
+    return msgspec.json.encode(chapter)
+
+
+def decode_timed(data: bytes) -> SpokenChapter:
+    """A spoken chapter from its JSON.
+
+    Raises:
+        msgspec.DecodeError: it is none.
+    """
+    return msgspec.json.decode(data, type=SpokenChapter)

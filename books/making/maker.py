@@ -1,0 +1,182 @@
+"""Makes a book: speaks what the journal lacks, finishes chapters as they are complete, and writes the output."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from books.book import Book, Chapter
+from books.making.chapter import MissingPassage, PlannedChapter, audio_of, decode_timed, encode_timed, timed
+from books.making.journal import Journal
+from books.making.outputs import FinishedChapter, Output, write_output
+from books.making.passages import passages_of
+from books.making.progress import Meter, Progress
+from books.making.settings import BookSettings
+from books.making.speech import Postponed, Refused, Speaker
+from books.spoken import SAMPLE_RATE
+from books.writing.atomic import write_whole
+from books.writing.chapter_audio import encode_chapter
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+_LONGEST_WAIT = 60.0
+"""Seconds after which the clock is looked at again: a machine may sleep in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A book to be made."""
+
+    book: Book
+    chapters: tuple[Chapter, ...]
+    """Chapters to speak, in order."""
+    settings: BookSettings
+    output: Output
+    folder: Path
+    """Where the journal and the finished chapters are kept. Another run with the same folder goes on."""
+    parallel: int = 2
+    """Passages asked for at once: as many as the server has inference threads."""
+
+
+@dataclass(slots=True)
+class BookMaker:
+    """One run. Cancel `make` to stop; everything finished is kept, and another run goes on."""
+
+    order: Order
+    speaker: Speaker
+    tell: Callable[[Progress], None] = lambda _: None
+    """Called after each passage and while waiting."""
+    may_work: Callable[[], float] = lambda: 0.0
+    """Seconds to wait before the next passage, 0 for none: hours of the day in which nothing is made."""
+    _journal: Journal = field(init=False)
+    _meter: Meter = field(init=False)
+    _current: tuple[int, str] = (0, "")
+
+    def __post_init__(self) -> None:
+        self._journal = Journal(self.order.folder / "passages")
+        self._meter = Meter(0)
+
+    async def make(self) -> None:
+        """Make the book.
+
+        Raises:
+            BookError: the server refuses a passage; the message names it. What is made is kept.
+            OSError: the disk is full or can't be written.
+        """
+        engine = await self._patiently(self.speaker.engine)
+        planned = [self._planned(chapter, engine) for chapter in self.order.chapters]
+        self._meter = Meter(sum(len(passage.text) for each in planned for passage in each.passages))
+        finished: list[FinishedChapter] = []
+        for number, chapter in enumerate(planned, 1):
+            self._current = (number, chapter.chapter.title)
+            finished.append(await self._chapter(chapter))
+        facts = {"engine": engine, "speed": self.order.settings.speed, "loudness": self.order.settings.loudness}
+        await asyncio.to_thread(write_output, self.order.output, self.order.book, finished, facts)
+        self._report()
+
+    def _planned(self, chapter: Chapter, engine: str) -> PlannedChapter:
+        language = self.order.settings.language or self.order.book.language
+        passages = tuple(passages_of(chapter, self.order.settings, language))
+        return PlannedChapter(chapter, passages, tuple(passage.key(engine) for passage in passages))
+
+    async def _chapter(self, planned: PlannedChapter) -> FinishedChapter:
+        form, loudness = self.order.output.form, self.order.settings.loudness
+        base = self.order.folder / "chapters" / planned.key(form, loudness)
+        audio, text = base.with_suffix(f".{form.suffix}"), base.with_suffix(".json")
+        while True:
+            if audio.exists() and text.exists():
+                self._meter.kept(sum(len(passage.text) for passage in planned.passages))
+                return FinishedChapter(decode_timed(text.read_bytes()), audio)
+            before = self._meter.done
+            await self._speak(planned)
+            try:
+                return await asyncio.to_thread(self._finish, planned, audio, text)
+            except MissingPassage:
+                log.warning("a passage of %r was damaged and is made again", planned.chapter.title)
+                self._meter.done = before
+
+    def _finish(self, planned: PlannedChapter, audio: Path, text: Path) -> FinishedChapter:
+        form, loudness = self.order.output.form, self.order.settings.loudness
+        spoken = timed(planned, self._journal)
+        audio.parent.mkdir(parents=True, exist_ok=True)
+        encode_chapter(audio, audio_of(planned, self._journal, loudness), form)
+        write_whole(text, encode_timed(spoken))
+        return FinishedChapter(spoken, audio)
+
+    async def _speak(self, planned: PlannedChapter) -> None:
+        """Speak what the journal lacks of a chapter, several passages at once, the earliest first."""
+        waiting: dict[str, int] = {}
+        for number, (passage, key) in enumerate(zip(planned.passages, planned.keys, strict=True)):
+            if key in self._journal or key in waiting:
+                self._meter.kept(len(passage.text))
+            else:
+                waiting[key] = number
+        self._report()
+        queue = iter(waiting.values())
+
+        async def lane() -> None:
+            for number in queue:
+                await self._passage(planned, number)
+
+        try:
+            async with asyncio.TaskGroup() as lanes:
+                for _ in range(self.order.parallel):
+                    lanes.create_task(lane())
+        except* (Refused, OSError) as errors:
+            raise _first(errors) from None
+
+    async def _passage(self, planned: PlannedChapter, number: int) -> None:
+        passage, key = planned.passages[number], planned.keys[number]
+
+        async def ask() -> None:
+            speech = await self.speaker.speak(passage)
+            await asyncio.to_thread(self._journal.add, key, speech)
+            self._meter.made(len(passage.text), len(speech.pcm) / SAMPLE_RATE)
+
+        try:
+            await self._patiently(ask)
+        except Refused as error:
+            raise Refused(f"{planned.chapter.title!r}: {error} The text begins {passage.text[:60]!r}.") from error
+        self._report()
+
+    async def _patiently(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
+        """Try until it isn't postponed."""
+        while True:
+            if (closed := self.may_work()) > 0:
+                await self._wait("these aren't the hours for books", min(closed, _LONGEST_WAIT))
+                continue
+            try:
+                return await attempt()
+            except Postponed as reason:
+                await self._wait(reason.reason, reason.seconds)
+
+    async def _wait(self, reason: str, seconds: float) -> None:
+        self._meter.working(False)
+        self._report(reason)
+        await asyncio.sleep(seconds)
+
+    def _report(self, waiting: str = "") -> None:
+        number, title = self._current
+        meter = self._meter
+        progress = Progress(
+            number,
+            len(self.order.chapters),
+            title,
+            meter.done,
+            meter.total,
+            meter.audio_seconds,
+            meter.seconds_left,
+            waiting,
+        )
+        self.tell(progress)
+
+
+def _first(errors: BaseExceptionGroup[Exception]) -> Exception:
+    error = errors.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

@@ -1,0 +1,107 @@
+"""Finished books: one file with chapters, a read-along EPUB, or a folder of chapters."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from books.book import Book
+from books.spoken import SpokenChapter
+from books.writing.atomic import replacing, write_whole
+from books.writing.audiobook import ChapterFile, write_audiobook
+from books.writing.captions import captions
+from books.writing.formats import BY_SUFFIX, AudioFormat
+from books.writing.read_along import ReadAlongChapter, write_read_along
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What is written, and where."""
+
+    path: Path
+    form: AudioFormat
+    folder: bool = False
+    """Write a folder of chapters instead of one file."""
+    captions: tuple[str, ...] = ()
+    """Suffixes of captions to write for each chapter beside the book: `srt`, `vtt`."""
+    by_word: bool = False
+    """Mark words, not sentences, in an EPUB."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedChapter:
+    """One chapter's audio file and its text in time."""
+
+    spoken: SpokenChapter
+    audio: Path
+
+
+def write_output(output: Output, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:
+    """Write the book from its chapters' files. Each file is there whole or not at all.
+
+    Args:
+        facts: what `metadata.json` says besides: voice, speed and the like.
+    """
+    output.path.parent.mkdir(parents=True, exist_ok=True)
+    if output.folder:
+        _write_folder(output, book, chapters, facts)
+        return
+    if output.path.suffix.lower() == ".epub":
+        parts = [ReadAlongChapter(chapter.spoken, chapter.audio) for chapter in chapters if chapter.spoken.sentences]
+        write_read_along(output.path, book, parts, by_word=output.by_word)
+    else:
+        files = [ChapterFile(chapter.spoken.title, chapter.audio) for chapter in chapters]
+        write_audiobook(output.path, book, files, output.form)
+    for number, chapter in enumerate(chapters, 1):
+        _write_captions(output, output.path.with_suffix(""), number, chapter)
+
+
+def _write_folder(output: Output, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:
+    output.path.mkdir(exist_ok=True)
+    listed: list[dict[str, object]] = []
+    for number, chapter in enumerate(chapters, 1):
+        name = f"{number:03d} {file_name(chapter.spoken.title)}".strip()
+        path = output.path / f"{name}.{output.form.suffix}"
+        with replacing(path) as draft:
+            shutil.copyfile(chapter.audio, draft)
+        _write_captions(output, output.path / name, None, chapter)
+        seconds = round(chapter.spoken.seconds, 3)
+        listed.append({"number": number, "title": chapter.spoken.title, "file": path.name, "seconds": seconds})
+    if book.cover:
+        write_whole(output.path / f"cover.{book.cover.media_type.partition('/')[2]}", book.cover.data)
+    described = {"title": book.title, "author": book.author, "language": book.language, **facts, "chapters": listed}
+    write_whole(output.path / "metadata.json", json.dumps(described, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def _write_captions(output: Output, base: Path, number: int | None, chapter: FinishedChapter) -> None:
+    for suffix in output.captions:
+        name = f"{base.name}.{number:03d}" if number is not None else base.name
+        write_whole(base.with_name(f"{name}.{suffix}"), captions(chapter.spoken, suffix).encode())
+
+
+def file_name(title: str) -> str:
+    """A title as a file's name on any system."""
+    return re.sub(r'[\x00-\x1f<>:"/\\|?*]+', " ", title).strip(" .")[:80].strip(" .")
+
+
+def output_of(path: Path, *, form: str | None = None, captions: tuple[str, ...] = (), by_word: bool = False) -> Output:
+    """What a path asks for: its suffix names the format; a path without one, or a folder, is a folder of chapters.
+
+    Args:
+        form: suffix of the chapters' files in a folder.
+
+    Raises:
+        BookError: the suffix is no format.
+    """
+    from books.writing.formats import audio_format
+
+    if path.is_dir() or not path.suffix:
+        return Output(path, audio_format(form or "m4a"), True, captions, by_word)
+    return Output(path, audio_format(path.suffix), False, captions, by_word)
+
+
+SUFFIXES = tuple(BY_SUFFIX)

@@ -1,0 +1,89 @@
+"""Passages: what is asked of the server at once, and the silence after it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from books.book import Block, BlockKind, Chapter
+from books.making.casting import parts
+from books.making.settings import BookSettings
+from frontend.text.sentences import sentences
+
+LONGEST = 350
+"""Characters of a passage, unless one sentence has more. About twenty seconds: what a kill can cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Whole sentences of one block in one voice."""
+
+    text: str
+    sentences: tuple[str, ...]
+    voice: str
+    speed: float
+    language: str
+    block: int
+    """Index of its block in the chapter."""
+    pause: float
+    """Seconds of silence after it."""
+
+    def key(self, engine: str) -> str:
+        """Name of its audio in the journal: the same for whatever would sound the same.
+
+        Args:
+            engine: the identity of the engine and its model.
+        """
+        heard = [engine, self.text, self.voice, self.speed, self.language]
+        return hashlib.sha256(json.dumps(heard, ensure_ascii=False).encode()).hexdigest()[:32]
+
+
+def passages_of(chapter: Chapter, settings: BookSettings, language: str) -> list[Passage]:
+    """Passages of a chapter in order.
+
+    Args:
+        language: for the division into sentences and for the server.
+    """
+    made: list[Passage] = []
+    for number, block in enumerate(chapter.blocks):
+        if block.kind is BlockKind.SCENE_BREAK:
+            if made:
+                made[-1] = _with_pause(made[-1], settings.pauses.scene_break)
+            continue
+        own = list(_of_block(block, number, settings, language))
+        if own:
+            own[-1] = _with_pause(own[-1], settings.pauses.after(block.kind))
+            made += own
+    if made:
+        made[-1] = _with_pause(made[-1], settings.pauses.chapter)
+    return made
+
+
+def _with_pause(passage: Passage, pause: float) -> Passage:
+    return Passage(
+        passage.text, passage.sentences, passage.voice, passage.speed, passage.language, passage.block, pause
+    )
+
+
+def _of_block(block: Block, number: int, settings: BookSettings, language: str) -> Iterator[Passage]:
+    lines = block.text.split("\n") if block.kind is BlockKind.VERSE else [" ".join(block.text.split())]
+    for line in lines:
+        pause = settings.pauses.verse_line if block.kind is BlockKind.VERSE else 0.0
+        for text, voice in parts(line, settings.cast):
+            groups = list(_groups(text, language))
+            for place, group in enumerate(groups):
+                last = pause if place == len(groups) - 1 else 0.0
+                yield Passage(" ".join(group), group, voice, settings.speed, language, number, last)
+
+
+def _groups(text: str, language: str) -> Iterator[tuple[str, ...]]:
+    group: list[str] = []
+    for sentence in sentences(text, language):
+        if group and sum(map(len, group)) + len(sentence) > LONGEST:
+            yield tuple(group)
+            group = []
+        group.append(sentence)
+    if group:
+        yield tuple(group)

@@ -1,0 +1,77 @@
+"""Progress of a book and the time that it still takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """State of a book that is being made."""
+
+    chapter: int
+    """Number of the chapter in hand, from 1."""
+    chapters: int
+    title: str
+    """Title of the chapter in hand."""
+    done: int
+    """Characters that are spoken."""
+    total: int
+    audio_seconds: float
+    """Length of what was spoken in this run."""
+    seconds_left: float | None
+    """None before anything was made in this run."""
+    waiting: str = ""
+    """The reason for which nothing is made now."""
+
+    @property
+    def fraction(self) -> float:
+        """0 to 1."""
+        return self.done / self.total if self.total else 1.0
+
+
+class Meter:
+    """Counts what is made; time spent waiting for listeners doesn't count as speed."""
+
+    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.total = total
+        """Characters of the whole book."""
+        self._made = 0
+        self._audio = 0.0
+        self._busy = 0.0
+        self._since: float | None = None
+        self.done = 0
+        """Characters done, those of earlier runs included."""
+
+    def working(self, working: bool) -> None:
+        """Note that passages are being made, or that all of them wait."""
+        now = self._clock()
+        if self._since is not None:
+            self._busy += now - self._since
+        self._since = now if working else None
+
+    def kept(self, characters: int) -> None:
+        """Count a passage that an earlier run made."""
+        self.done += characters
+
+    def made(self, characters: int, audio_seconds: float) -> None:
+        """Count a passage of this run."""
+        self.working(True)
+        self.done += characters
+        self._made += characters
+        self._audio += audio_seconds
+
+    @property
+    def audio_seconds(self) -> float:
+        """Length of what this run made."""
+        return self._audio
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds of work until all is spoken, at this run's speed."""
+        if not self._made:
+            return None
+        return (self.total - self.done) * self._busy / self._made

@@ -1,0 +1,54 @@
+"""Settings of one book: how it is read and what is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from books.book import BlockKind
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """Silence after each kind of block, in seconds."""
+
+    paragraph: float = 0.45
+    heading: float = 1.0
+    list_item: float = 0.35
+    verse_line: float = 0.25
+    scene_break: float = 1.5
+    """Instead of the pause before it."""
+    chapter: float = 2.5
+
+    def after(self, kind: BlockKind) -> float:
+        """Seconds after a block of that kind."""
+        return {
+            BlockKind.HEADING: self.heading,
+            BlockKind.LIST_ITEM: self.list_item,
+            BlockKind.SCENE_BREAK: self.scene_break,
+        }.get(kind, self.paragraph)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Voices of a book's speakers; an empty name is the server's default voice."""
+
+    narrator: str = ""
+    quotes: str = ""
+    """Voice of quoted speech whose speaker the text doesn't name; empty: the narrator's."""
+    speakers: dict[str, str] = field(default_factory=dict)
+    """Voices of speakers whom the text names before their words, as a play does ("ALICE: Who are you?"), or around a
+    quotation ("said Alice").
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class BookSettings:
+    """How a book is spoken."""
+
+    cast: Cast = Cast()
+    speed: float = 1.0
+    language: str = ""
+    """A language code of the server's; empty: the book's own, else the voice's."""
+    pauses: Pauses = Pauses()
+    loudness: float | None = None
+    """LUFS to which each chapter is brought; None: as the model speaks."""

@@ -1,0 +1,71 @@
+"""What a passage became: samples and word times; and whoever makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from books.errors import BookError
+from books.making.passages import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class TimedWord:
+    """One word as it is written in the passage."""
+
+    text: str
+    start: int
+    """Samples from the passage's start."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """One passage's audio."""
+
+    pcm: NDArray[np.int16]
+    """Samples, shape [n], mono at 24 kHz."""
+    words: tuple[TimedWord, ...] = ()
+
+
+class Postponed(Exception):
+    """The speaker has no time for books now: a listener is served, or it starts."""
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        """`seconds` until it is worth asking again."""
+        super().__init__(reason)
+        self.reason = reason
+        self.seconds = seconds
+
+
+class Refused(BookError):
+    """The speaker will never speak this passage."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        """`code` is the API's name of the error, if it has one."""
+        super().__init__(message)
+        self.code = code
+
+
+class Speaker(Protocol):
+    """Makes passages, several at once if asked."""
+
+    async def engine(self) -> str:
+        """Identity of the engine and its model.
+
+        Raises:
+            Postponed: it can't be told now.
+        """
+        ...
+
+    async def speak(self, passage: Passage) -> Speech:
+        """Make a passage.
+
+        Raises:
+            Postponed: not now.
+            Refused: never.
+        """
+        ...

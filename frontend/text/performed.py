@@ -1,0 +1,58 @@
+"""Sentences of a text that several performers speak: each part is read in its performer's language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from frontend.contract.performer import Performer
+from frontend.text.markup.marked import Marked
+from frontend.text.pipeline import TextPipeline
+from frontend.text.segment import Continuation, Cut, Notation, Sentence
+from frontend.text.sentences import ends_sentence
+
+
+@dataclass(frozen=True, slots=True)
+class PerformedText:
+    """A stretch of text and its performer."""
+
+    marked: Marked
+    performer: Performer
+    then: Continuation
+    """The boundary to the next stretch."""
+
+
+def performed_parts(marked: Marked, performer: Performer, pause: float = 0.0) -> list[PerformedText]:
+    """The parts of a text, of which `performer` speaks those that name no other voice.
+
+    A part that ends within a sentence ("she said," before a quotation) ends like a clause, the text itself always like
+    a sentence.
+
+    Args:
+        pause: seconds of silence after the text; 0: as long as after any sentence.
+    """
+    found = [
+        PerformedText(part, each or performer, Continuation(Cut.SENTENCE if ends_sentence(part.text) else Cut.CLAUSE))
+        for each, part in marked.parts()
+    ]
+    found[-1] = replace(found[-1], then=Continuation(Cut.SENTENCE, pause or None))
+    return found
+
+
+def performed_sentences(
+    parts: Sequence[PerformedText],
+    pipeline: TextPipeline,
+    notation: Notation,
+    speed: float,
+    then: Continuation | None = None,
+) -> Iterator[Sentence]:
+    """Sentences of all parts in order, with their performers. No sentence belongs to two performers.
+
+    Args:
+        then: the boundary to a text that is spoken after the last part; None: the speech ends with it.
+    """
+    for place, part in enumerate(parts, 1):
+        performer = part.performer
+        boundary = part.then if place < len(parts) else then
+        for sentence in pipeline.sentences(part.marked, performer.language, notation, speed, boundary):
+            yield tuple(replace(unit, performer=performer, rate=unit.rate * performer.rate) for unit in sentence)

@@ -1,0 +1,117 @@
+"""The loudspeaker: opens the output at the first sound, closes it some time after the last, and reopens it when it
+vanishes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from player.deck import Deck
+from player.output.output import NoOutput, Opener, Output
+
+log = logging.getLogger(__name__)
+
+CLOSE_AFTER = 10.0
+"""Seconds after the last sound until the output is closed: a held device keeps Bluetooth busy and a machine awake."""
+
+LOST_AFTER = 1.0
+"""Seconds without a pull after which an output has vanished; outputs pull every 10 to 100 ms."""
+
+RETRY_AFTER = 1.0
+"""Seconds until a vanished output is opened again, if that fails."""
+
+
+class Loudspeaker:
+    """The output, or its lack. Outputs are opened and closed in threads, because both may block."""
+
+    def __init__(self, deck: Deck, opener: Opener, changed: Callable[[], None]) -> None:
+        """`changed` is called when the output was opened, can't be opened, or has vanished."""
+        self.output: Output | None = None
+        self.reason = ""
+        """The reason why there is no output although one is wanted; empty otherwise."""
+        self._deck = deck
+        self._opener = opener
+        self._changed = changed
+        self._being_closed: set[asyncio.Future[None]] = set()
+        self._work: asyncio.Task[None] | None = None
+        self._closing: asyncio.TimerHandle | None = None
+
+    @property
+    def delay(self) -> int:
+        """Samples between the deck and the ear."""
+        return self.output.delay if self.output else 0
+
+    def want(self) -> None:
+        """Open the output, unless it is open."""
+        if self._closing:
+            self._closing.cancel()
+            self._closing = None
+        if self._work is None:
+            self._work = asyncio.create_task(self._keep_open())
+
+    def rest(self) -> None:
+        """Close the output in a while, because nothing sounds."""
+        if self._work and self._closing is None:
+            self._closing = asyncio.get_running_loop().call_later(CLOSE_AFTER, self.cut)
+
+    def cut(self) -> None:
+        """Silence at once: close the output; the deck goes back to the sample that sounded."""
+        if self._closing:
+            self._closing.cancel()
+            self._closing = None
+        self._deck.stop(self.delay)
+        if self._work:
+            self._work.cancel()
+            self._work = None
+        if output := self._gone():
+            self._close(output)
+
+    async def close(self) -> None:
+        """Close the output, and wait until it is closed."""
+        self.cut()
+        if self._being_closed:
+            await asyncio.wait(self._being_closed, timeout=LOST_AFTER)
+
+    def _close(self, output: Output) -> None:
+        """Close it in a thread: a library may wait for a server that is gone."""
+        closing = asyncio.ensure_future(asyncio.to_thread(output.close))
+        self._being_closed.add(closing)
+        closing.add_done_callback(self._being_closed.discard)
+
+    async def _keep_open(self) -> None:
+        while True:
+            if await self._open():
+                await self._until_lost()
+            else:
+                await asyncio.sleep(RETRY_AFTER)
+
+    async def _open(self) -> bool:
+        opening = asyncio.ensure_future(asyncio.to_thread(self._opener, self._deck.fill))
+        try:
+            self.output, self.reason = await asyncio.shield(opening), ""
+        except asyncio.CancelledError:
+            opening.add_done_callback(lambda done: None if done.exception() else done.result().close())
+            raise
+        except NoOutput as error:
+            self.reason = str(error)
+            log.error("no sound: %s", error)
+        self._changed()
+        return self.output is not None
+
+    async def _until_lost(self) -> None:
+        """Wait until the output stops pulling."""
+        taken = -1
+        while self._deck.taken != taken:
+            taken = self._deck.taken
+            await asyncio.sleep(LOST_AFTER)
+        output = self._gone()
+        assert output
+        log.warning("%s has vanished: opening the default output", output.name)
+        self._deck.rewind(output.delay)
+        self._close(output)
+        self._changed()
+
+    def _gone(self) -> Output | None:
+        output, self.output = self.output, None
+        return output

@@ -1,0 +1,1 @@
+"""Outputs: the libraries and programs that take samples from the deck and make them sound."""

@@ -1,0 +1,70 @@
+"""The output through miniaudio: PulseAudio, ALSA, JACK or CoreAudio, without a library of the system's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+
+import miniaudio
+
+from player.output.output import Fill, NoOutput
+from shm.audio import SAMPLE_RATE
+
+PERIODS = 4
+"""Parts of the device's buffer. PulseAudio asks for a part when it is free, so the slack is the other three."""
+
+_BACKENDS = {
+    "darwin": [miniaudio.Backend.COREAUDIO],
+    "linux": [
+        miniaudio.Backend.PULSEAUDIO,
+        miniaudio.Backend.ALSA,
+        miniaudio.Backend.JACK,
+        miniaudio.Backend.OSS,
+    ],
+}
+"""Backends by platform, the first choice first. The null backend, which miniaudio would fall back on, isn't one."""
+
+
+class MiniaudioOutput:
+    """Implements `Output`. Closing the device silences it within 10 ms, however long its buffer is."""
+
+    def __init__(self, fill: Fill, buffer_ms: int) -> None:
+        """
+        Raises:
+            NoOutput: no backend has a device.
+        """
+        backends = _BACKENDS.get(sys.platform)
+        if not backends:
+            raise NoOutput(f"miniaudio is not used on {sys.platform}")
+        period = max(buffer_ms // PERIODS, 5)
+        try:
+            self._device = miniaudio.PlaybackDevice(
+                nchannels=1,
+                sample_rate=SAMPLE_RATE,
+                buffersize_msec=period,
+                callback_periods=PERIODS,
+                backends=backends,
+                app_name="kokoro-live",
+            )
+            pulls = _pulls(fill)
+            next(pulls)
+            self._device.start(pulls)
+        except miniaudio.MiniaudioError as error:
+            raise NoOutput(f"miniaudio: {error.args[0]}") from error
+        self.name = f"{self._device.backend} (miniaudio)"
+        self._delay = period * PERIODS * SAMPLE_RATE // 1000
+
+    @property
+    def delay(self) -> int:
+        """Implements `Output.delay`: the buffer is full while the device runs."""
+        return self._delay
+
+    def close(self) -> None:
+        """Implements `Output.close`."""
+        self._device.close()
+
+
+def _pulls(fill: Fill) -> Generator[bytes, int, None]:
+    count = yield b""
+    while True:
+        count = yield fill(count).tobytes()

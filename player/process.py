@@ -1,0 +1,202 @@
+"""The player process: follows the front's messages, reports what sounds, and ends when it has had nothing to do for a
+while."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from functools import partial
+
+from setproctitle import setproctitle
+
+from player.fetching import HttpFetcher
+from player.output.choice import open_output
+from player.output.output import Opener
+from player.playback import Playback
+from player.priority import come_first
+from player.settings import PlayerSettings
+from player.sleep import SleepWatch
+from shm.control import ControlSocket
+from shm.duplex import Duplex
+from shm.frames import BrokenChannel
+from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
+from shm.messages import Drain, PlayerLink, Progress, Started
+from shm.playing import (
+    MAX_MESSAGE_BYTES,
+    Answer,
+    Change,
+    FromPlayer,
+    Greeting,
+    Held,
+    Play,
+    Playing,
+    State,
+    Steer,
+    ToPlayer,
+    Welcome,
+    Word,
+    decode_to_player,
+    encode,
+)
+
+IDLE_SECONDS = 60.0
+"""Seconds without anything to play after which the process ends; the next text starts another one."""
+
+WATCH_SECONDS = 1.0
+"""Seconds between two looks at the clocks that show if the machine has slept."""
+
+log = logging.getLogger(__name__)
+
+
+def run(control_end: socket.socket, lifeline: int, settings: PlayerSettings) -> None:
+    """Run the player until it is idle for long, the supervisor sends `Drain`, or the supervisor ends."""
+    setproctitle("kokoro-live: player")
+    die_with_supervisor(lifeline)
+    leave_ending_to_supervisor()
+    dump_stacks_on_request()
+    log.info("priority: %s", come_first())
+    sys.setswitchinterval(0.001)  # the output's thread needs the interpreter every 10 ms
+    control_end.setblocking(False)
+    asyncio.run(_serve(ControlSocket(control_end), settings))
+    # Exit without waiting for a thread that a sound library keeps.
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)
+
+
+async def _serve(control: ControlSocket, settings: PlayerSettings) -> None:
+    await PlayerProcess(control, partial(open_output, buffer_ms=settings.play_buffer_ms)).serve()
+
+
+class PlayerProcess:
+    """Connects the playback with the supervisor and the front."""
+
+    def __init__(self, control: ControlSocket, opener: Opener) -> None:
+        self._control = control
+        self._front: Duplex[ToPlayer] | None = None
+        self._welcome: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
+        self._fetcher = HttpFetcher(self._known_front)
+        self.playback = Playback(self._fetcher, opener, self._tell)
+        self._greeted = False
+        self._progressed = False
+        self._end = asyncio.Event()
+        self._idle: asyncio.TimerHandle | None = None
+        self._changing: set[asyncio.Task[None]] = set()
+
+    async def serve(self) -> None:
+        """Serve until there is nothing left to do."""
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._control.fileno(), self._hear_supervisor)
+        self._rest()
+        # The process was started for a text: whether there is an output decides if the text can be taken.
+        self.playback.loudspeaker.want()
+        self.playback.changed()
+        self._control.send(Started())
+        watching = asyncio.create_task(self._watch_sleep())
+        await self._end.wait()
+        watching.cancel()
+        self.playback.close()
+        await self._fetcher.close()
+        await self.playback.loudspeaker.close()
+
+    async def _watch_sleep(self) -> None:
+        watch = SleepWatch()
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if watch.slept() and self.playback.phase in (Playing.PLAYING, Playing.BUFFERING):
+                log.info("the machine has slept: pausing")
+                self.playback.pause()
+
+    # -- the supervisor
+
+    def _hear_supervisor(self) -> None:
+        try:
+            for message, fds in self._control.receive():
+                match message:
+                    case PlayerLink():
+                        self._link(*fds)
+                    case Drain():
+                        self._end.set()
+        except BrokenChannel:
+            self._end.set()
+
+    def _rest(self) -> None:
+        """End the process after a while, unless there is something to play."""
+        if self._idle:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_if_idle)
+
+    def _end_if_idle(self) -> None:
+        if self.playback.idle:
+            self._end.set()
+        else:
+            self._rest()
+
+    # -- the front
+
+    async def _known_front(self) -> Welcome:
+        return await asyncio.shield(self._welcome)
+
+    def _link(self, fd: int) -> None:
+        if self._front:
+            self._front.close()
+        self._front = Duplex(fd, decode_to_player, MAX_MESSAGE_BYTES, self._hear, self._lost)
+        self._greeted = False
+        self._greet()
+
+    def _lost(self) -> None:
+        """The front is gone; the supervisor links the next one."""
+        self._front = None
+        if self._welcome.done():
+            self._welcome = asyncio.get_running_loop().create_future()
+
+    def _greet(self) -> None:
+        """Tell the front what there is to play with, once that is known, and what is held."""
+        speaker = self.playback.loudspeaker
+        if self._greeted or not self._front or not (speaker.output or speaker.reason or not self.playback.idle):
+            return
+        self._greeted = True
+        self._send(Greeting(speaker.output.name if speaker.output else "", speaker.reason))
+        for item in self.playback.items:
+            self._send(Held(item))
+        self._send(self.playback.state)
+
+    def _send(self, message: FromPlayer) -> None:
+        if self._front:
+            self._front.send(encode(message))
+
+    def _tell(self, message: State | Word) -> None:
+        self._greet()
+        if self._greeted:
+            self._send(message)
+        if isinstance(message, State):
+            if message.state is Playing.PLAYING and not self._progressed:
+                self._progressed = True
+                self._control.send(Progress())
+            self._rest()
+
+    def _hear(self, message: ToPlayer) -> None:
+        match message:
+            case Welcome():
+                self.playback.deck.volume = message.volume
+                if self._welcome.done():
+                    self._welcome = asyncio.get_running_loop().create_future()
+                self._welcome.set_result(message)
+            case Play():
+                self._answer(self.playback.play(message))
+            case Steer():
+                self._answer(self.playback.steer(message))
+            case Change():
+                changing = asyncio.create_task(self._change(message))
+                self._changing.add(changing)
+                changing.add_done_callback(self._changing.discard)
+
+    async def _change(self, message: Change) -> None:
+        self._answer(await self.playback.change(message))
+
+    def _answer(self, answer: Answer) -> None:
+        self._send(self.playback.state)  # the client is answered with the state after its command
+        self._send(answer)

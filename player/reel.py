@@ -1,0 +1,179 @@
+"""A reel: the sentences of one text whose audio is there, and the place in them from which the output reads."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shm.audio import SAMPLE_RATE, Pcm
+
+KEPT_BEHIND = 600 * SAMPLE_RATE
+"""Samples kept before the sentence that sounds, so that going back needs no request: ten minutes, 29 MB."""
+
+NOTHING: Pcm = np.zeros(0, np.int16)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sample of a text's audio."""
+
+    number: int
+    """The sentence's number."""
+    offset: int = 0
+    """The sample within the sentence."""
+
+
+@dataclass(slots=True)
+class HeldSentence:
+    """A sentence's audio, as far as it has come."""
+
+    number: int
+    text: str
+    take: int
+    """The reel's take in which the audio was made."""
+    length: int = 0
+    whole: bool = False
+    words: list[tuple[int, str]] = field(default_factory=list)
+    """Words with the offsets at which they begin to sound, in order."""
+    _pieces: list[Pcm] = field(default_factory=list)
+    _starts: list[int] = field(default_factory=list)
+
+    def append(self, samples: Pcm) -> None:
+        if len(samples):
+            self._pieces.append(samples)
+            self._starts.append(self.length)
+            self.length += len(samples)
+
+    def read(self, offset: int, most: int) -> Pcm:
+        """Up to `most` samples from `offset` on."""
+        found: list[Pcm] = []
+        at = max(bisect_right(self._starts, offset) - 1, 0)
+        while most > 0 and offset < self.length:
+            piece = self._pieces[at][offset - self._starts[at] :][:most]
+            found.append(piece)
+            offset, most, at = offset + len(piece), most - len(piece), at + 1
+        return np.concatenate(found) if found else NOTHING
+
+
+class Reel:
+    """Sentences arrive by `begin`, `append` and `finish`, in any order of numbers, and leave by `read`, in order."""
+
+    def __init__(self, first: int = 0) -> None:
+        """`first`: number of the sentence at which reading begins."""
+        self.place = Place(first)
+        """The next sample to read."""
+        self.last: int | None = None
+        """Number of the text's last sentence, once it is known."""
+        self.take = 0
+        """Counts changes of speed or voice: sentences of an earlier take are made again."""
+        self._held: dict[int, HeldSentence] = {}
+        self._checked: int | None = None
+        """Samples of a sentence that came again and equal those that are held; None if the sentence is new."""
+
+    # -- arriving
+
+    def begin(self, number: int, text: str) -> None:
+        """Note that a sentence begins to arrive; after a cut request, perhaps again.
+
+        A sentence that is being read when its request is cut is compared with its second arrival: equal samples are the
+        same audio, and reading continues inside it; otherwise it is read again from its beginning.
+        """
+        held = self._held.get(number)
+        if held and held.length and self.place.number == number:
+            self._checked = 0
+            return
+        self._checked = None
+        self._held[number] = HeldSentence(number, text, self.take)
+
+    def append(self, number: int, samples: Pcm) -> None:
+        """Take more samples of the sentence that began last (shape [n])."""
+        held = self._held[number]
+        if self._checked is not None:
+            known = held.read(self._checked, len(samples))
+            if np.array_equal(known, samples[: len(known)]):
+                self._checked += len(known)
+                samples = samples[len(known) :]
+            else:
+                again = HeldSentence(number, held.text, self.take)
+                again.append(held.read(0, self._checked))
+                self._held[number] = held = again
+                self._checked = None
+                self.place = Place(number) if self.place.number == number else self.place
+        held.append(samples)
+
+    def word(self, number: int, offset: int, word: str) -> None:
+        """Note that a word of the sentence begins to sound at that sample of it."""
+        held = self._held.get(number)
+        if held and (not held.words or held.words[-1][0] < offset):
+            held.words.append((offset, word))
+
+    def finish(self, number: int) -> None:
+        """Note that the sentence has arrived whole."""
+        self._held[number].whole = True
+
+    def retake(self) -> None:
+        """Drop all sentences but the one that is being read: the others are to be made again."""
+        self.take += 1
+        self._held = {number: held for number, held in self._held.items() if number == self.place.number}
+
+    # -- reading
+
+    def read(self, most: int) -> list[tuple[Place, Pcm]]:
+        """Up to `most` samples from the place on, by sentence, each with the place of its first sample."""
+        found: list[tuple[Place, Pcm]] = []
+        while most > 0 and (held := self._held.get(self.place.number)):
+            samples = held.read(self.place.offset, most)
+            if len(samples):
+                found.append((self.place, samples))
+                most -= len(samples)
+                self.place = Place(held.number, self.place.offset + len(samples))
+            if self.place.offset < held.length or not held.whole or not self.holds(held.number + 1):
+                break
+            self.place = Place(held.number + 1)
+            self._forget_far_behind()
+        return found
+
+    @property
+    def ahead(self) -> int:
+        """Samples that can be read."""
+        number, found = self.place.number, -self.place.offset
+        while held := self._held.get(number):
+            found += held.length
+            number += 1
+            if not held.whole:
+                break
+        return max(found, 0)
+
+    @property
+    def missing(self) -> int | None:
+        """Number of the first sentence from the place on that isn't held whole; None if all are."""
+        number = self.place.number
+        while (held := self._held.get(number)) and held.whole:
+            number += 1
+        return None if self.last is not None and number > self.last else number
+
+    @property
+    def exhausted(self) -> bool:
+        """True if the last sample of the text was read."""
+        held = self._held.get(self.place.number)
+        if self.last is None or self.place.number < self.last:
+            return False
+        return held is None or (held.whole and self.place.offset >= held.length)
+
+    def holds(self, number: int) -> bool:
+        """True if the sentence's first sample is there, in the present take."""
+        held = self._held.get(number)
+        return held is not None and held.take == self.take and (held.length > 0 or held.whole)
+
+    def get(self, number: int) -> HeldSentence | None:
+        """The sentence, if any of it is held."""
+        return self._held.get(number)
+
+    def _forget_far_behind(self) -> None:
+        behind = 0
+        for number in sorted((each for each in self._held if each < self.place.number), reverse=True):
+            behind += self._held[number].length
+            if behind > KEPT_BEHIND:
+                del self._held[number]

@@ -1,0 +1,125 @@
+"""Reports: the player's state whenever it changes, and each word when it sounds, by the output's clock."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from player.reel import HeldSentence, Place
+from shm.audio import SAMPLE_RATE
+from shm.playing import Playing, QueuedItem, State, Word
+
+if TYPE_CHECKING:
+    from player.playback import Playback
+
+_SOON = 0.005
+"""Seconds added to a wake-up, so that it comes after the sample that it is for."""
+
+_LONGEST = 5.0
+"""Longest sleep in seconds: the audio that was heard meanwhile makes room for more."""
+
+
+class Reporter:
+    """Tells what sounds. Between two reports it sleeps until the next word or sentence."""
+
+    def __init__(self, playback: Playback, tell: Callable[[State | Word], None]) -> None:
+        self._playback = playback
+        self._tell = tell
+        self._told: State | None = None
+        self._word: tuple[str, int, int] | None = None
+        """Item, sentence and index of the last word that was told."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def state(self) -> State:
+        """The state now."""
+        playback = self._playback
+        queue = tuple(
+            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice) for item in playback.waiting
+        )
+        output = playback.loudspeaker.output
+        common = State(
+            state=playback.phase,
+            volume=playback.deck.volume,
+            queue=queue,
+            device=output.name if output else None,
+            reason=(playback.loudspeaker.reason or playback.trouble) or None,
+        )
+        track, place = playback.track, playback.place
+        if track is None or place is None:
+            return common
+        with playback.deck.lock:
+            held = track.reel.get(place.number)
+            index = _word_at(held, place.offset)
+        return State(
+            state=common.state,
+            id=track.item.id,
+            title=track.item.title,
+            source=track.item.source,
+            sentence=held.text if held else None,
+            sentence_number=place.number,
+            word=held.words[index][1] if held and index >= 0 else None,
+            seconds=round(track.seconds(place), 3),
+            of=round(max(track.timeline.total(track.speed), track.seconds(place)), 1),
+            voice=track.voice,
+            speed=track.speed,
+            volume=common.volume,
+            queue=queue,
+            device=common.device,
+            reason=common.reason,
+        )
+
+    def report(self) -> None:
+        """Tell what has changed since the last report."""
+        state = self.state()
+        if self._told is None or _lasting(state) != _lasting(self._told):
+            self._told = state
+            self._tell(state)
+        self._tell_word(state)
+        self._sleep()
+
+    def _tell_word(self, state: State) -> None:
+        track, place = self._playback.track, self._playback.place
+        if track is None or place is None or state.state is not Playing.PLAYING:
+            return
+        held = track.reel.get(place.number)
+        index = _word_at(held, place.offset)
+        word = (track.item.id, place.number, index)
+        if held and index >= 0 and word != self._word:
+            self._word = word
+            start, text = held.words[index]
+            seconds = round(track.seconds(Place(place.number, start)), 3)
+            self._tell(Word(track.item.id, text, place.number, seconds))
+
+    def _sleep(self) -> None:
+        """Wake up when the next word or sentence begins to sound."""
+        self.close()
+        track, place = self._playback.track, self._playback.place
+        if track is None or place is None or not self._playback.deck.running:
+            return
+        with self._playback.deck.lock:
+            held = track.reel.get(place.number)
+            marks = [*([at for at, _ in held.words]), held.length] if held else []
+        following = bisect_right(marks, place.offset)
+        if following < len(marks):
+            seconds = (marks[following] - place.offset) / SAMPLE_RATE + _SOON
+            self._timer = asyncio.get_running_loop().call_later(min(seconds, _LONGEST), self._playback.changed)
+
+    def close(self) -> None:
+        """Cancel the wake-up."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _word_at(held: HeldSentence | None, offset: int) -> int:
+    return bisect_right(held.words, offset, key=lambda word: word[0]) - 1 if held else -1
+
+
+def _lasting(state: State) -> tuple[object, ...]:
+    """The parts of a state whose change is told; time and word go on by themselves."""
+    return (
+        *(state.state, state.id, state.sentence_number, state.sentence, state.voice, state.speed),
+        *(state.volume, state.queue, state.device, state.reason),
+    )

@@ -1,0 +1,56 @@
+"""The display of a book's progress on standard error: a bar on a terminal, else a line for each chapter."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from books.making.progress import Progress
+
+
+@contextmanager
+def book_progress() -> Iterator[Callable[[Progress], None]]:
+    """Call the result with each progress."""
+    if not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = [TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[state]}")]
+    with Bar(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=1.0, state="")
+
+        def show(progress: Progress) -> None:
+            title = f"{progress.chapter}/{progress.chapters} {progress.title}"
+            bar.update(task, description=title[:50], completed=progress.fraction, state=state_of(progress))
+
+        yield show
+
+
+def state_of(progress: Progress) -> str:
+    """The reason for waiting, or the time left and what was made."""
+    if progress.waiting:
+        return f"waiting: {progress.waiting}"
+    made = f"{duration(progress.audio_seconds)} spoken"
+    return made if progress.seconds_left is None else f"{duration(progress.seconds_left)} left, {made}"
+
+
+def duration(seconds: float) -> str:
+    """Hours, minutes and seconds."""
+    return str(timedelta(seconds=round(seconds)))
+
+
+class _Lines:
+    def __init__(self) -> None:
+        self._shown: tuple[int, str] | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        shown = (progress.chapter, progress.waiting)
+        if shown != self._shown:
+            self._shown = shown
+            title = f"chapter {progress.chapter} of {progress.chapters}, {progress.title}"
+            print(f"{progress.fraction:4.0%} {title}: {state_of(progress)}", file=sys.stderr, flush=True)

@@ -1,0 +1,50 @@
+"""An engine in this process as the speaker of a book, where no server runs."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+
+import numpy as np
+
+from books.making.passages import Passage
+from books.making.speech import Refused, Speech, TimedWord
+from frontend.contract.word_timing import WordTiming
+from shm.audio import SAMPLE_RATE
+from supervisor.client.local_speech import LocalSpeech
+from supervisor.client.spoken import CannotSpeak
+
+
+class LocalBookSpeaker:
+    """Makes one passage at a time, in a thread."""
+
+    def __init__(self, speech: LocalSpeech) -> None:
+        self._speech = speech
+
+    async def engine(self) -> str:
+        """Implements `books.making.speech.Speaker.engine`; equal to a server's with the same model."""
+        engine = self._speech.engine
+        return f"{engine.name}/{engine.model}/{engine.model_sha256[:16]}"
+
+    async def speak(self, passage: Passage) -> Speech:
+        """Implements `books.making.speech.Speaker.speak`."""
+        return await asyncio.to_thread(self._speak, passage)
+
+    def _speak(self, passage: Passage) -> Speech:
+        marks = self._speech.engine.marks
+        pieces = self._speech.speak(
+            passage.text, passage.voice or None, passage.language or None, passage.speed, timestamps=marks
+        )
+        pcm: list[bytes] = []
+        words: list[WordTiming] = []
+        try:
+            with closing(pieces):
+                for piece in pieces:
+                    pcm.append(piece.pcm)
+                    words += piece.words
+        except CannotSpeak as error:
+            raise Refused(str(error)) from error
+        timed = tuple(
+            TimedWord(word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)) for word in words
+        )
+        return Speech(np.frombuffer(b"".join(pcm), "<i2"), timed)

@@ -1,0 +1,103 @@
+"""A client of a server's player: commands, and what is being played as it changes."""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Generator
+from contextlib import closing
+from typing import Any
+
+import msgspec
+
+from supervisor.client.server_client import NoAnswer, ask_json, error_in, lines
+from supervisor.client.spoken import CannotSpeak
+
+_HERE = ("127.0.0.1", "localhost", "::1")
+
+
+class PlayClient:
+    """The player of the server at one address."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    @property
+    def is_here(self) -> bool:
+        """True if the server's loudspeakers are this machine's."""
+        return urllib.parse.urlsplit(self._url).hostname in _HERE
+
+    def state(self) -> dict[str, Any]:
+        """The state, as `GET /v1/play` gives it.
+
+        Raises:
+            CannotSpeak: the server doesn't answer, or has no player.
+        """
+        return self._ask("GET", "")
+
+    def play(self, body: dict[str, Any]) -> str:
+        """Have a text played; its id.
+
+        Raises:
+            CannotSpeak: it isn't taken.
+        """
+        name: str = self._ask("POST", "", body)["id"]
+        return name
+
+    def steer(self, verb: str) -> dict[str, Any]:
+        """Give a command; the state afterwards.
+
+        Raises:
+            CannotSpeak: the server doesn't answer, or has no player.
+        """
+        return self._ask("POST", f"/{verb}")
+
+    def change(self, **changes: float | str) -> dict[str, Any]:
+        """Change speed, voice, volume or place; the state afterwards.
+
+        Raises:
+            CannotSpeak: nothing was changed.
+        """
+        return self._ask("PATCH", "", changes)
+
+    def follow(self) -> Generator[dict[str, Any], None, None]:
+        """The state now, and each change of it; a word is told as a change of `word` and `seconds`.
+
+        Raises:
+            CannotSpeak: the server is lost.
+        """
+        state: dict[str, Any] = {}
+        with closing(lines(self._url, "/v1/play/events")) as received:
+            for line in received:
+                if line.startswith("data: "):
+                    told = msgspec.json.decode(line[6:])
+                    state = told if "state" in told else {**state, **told}
+                    yield state
+        raise CannotSpeak(f"the server at {self._url} was lost")
+
+    def until_heard(self, name: str) -> Generator[dict[str, Any], None, None]:
+        """The states until the text of that id has been played, or was ended.
+
+        Raises:
+            CannotSpeak: the server is lost, or the text can't be played to its end.
+        """
+        was_there = False
+        with closing(self.follow()) as states:
+            for state in states:
+                there = state["id"] == name or any(each["id"] == name for each in state["queue"])
+                if was_there and not there:
+                    if state["reason"]:
+                        raise CannotSpeak(state["reason"])
+                    return
+                was_there |= there
+                if not there and state["state"] == "idle":
+                    return  # it was over before its events were read
+                yield state
+
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        try:
+            status, answer = ask_json(self._url, method, f"/v1/play{path}", body)
+        except NoAnswer as error:
+            raise CannotSpeak(f"{error}; start the server with `kokoro-live serve`") from error
+        if status >= 400 or not isinstance(answer, dict):
+            raise CannotSpeak(error_in(answer) or f"the server answers with {status}")
+        return answer

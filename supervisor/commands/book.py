@@ -1,0 +1,225 @@
+"""`kokoro-live book`: a file becomes an audiobook."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import platformdirs
+
+from supervisor.client.spoken import CannotSpeak
+from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
+
+if TYPE_CHECKING:
+    from books.book import Chapter
+    from books.making.maker import Order
+    from books.making.settings import BookSettings
+    from books.making.speech import Speaker
+
+_LETTERS_PER_SECOND = 15.0
+"""Characters that Kokoro speaks in a second at speed 1, about: for estimates before anything was spoken."""
+
+
+@click.command(cls=ClientCommand)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The book: .m4b, .mp3, .opus, .flac, .epub (to read along), or a folder of chapters.  [default: FILE's name "
+    "with .m4b]",
+)
+@click.option(
+    "--chapters", default="", metavar="RANGES", help="Chapters to speak, as in 3-9 or 1,4-; --dry-run lists them."
+)
+@click.option("--all-matter", is_flag=True, help="Speak front matter, notes and back matter too.")
+@click.option("--dry-run", is_flag=True, help="List the chapters with words, duration and size, and make nothing.")
+@click.option("--unknown-words", is_flag=True, help="List the words that no dictionary has, and make nothing.")
+@click.option("--voice", default="", help="The narrator's voice, or a blend.  [default: the server's]")
+@click.option("--cast", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file with voices.")
+@click.option("--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="The pace.")
+@click.option("--lang", default="", help="The book's language.  [default: the one that the file names]")
+@click.option(
+    "--loudness", type=click.FloatRange(-40.0, -5.0), metavar="LUFS", help="Loudness by EBU R 128, as in -18."
+)
+@click.option("--captions", type=click.Choice(["srt", "vtt"]), multiple=True, help="Write captions for each chapter.")
+@click.option("--by-word", is_flag=True, help="Mark words instead of sentences in an .epub.")
+@click.option("--format", "form", default="m4a", show_default=True, help="Format of the chapters in a folder.")
+@click.option("--paragraph-pause", type=click.FloatRange(0, 10), metavar="SECONDS", help="Silence after a paragraph.")
+@click.option("--scene-pause", type=click.FloatRange(0, 30), metavar="SECONDS", help="Silence at a scene break.")
+@click.option("--chapter-pause", type=click.FloatRange(0, 30), metavar="SECONDS", help="Silence after a chapter.")
+@click.option("--between", metavar="HOURS", help="Hours of the day in which it is made, as in 01:00-07:00.")
+@click.option("--parallel", type=click.IntRange(1, 16), default=2, show_default=True, help="Passages made at once.")
+@click.option("--discard", is_flag=True, help="Delete what is kept to go on from, once the book is finished.")
+@client_options
+@click.pass_context
+def book(context: click.Context, /, file: Path, output: Path | None, **values: Any) -> None:
+    """Make an audiobook of FILE: EPUB, HTML, Markdown, plain text or PDF.
+
+    It is made while nobody listens. Whatever ends it, the same command goes on where it stopped.
+    """
+    from books.errors import BookError
+
+    try:
+        _book(context, file, output or file.with_suffix(".m4b"), values)
+    except (BookError, CannotSpeak) as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error.filename or output}: {error.strerror or error}") from error
+
+
+def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]) -> None:
+    from books.making.maker import Order
+    from books.making.outputs import output_of
+    from books.making.selection import chosen
+    from books.reading.open import read_book
+
+    if path.resolve() == file.resolve():
+        raise click.UsageError(f"{path} is the source itself: name another file with -o.")
+    output = output_of(path, form=values["form"], captions=values["captions"], by_word=values["by_word"])
+    read = read_book(file.read_bytes(), file.name)
+    chapters = chosen(read.chapters if values["all_matter"] else read.body, values["chapters"])
+    folder = _kept(path)
+    order = Order(read, chapters, _settings(values), output, folder, values["parallel"])
+    if values["dry_run"]:
+        _list(order)
+        return
+    if values["unknown_words"]:
+        asyncio.run(_unknown_words(context, order))
+        return
+    finished = asyncio.run(_make(context, order, values["between"]))
+    if finished:
+        click.echo(f"{path}", err=True)
+        if values["discard"]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _kept(path: Path) -> Path:
+    """Folder in which what is made for that output is kept."""
+    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    return platformdirs.user_cache_path("kokoro-live", appauthor=False) / "books" / name
+
+
+def _settings(values: dict[str, Any]) -> BookSettings:
+    from books.making.cast_file import read_cast
+    from books.making.settings import BookSettings, Cast, Pauses
+
+    cast = read_cast(values["cast"].read_bytes()) if values["cast"] else Cast()
+    narrated = Cast(values["voice"] or cast.narrator, cast.quotes, cast.speakers)
+    usual = Pauses()
+    given = {name: values[f"{name}_pause"] for name in ("paragraph", "scene", "chapter")}
+    pauses = Pauses(
+        paragraph=usual.paragraph if given["paragraph"] is None else given["paragraph"],
+        scene_break=usual.scene_break if given["scene"] is None else given["scene"],
+        chapter=usual.chapter if given["chapter"] is None else given["chapter"],
+    )
+    return BookSettings(narrated, values["speed"], values["lang"], pauses, values["loudness"])
+
+
+def _list(order: Order) -> None:
+    from supervisor.client.book_display import duration
+
+    read, seconds_in_all = order.book, 0.0
+    click.echo(
+        f"{read.title}{f', by {read.author}' if read.author else ''}{f' [{read.language}]' if read.language else ''}"
+    )
+    for number, chapter in enumerate(order.chapters, 1):
+        seconds = _estimated(chapter, order.settings)
+        seconds_in_all += seconds
+        click.echo(f"{number:4} {chapter.words:7} words {duration(seconds):>9}  {chapter.title}")
+    size = seconds_in_all * order.output.form.bytes_per_second / 1e6
+    words = sum(chapter.words for chapter in order.chapters)
+    click.echo(f"{len(order.chapters):4} {words:7} words {duration(seconds_in_all):>9}  about {size:.0f} MB")
+    others = [chapter for chapter in read.chapters if chapter not in order.chapters]
+    if others:
+        click.echo("left out: " + ", ".join(f"{chapter.title} ({chapter.matter.value})" for chapter in others))
+
+
+def _estimated(chapter: Chapter, settings: BookSettings) -> float:
+    letters = sum(len(block.text) for block in chapter.blocks)
+    pauses = sum(settings.pauses.after(block.kind) for block in chapter.blocks)
+    return letters / _LETTERS_PER_SECOND / settings.speed + pauses
+
+
+async def _unknown_words(context: click.Context, order: Order) -> None:
+    from books.making.server import ServerSpeaker
+    from books.making.speech import Postponed
+
+    url = server_to_ask(context)
+    if url is None:
+        raise CannotSpeak("The dictionaries are the server's: start it with `kokoro-live serve`.")
+    language = order.settings.language or order.book.language
+    found: dict[str, int] = {}
+    async with ServerSpeaker(url, _key()) as server:
+        try:
+            for chapter in order.chapters:
+                for text in (block.text for block in chapter.blocks if block.text):
+                    for word in await server.unknown_words(text, language):
+                        found[word] = found.get(word, 0) + 1
+        except Postponed as error:
+            raise CannotSpeak(str(error)) from error
+    for word, count in sorted(found.items(), key=lambda each: (-each[1], each[0].casefold())):
+        click.echo(f"{count:5} {word}")
+
+
+async def _make(context: click.Context, order: Order, between: str | None) -> bool:
+    """Make the book; False if the user ended it."""
+    from books.making.maker import BookMaker
+    from books.making.selection import Hours
+    from supervisor.client.book_display import book_progress
+
+    hours = Hours(between) if between else None
+    with book_progress() as show:
+        async with _speaker(context) as speaker:
+            maker = BookMaker(order, speaker, show, hours.closed if hours else lambda: 0.0)
+            making = asyncio.ensure_future(maker.make())
+            with _ending(making.cancel), contextlib.suppress(asyncio.CancelledError):
+                await making
+    if making.cancelled():
+        click.echo("Stopped. The same command goes on from here.", err=True)
+        sys.exit(130)
+    return True
+
+
+@asynccontextmanager
+async def _speaker(context: click.Context) -> AsyncIterator[Speaker]:
+    url = server_to_ask(context)
+    if url is not None:
+        from books.making.server import ServerSpeaker
+
+        async with ServerSpeaker(url, _key()) as server:
+            yield server
+        return
+    from supervisor.client.book_speaker import LocalBookSpeaker
+    from supervisor.client.local_speech import LocalSpeech
+
+    yield LocalBookSpeaker(LocalSpeech(engine_settings(context)))
+
+
+def _key() -> str | None:
+    from supervisor.client.server_client import KEY_VARIABLE
+
+    return os.environ.get(KEY_VARIABLE) or None
+
+
+@contextlib.contextmanager
+def _ending(cancel: Callable[[], object]) -> Any:
+    loop = asyncio.get_running_loop()
+    numbers = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in numbers:
+        loop.add_signal_handler(number, cancel)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)

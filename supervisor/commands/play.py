@@ -1,0 +1,112 @@
+"""`kokoro-live play`: a text on the loudspeakers of the server's machine, with keys to pause, skip and change speed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from supervisor.commands.client_command import AskingCommand, address_options, server_url
+
+_VERBS = ("pause", "resume", "toggle", "stop", "skip", "back")
+
+
+@click.command(cls=AskingCommand)
+@click.argument("words", metavar="[TEXT|FILE|-]", nargs=-1)
+@click.option("--pause", "verb", flag_value="pause", help="Pause what is being played.")
+@click.option("--resume", "verb", flag_value="resume", help="Go on after a pause.")
+@click.option("--toggle", "verb", flag_value="toggle", help="Pause, or go on.")
+@click.option("--stop", "verb", flag_value="stop", help="Stop, and empty the queue.")
+@click.option("--skip", "verb", flag_value="skip", help="Go to the next sentence.")
+@click.option("--back", "verb", flag_value="back", help="Go to the sentence's beginning, or to the one before.")
+@click.option("--status", "verb", flag_value="status", help="Print what is being played, as JSON.")
+@click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'.")
+@click.option("--speed", type=float, help="The pace, 0.25 to 4; without TEXT, of what is being played.")
+@click.option("--volume", type=float, help="0 to 1, of what is being played and what comes.")
+@click.option("--lang", help="The text's language, as in en-gb or es.  [default: the voice's own]")
+@click.option(
+    "--on-busy",
+    type=click.Choice(["interrupt", "queue", "next"]),
+    default="interrupt",
+    show_default=True,
+    help="What happens to the text that is being played.",
+)
+@click.option("--wait/--no-wait", default=True, help="Wait until the text was heard.  [default: wait]")
+@address_options
+@click.pass_context
+def play(
+    context: click.Context, /, words: tuple[str, ...], verb: str | None, wait: bool, on_busy: str, **values: Any
+) -> None:
+    """Play TEXT, the FILE of that name, or standard input (`-`), through a running server.
+
+    In a terminal, one line shows the sentence, and keys control it: space pauses, ← and → go by sentence, + and -
+    change the speed, ↑ and ↓ the volume, q stops.
+    """
+    from supervisor.client.interruption import tidied_up_when_killed
+    from supervisor.client.play_client import PlayClient
+    from supervisor.client.spoken import CannotSpeak
+
+    client = PlayClient(server_url(context))
+    changes = {name: values[name] for name in ("speed", "voice", "volume") if values[name] is not None}
+    try:
+        with tidied_up_when_killed():
+            if words:
+                if values["volume"] is not None:
+                    client.change(volume=values["volume"])
+                asked = {"voice": values["voice"], "speed": values["speed"], "lang": values["lang"]}
+                text, title = _text(words)
+                name = client.play({"input": text, "title": title, "source": "play", "on_busy": on_busy, **asked})
+                if wait:
+                    _listen(client, name)
+            elif verb == "status":
+                click.echo(json.dumps(client.state(), ensure_ascii=False, indent=2))
+            elif verb:
+                client.steer(verb)
+            elif changes:
+                client.change(**changes)
+            else:
+                raise click.UsageError(f"Give a text, a file, - or one of --{', --'.join(_VERBS)}, --status.")
+    except CannotSpeak as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _text(words: tuple[str, ...]) -> tuple[str, str]:
+    """The text and its title: a file's name, or nothing."""
+    from supervisor.client.spoken import CannotSpeak
+
+    try:
+        if words == ("-",):
+            return sys.stdin.buffer.read().decode("utf-8-sig"), ""
+        if len(words) == 1 and _is_file(words[0]):
+            return Path(words[0]).read_text("utf-8-sig"), Path(words[0]).name
+        text = " ".join(words)
+        text.encode()  # bytes of the command line that aren't UTF-8 arrive as lone surrogates
+    except UnicodeError as error:
+        raise CannotSpeak(f"The text isn't UTF-8: {error}.") from error
+    except OSError as error:
+        raise CannotSpeak(f"{words[0]} can't be read: {error.strerror}.") from error
+    return text, ""
+
+
+def _is_file(word: str) -> bool:
+    with contextlib.suppress(OSError, ValueError):  # too long for a name, or a NUL
+        return Path(word).is_file()
+    return False
+
+
+def _listen(client: Any, name: str) -> None:
+    """Follow the text to its end; one that is interrupted here is stopped there."""
+    from supervisor.client.live_line import live_line
+
+    try:
+        with live_line(client) as show:
+            for state in client.until_heard(name):
+                show(state)
+    except KeyboardInterrupt:
+        with contextlib.suppress(Exception):
+            client.steer("stop")
+        raise

@@ -1,0 +1,46 @@
+"""The table of windows against whole runs: what it calls a difference, and that its texts are unheard of."""
+
+import numpy as np
+
+from benchmarks.statistics_samples import tasks
+from benchmarks.statistics_table import COLUMNS, LENGTHS, judged, rows, unseen
+from worker.quantization.sentences import held_out
+from worker.voices.low_rank import EMBEDDED
+from worker.voices.voice_bank import VoiceBank
+
+TIME = np.arange(24_000) / 24_000
+SPEECH = (9_000 * np.sin(2 * np.pi * 300 * TIME) * (TIME < 0.7) + 4 * np.sin(2 * np.pi * 90 * TIME)).astype(np.int16)
+"""0.7 s of a tone, and 0.3 s of a pause with some hum."""
+
+
+def test_the_same_sound_differs_in_nothing():
+    same = judged(4, SPEECH, SPEECH, None, False)
+    assert (same.level, same.distance, same.pauses, same.to_floats) == (0, 0, 0, None)
+    assert same.loudest == same.whole_loudest == np.abs(SPEECH).max()
+
+
+def test_louder_sound_and_louder_pauses_are_told_apart():
+    louder = judged(4, SPEECH, SPEECH * 2, SPEECH, False)
+    assert 5.9 < louder.level < 6.1 and louder.pauses is not None and 5 < louder.pauses < 7
+    assert louder.distance == louder.to_floats > 2 and louder.whole_to_floats == 0
+    noisy = judged(4, SPEECH, SPEECH + np.where(TIME < 0.7, 0, SPEECH * 2).astype(np.int16), None, False)
+    assert abs(noisy.level) < 0.1 and noisy.pauses is not None and noisy.pauses > 8
+
+
+def test_a_row_has_the_mean_and_the_worst_of_its_length():
+    found = [judged(10, SPEECH, SPEECH, None, False), judged(10, SPEECH, SPEECH * 2, None, True)]
+    [row] = rows(found)
+    cells = dict(zip(enumerate(COLUMNS), row, strict=True))
+    assert cells[0, "words"] == 10 and cells[1, "texts"] == 2 and cells[2, "in one run"] == 1
+    assert float(str(cells[4, "worst"])) > 5.9 > 3.1 > float(str(cells[3, "level"]))
+    assert cells[7, "to floats"] == "–"
+
+
+def test_its_texts_are_of_all_lengths_and_in_no_training():
+    bank = VoiceBank.open(EMBEDDED)
+    asked = list(unseen(bank, 3))
+    assert {words for words, _ in asked} == set(LENGTHS)
+    assert max(len(task.script) for _, task in asked) > 450
+    assert {len(task.voice) for _, task in asked} == {1, 2} and {task.speed for _, task in asked} > {1.0}
+    taught = " ".join(task.script for task in tasks(bank))
+    assert not [script for script in held_out() if script in taught]

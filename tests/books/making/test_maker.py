@@ -1,0 +1,218 @@
+"""Books are made once, go on after any end, and their files agree with their text."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from books.book import Block, BlockKind, Book, Chapter
+from books.making.maker import BookMaker, Order
+from books.making.outputs import output_of
+from books.making.passages import Passage
+from books.making.progress import Progress
+from books.making.settings import BookSettings, Cast, Pauses
+from books.making.speech import Postponed, Refused
+from books.spoken import SAMPLE_RATE
+from books.writing.chapter_audio import decode_file
+from tests.books.making.made_speaker import SAMPLES_PER_LETTER, MadeSpeaker, made_speech
+
+ROOT = Path(__file__).parents[3]
+
+
+def made_book(chapters: int = 3, paragraphs: int = 4) -> Book:
+    def blocks(chapter: int) -> tuple[Block, ...]:
+        text = []
+        for number in range(paragraphs):
+            inner = " ".join(f"It goes on in line {chapter} {number} {line}." for line in range(18))
+            text.append(Block(BlockKind.PARAGRAPH, f"Paragraph {chapter} of {number} begins. {inner} It ends."))
+        return (Block(BlockKind.HEADING, f"Chapter {chapter}", 1), *text[:2], Block(BlockKind.SCENE_BREAK), *text[2:])
+
+    return Book("Made", tuple(Chapter(f"Chapter {n}", blocks(n)) for n in range(1, chapters + 1)), "Ada", "en")
+
+
+def order(folder: Path, book: Book, name: str = "book.flac", settings: BookSettings | None = None) -> Order:
+    output = output_of(folder / name, captions=("srt",))
+    return Order(book, book.chapters, settings or BookSettings(), output, folder / "kept")
+
+
+def make(folder: Path, speaker: MadeSpeaker, book: Book, **more: object) -> None:
+    asyncio.run(BookMaker(order(folder, book, **more), speaker).make())  # type: ignore[arg-type]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def test_a_book_is_its_passages_and_pauses_in_order(tmp_path: Path) -> None:
+    speaker = MadeSpeaker()
+    make(tmp_path, speaker, made_book())
+    pcm = np.concatenate(list(decode_file(tmp_path / "book.flac")))
+    pauses = Pauses()
+    silence = 3 * (pauses.heading + pauses.paragraph + pauses.scene_break + pauses.paragraph + pauses.chapter)
+    letters = sum(len(passage.text) for passage in speaker.asked)
+    assert len(pcm) == letters * SAMPLES_PER_LETTER + round(silence * SAMPLE_RATE)
+    first = made_speech(speaker.asked[0]).pcm
+    assert np.array_equal(pcm[: len(first)], first)
+    assert not pcm[len(first) : len(first) + round(pauses.heading * SAMPLE_RATE)].any()
+    assert all(len(passage.text) <= 350 for passage in speaker.asked)
+    captions = (tmp_path / "book.002.srt").read_text()
+    assert "Paragraph 2 of 0 begins." in captions
+
+
+def test_a_second_run_asks_for_nothing(tmp_path: Path) -> None:
+    make(tmp_path, MadeSpeaker(), made_book())
+    before = files(tmp_path)
+    again = MadeSpeaker()
+    make(tmp_path, again, made_book())
+    assert again.asked == [] and files(tmp_path) == before
+
+
+def test_a_changed_paragraph_makes_only_itself_again(tmp_path: Path) -> None:
+    book = made_book()
+    make(tmp_path, MadeSpeaker(), book)
+    second = book.chapters[1]
+    changed = (*second.blocks[:1], Block(BlockKind.PARAGRAPH, "Something else."), *second.blocks[2:])
+    chapters = (book.chapters[0], Chapter(second.title, changed), book.chapters[2])
+    again = MadeSpeaker()
+    make(tmp_path, again, Book(book.title, chapters, book.author, book.language))
+    assert [passage.text for passage in again.asked] == ["Something else."]
+
+
+def test_another_voice_speed_or_model_is_another_book(tmp_path: Path) -> None:
+    book = made_book(1, 1)
+    make(tmp_path, MadeSpeaker(), book)
+    for settings, identity in (
+        (BookSettings(Cast("am_adam")), "made/1"),
+        (BookSettings(speed=1.2), "made/1"),
+        (BookSettings(), "made/2"),
+    ):
+        again = MadeSpeaker(identity=identity)
+        make(tmp_path, again, book, settings=settings)
+        assert len(again.asked) == 3
+
+
+def test_damaged_passages_are_made_again(tmp_path: Path) -> None:
+    make(tmp_path, MadeSpeaker(), made_book())
+    whole = files(tmp_path)
+    passages = sorted((tmp_path / "kept" / "passages").rglob("*.spoken"))
+    passages[0].write_bytes(passages[0].read_bytes()[:-40])
+    passages[1].write_bytes(b"{}")
+    for chapter in (tmp_path / "kept" / "chapters").iterdir():
+        chapter.unlink()
+    again = MadeSpeaker()
+    make(tmp_path, again, made_book())
+    assert len(again.asked) == 2 and files(tmp_path) == whole
+
+
+def test_a_busy_server_is_asked_again(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    refusals = iter([True, False, True])
+
+    def busy(_: Passage) -> None:
+        if next(refusals, False):
+            raise Postponed("listeners come first", 0.0)
+
+    maker = BookMaker(order(tmp_path, made_book(1, 1)), MadeSpeaker(before=busy), told.append)
+    asyncio.run(maker.make())
+    assert (tmp_path / "book.flac").exists()
+    assert "listeners come first" in [progress.waiting for progress in told]
+    assert told[-1].fraction == 1.0
+
+
+def test_a_refused_passage_is_named_and_the_rest_is_kept(tmp_path: Path) -> None:
+    def refuse(passage: Passage) -> None:
+        if "Chapter 2" in passage.text:
+            raise Refused("This text can't be spoken.")
+
+    with pytest.raises(Refused, match=r"'Chapter 2': This text can't be spoken\. The text begins 'Chapter 2'"):
+        make(tmp_path, MadeSpeaker(before=refuse), made_book())
+    again = MadeSpeaker()
+    make(tmp_path, again, made_book())
+    assert not [passage for passage in again.asked if "Paragraph 1" in passage.text]
+
+
+def test_outside_its_hours_nothing_is_made(tmp_path: Path) -> None:
+    closed = iter([0.0, 0.0, 0.001])
+    speaker = MadeSpeaker()
+    told: list[Progress] = []
+    maker = BookMaker(order(tmp_path, made_book(1, 1)), speaker, told.append, lambda: next(closed, 0.0))
+    asyncio.run(maker.make())
+    assert "these aren't the hours for books" in [progress.waiting for progress in told]
+
+
+def test_a_full_disk_ends_the_run_and_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = 0
+
+    def full(path: Path, data: bytes) -> int:
+        nonlocal written
+        written += 1
+        if written > 2:
+            raise OSError(28, "No space left on device", str(path))
+        return original(path, data)
+
+    original: Callable[[Path, bytes], int] = Path.write_bytes
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        make(tmp_path, MadeSpeaker(), made_book())
+    monkeypatch.undo()
+    assert list((tmp_path / "kept").rglob("*.part")) == []
+    again = MadeSpeaker()
+    make(tmp_path, again, made_book())
+    assert (tmp_path / "book.flac").exists()
+
+
+def test_voices_follow_the_speakers(tmp_path: Path) -> None:
+    blocks = (
+        Block(BlockKind.PARAGRAPH, "“Who are you?” said Alice. “I hardly know,” he thought."),
+        Block(BlockKind.PARAGRAPH, "ALICE: I am Alice."),
+    )
+    cast = Cast("narrator", "quote", {"Alice": "alice"})
+    speaker = MadeSpeaker()
+    book = Book("Made", (Chapter("One", blocks),), language="en")
+    make(tmp_path, speaker, book, settings=BookSettings(cast))
+    assert sorted((passage.voice, passage.text) for passage in speaker.asked) == [
+        ("alice", "I am Alice."),
+        ("alice", "“Who are you?”"),
+        ("narrator", "he thought."),
+        ("narrator", "said Alice."),
+        ("quote", "“I hardly know,”"),
+    ]
+
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from books.making.maker import BookMaker
+from tests.books.making.test_maker import MadeSpeaker, made_book, order
+def told(progress):
+    print("passage", flush=True)
+asyncio.run(BookMaker(order(Path(sys.argv[1]), made_book(), "book.m4b"), MadeSpeaker(), told).make())
+"""
+
+
+def test_kills_at_any_moment_lose_nothing_and_change_no_byte(tmp_path: Path) -> None:
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    undisturbed.mkdir()
+    killed.mkdir()
+    make(undisturbed, MadeSpeaker(), made_book(), name="book.m4b")
+    chance = random.Random(1)
+    for _ in range(6):
+        program = [sys.executable, "-c", PROGRAM, str(killed), str(ROOT)]
+        with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout
+            for _ in range(chance.randint(1, 9)):
+                process.stdout.readline()
+            os.kill(process.pid, signal.SIGKILL)
+    again = MadeSpeaker()
+    make(killed, again, made_book(), name="book.m4b")
+    assert files(killed) == files(undisturbed)

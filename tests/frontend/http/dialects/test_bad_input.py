@@ -1,0 +1,311 @@
+"""Bad input on the sockets: a clear error in the dialect's own form, nobody else disturbed, nothing left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket as sockets
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+import psutil
+import pytest
+
+from frontend.http.dialects import socket as socket_module
+from frontend.settings.front import FrontSettings
+from tests.frontend.http.dialects_desk import Message, Office, closed, next_json, office, until
+
+ELEVENLABS = "/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
+CARTESIA = "/tts/websocket"
+DEEPGRAM = "/v1/speak?model=af_heart"
+VOICE = {"voice": {"mode": "id", "id": "af_heart"}, "output_format": {"encoding": "pcm_s16le", "sample_rate": 24000}}
+KEYED = FrontSettings(api_keys=("open-sesame",))
+SENTENCE = "This is the first sentence of them all. "
+
+PATHS = pytest.mark.parametrize("path", [ELEVENLABS, CARTESIA, DEEPGRAM])
+
+
+def code_of(path: str, message: Message) -> Any:
+    """The error's code, in the dialect's own form."""
+    if path is ELEVENLABS:
+        assert message["code"] == 1008 and message["message"]
+        return message["error"]
+    if path is CARTESIA:
+        assert message["type"] == "error" and message["done"] is True and message["status_code"] >= 400
+        assert {"title", "message", "context_id"} <= message.keys()
+        return message["error_code"]
+    assert message["type"] == "Error" and message["description"] == message["err_msg"]
+    return message["code"]
+
+
+async def error_after(socket: aiohttp.ClientWebSocketResponse, path: str) -> Any:
+    while "error" not in (message := await next_json(socket)) and message.get("type") not in ("error", "Error"):
+        pass
+    return code_of(path, message)
+
+
+def speak(path: str, text: str, context: str = "a") -> Message:
+    if path is ELEVENLABS:
+        return {"text": text, "context_id": context}
+    if path is CARTESIA:
+        return {"transcript": text, "context_id": context, "continue": True, **VOICE}
+    return {"type": "Speak", "text": text}
+
+
+async def malformed(socket: aiohttp.ClientWebSocketResponse, path: str) -> None:
+    await socket.send_str('{"text": "Hel')
+
+
+async def no_object(socket: aiohttp.ClientWebSocketResponse, path: str) -> None:
+    await socket.send_str("[1, 2]")
+
+
+async def binary(socket: aiohttp.ClientWebSocketResponse, path: str) -> None:
+    await socket.send_bytes(b"\x00\x01")
+
+
+async def too_long(socket: aiohttp.ClientWebSocketResponse, path: str) -> None:
+    try:
+        await socket.send_json(speak(path, "long " * 2_000_000))
+    except ConnectionError:
+        pass  # the server has closed before all of it was written
+
+
+async def no_utf8(socket: aiohttp.ClientWebSocketResponse, path: str) -> None:
+    await socket._writer.send_frame(b'{"text": "\xff\xfe"}', aiohttp.WSMsgType.TEXT)
+
+
+@PATHS
+@pytest.mark.parametrize(
+    ("bad", "code", "closing"),
+    [
+        (malformed, "invalid_json", 1008),
+        (no_object, "invalid_message", 1008),
+        (binary, "invalid_message", 1003),
+        (no_utf8, "invalid_message", 1007),
+        (too_long, "invalid_message", 1009),
+    ],
+)
+async def test_a_bad_message_is_explained_and_ends_the_socket(
+    path: str, bad: Callable[[aiohttp.ClientWebSocketResponse, str], Any], code: str, closing: int
+) -> None:
+    async with office() as desk:
+        tasks, files = len(asyncio.all_tasks()), psutil.Process().num_fds()
+        async with desk.connect(path) as socket:
+            await socket.send_json(speak(path, SENTENCE))
+            await bad(socket, path)
+            assert await error_after(socket, path) == code
+            # A client that still writes megabytes finds the connection reset, after the message.
+            assert await closed(socket) in (closing, 1006 if bad is too_long else closing)
+        await desk.nothing_is_left()
+        await settled(tasks, files)
+
+
+async def settled(tasks: int, files: int) -> None:
+    """Wait until no more tasks and descriptors are there than before."""
+    async with asyncio.timeout(60):
+        while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110 - transports end silently
+            await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/v1/text-to-speech/nobody/multi-stream-input", "unknown_voice"),
+        ("/v1/text-to-speech/af_heart/stream-input?output_format=mp9_1", "invalid_output_format"),
+        ("/v1/text-to-speech/af_heart/stream-input?output_format=mp3_12345_64", "unsupported_sample_rate"),
+        ("/v1/speak?model=nobody", "unknown_voice"),
+        ("/v1/speak?encoding=mp9", "invalid_encoding"),
+        ("/v1/speak?sample_rate=many", "invalid_value"),
+    ],
+)
+async def test_a_bad_address_is_explained_on_the_socket(path: str, code: str) -> None:
+    async with office() as desk, desk.connect(path) as socket:
+        assert await error_after(socket, ELEVENLABS if "text-to-speech" in path else DEEPGRAM) == code
+        assert await closed(socket) == 1008
+        await desk.nothing_is_left()
+
+
+async def test_an_error_of_a_cartesia_context_leaves_the_others() -> None:
+    async with office() as desk, desk.connect(CARTESIA) as socket:
+        for wrong in (
+            {"transcript": "Hi.", "context_id": "x", "voice": {"mode": "id", "id": "nobody"}},
+            {"transcript": "Hi.", "context_id": "x"},
+            {"transcript": 5, "context_id": "x", **VOICE},
+            {"transcript": "Hi.", "context_id": "x", **VOICE, "generation_config": {"speed": 99}},
+            {"transcript": "Hi.", "context_id": "x", **VOICE, "output_format": {"encoding": "mp9"}},
+        ):
+            await socket.send_json(wrong)
+            assert await error_after(socket, CARTESIA)
+        await socket.send_json({**speak(CARTESIA, SENTENCE), "continue": False})
+        assert (await until(socket, "done"))[-1]["type"] == "done"
+
+
+async def test_text_for_a_closed_context_is_an_error() -> None:
+    async with office() as desk, desk.connect(ELEVENLABS) as socket:
+        await socket.send_json(speak(ELEVENLABS, SENTENCE))
+        await socket.send_json({"context_id": "a", "close_context": True})
+        await socket.send_json(speak(ELEVENLABS, SENTENCE))
+        assert await error_after(socket, ELEVENLABS) == "context_closed"
+
+
+@pytest.mark.parametrize("headers", [{}, {"xi-api-key": "wrong"}, {"Authorization": "Token wrong"}])
+@PATHS
+async def test_a_wrong_key_opens_nothing(path: str, headers: dict[str, str]) -> None:
+    async with office(KEYED) as desk:
+        if path is ELEVENLABS and not headers:
+            async with desk.connect(path) as socket:
+                await socket.send_json({"text": " ", "xi_api_key": "wrong"})
+                assert await error_after(socket, path) == "invalid_api_key"
+                assert await closed(socket) == 1008
+            return
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await desk.session.ws_connect(desk.url + path, headers=headers)
+        assert refused.value.status == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"xi-api-key": "open-sesame"},
+        {"X-API-Key": "open-sesame"},
+        {"Authorization": "Token open-sesame"},
+        {"Authorization": "Bearer open-sesame"},
+    ],
+)
+@PATHS
+async def test_every_clients_way_of_sending_the_key_opens(path: str, headers: dict[str, str]) -> None:
+    async with office(KEYED) as desk, desk.connect(path, headers) as socket:
+        await socket.send_json(speak(path, SENTENCE * 2))
+        assert (await socket.receive(timeout=60)).type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
+
+
+async def test_a_key_may_come_in_the_first_message() -> None:
+    async with office(KEYED) as desk, desk.connect(ELEVENLABS) as socket:
+        await socket.send_json({"text": " ", "context_id": "a", "authorization": "Bearer open-sesame"})
+        await socket.send_json(speak(ELEVENLABS, SENTENCE))
+        await socket.send_json({"context_id": "a", "close_context": True})
+        assert (await until(socket, "isFinal"))[0]["audio"]
+
+
+@PATHS
+async def test_a_page_of_another_site_opens_no_socket(path: str) -> None:
+    async with office() as desk:
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await desk.session.ws_connect(desk.url + path, headers={"Origin": "https://evil.example"})
+        assert refused.value.status == 403
+        async with desk.connect(path, {"Origin": "http://localhost:3000"}):
+            pass
+
+
+@PATHS
+async def test_a_half_closed_socket_and_one_that_is_never_read_leave_nothing(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket_module, "PING_SECONDS", 0.5)
+    async with office(rings=3) as desk:
+        silent, gone = await raw(desk, path), await raw(desk, path)
+        for each in (silent, gone):
+            each.send(frame(speak(path, SENTENCE * 300)))
+        gone.shutdown(sockets.SHUT_WR)
+        async with desk.connect(CARTESIA) as socket:  # somebody else is heard meanwhile
+            await socket.send_json({**speak(CARTESIA, SENTENCE * 2), "continue": False})
+            assert (await until(socket, "done"))[-1]["type"] == "done"
+        for stream in desk.scheduler._shared.streams.values():
+            assert stream.playback.position < 60 * 24_000, "no more is made than leaves for somebody who reads"
+        await desk.nothing_is_left()  # the silent one has answered no ping
+        silent.close()
+        gone.close()
+
+
+async def test_a_hundred_interruptions_leave_no_ring() -> None:
+    async with office(rings=2) as desk, desk.connect(ELEVENLABS) as socket:
+        for number in range(100):
+            name = f"c{number}"
+            await socket.send_json({**speak(ELEVENLABS, SENTENCE * 3, name), "flush": True})
+            while (await next_json(socket)).get("contextId") != name:
+                pass
+            await socket.send_json({"context_id": name, "close_context": True})
+        await socket.send_json({"close_socket": True})
+        await closed(socket)
+        await desk.nothing_is_left()
+
+
+async def raw(desk: Office, path: str) -> sockets.socket:
+    """A client without a WebSocket library, after the upgrade."""
+    host, port = desk.url.removeprefix("http://").split(":")
+    head = (
+        f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    )
+    client = sockets.create_connection((host, int(port)))
+    client.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_sendall(client, head.encode())
+    assert b"101" in await loop.sock_recv(client, 400)
+    return client
+
+
+def frame(message: Message) -> bytes:
+    """One masked text frame; the mask is zero."""
+    body = json.dumps(message).encode()
+    return bytes([0x81, 0x80 | 126]) + len(body).to_bytes(2, "big") + bytes(4) + body
+
+
+async def test_the_twenty_first_context_is_refused_unless_one_is_silent() -> None:
+    async with office(FrontSettings(max_streams=64), speaks=False) as desk, desk.connect(ELEVENLABS) as socket:
+        for number in range(socket_module.MAX_CONTEXTS):
+            await socket.send_json({**speak(ELEVENLABS, SENTENCE, f"c{number}"), "flush": True})
+        await socket.send_json(speak(ELEVENLABS, SENTENCE, "more"))
+        message = await next_json(socket)
+        assert (message["error"], message["contextId"]) == ("too_many_contexts", "more")
+        await socket.send_json({"context_id": "c3", "close_context": True})
+
+
+async def test_twenty_contexts_of_one_socket_are_spoken_whole() -> None:
+    async with office(FrontSettings(max_streams=64)) as desk, desk.connect(CARTESIA) as socket:
+        names = {f"c{number}" for number in range(socket_module.MAX_CONTEXTS)}
+        for name in names:
+            await socket.send_json({**speak(CARTESIA, SENTENCE, name), "continue": False})
+        samples: dict[str, int] = dict.fromkeys(names, 0)
+        ended = set()
+        while ended != names:
+            message = await next_json(socket)
+            samples[message["context_id"]] += len(message.get("data", ""))
+            if message["done"]:
+                assert message["type"] == "done"
+                ended.add(message["context_id"])
+        assert len(set(samples.values())) == 1
+        await desk.nothing_is_left()
+
+
+async def test_a_refused_context_closes_an_idle_socket_with_try_again_later() -> None:
+    async with office(speaks=False) as desk, desk.connect(CARTESIA) as socket:
+        streams = [desk.open(SENTENCE) for _ in range(8)]
+        await socket.send_json({**speak(CARTESIA, SENTENCE), "continue": False})
+        message = await next_json(socket)
+        assert (message["type"], message["error_code"], message["status_code"]) == ("error", "overloaded", 429)
+        assert await closed(socket) == 1013
+        for stream in streams:
+            stream.close()
+
+
+async def test_a_silent_socket_is_closed_after_its_own_time() -> None:
+    async with office() as desk, desk.connect(f"{ELEVENLABS}&inactivity_timeout=1") as socket:
+        assert await error_after(socket, ELEVENLABS) == "inactivity"
+        assert await closed(socket) == 1008
+
+
+@pytest.mark.parametrize("service", ["elevenlabs", "cartesia", "deepgram"])
+async def test_a_service_can_be_turned_off(service: str) -> None:
+    paths = {"elevenlabs": ELEVENLABS, "cartesia": CARTESIA, "deepgram": DEEPGRAM}
+    async with office(FrontSettings(**{service: False})) as desk:
+        for name, path in paths.items():
+            if name == service:
+                with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                    await desk.session.ws_connect(desk.url + path)
+                assert refused.value.status == 404
+            else:
+                async with desk.connect(path):
+                    assert desk.services.open.sockets[name] == 1

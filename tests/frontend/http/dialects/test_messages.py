@@ -1,0 +1,158 @@
+"""Each dialect's own messages: what ends a text, what cancels it, and what is answered."""
+
+from __future__ import annotations
+
+import aiohttp
+import pytest
+
+from tests.frontend.http.dialects_desk import closed, next_json, office, pcm, until
+
+SENTENCE = "This is the first sentence of them all. "
+CARTESIA = {
+    "context_id": "a",
+    "voice": {"mode": "id", "id": "af_heart"},
+    "output_format": {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 24_000},
+}
+
+
+async def test_elevenlabs_single_context_ends_with_an_empty_text() -> None:
+    path = "/v1/text-to-speech/af_heart/stream-input?output_format=pcm_24000"
+    async with office() as desk, desk.connect(path) as socket:
+        await socket.send_json({"text": " ", "voice_settings": {"speed": 1.1}, "xi_api_key": "any"})
+        await socket.send_json({"text": SENTENCE})
+        await socket.send_json({"text": "And another one ", "try_trigger_generation": True})
+        await socket.send_json({"text": ""})
+        answers = await until(socket, "isFinal")
+        assert len(pcm(answers, "audio")) > 24_000
+        assert not any("contextId" in answer for answer in answers)
+        assert await closed(socket) == 1000
+
+
+async def test_elevenlabs_keeps_alive_and_closes_on_request() -> None:
+    path = "/v1/text-to-speech/af_heart/multi-stream-input?output_format=ulaw_8000"
+    async with office() as desk, desk.connect(path) as socket:
+        await socket.send_json({"text": "", "context_id": "a"})
+        await socket.send_json({"context_id": "a", "flush": True})
+        await socket.send_json({"text": f"{SENTENCE}It is not whole", "contextId": "b"})
+        await socket.send_json({"close_socket": True})
+        answers = await until(socket, "isFinal")
+        assert {answer["contextId"] for answer in answers} == {"b"}
+        assert await closed(socket) == 1000
+
+
+async def test_a_text_without_a_sound_is_answered_with_a_short_silence() -> None:
+    path = "/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
+    async with office() as desk, desk.connect(path) as socket:
+        await socket.send_json({"text": "*** ", "context_id": "a", "flush": True})
+        await socket.send_json({"context_id": "a", "close_context": True})
+        samples = pcm(await until(socket, "isFinal"), "audio")
+        assert len(samples) == 2400 and not samples.any()
+
+
+async def test_cartesia_reports_flushes_and_its_end() -> None:
+    async with office() as desk, desk.connect("/tts/websocket") as socket:
+        await socket.send_json({**CARTESIA, "transcript": "Not whole", "continue": True, "flush": True})
+        answers = [await next_json(socket)]
+        while answers[-1]["type"] != "flush_done":
+            answers.append(await next_json(socket))
+        assert answers[-1]["flush_id"] == 1 and {each["type"] for each in answers[:-1]} == {"chunk"}
+        await socket.send_json({**CARTESIA, "transcript": " and whole.", "continue": False})
+        answers = await until(socket, "done")
+        assert {each.get("flush_id") for each in answers[:-1]} == {1}
+        assert answers[-1] == {"type": "done", "done": True, "status_code": 200, "context_id": "a"}
+        await socket.send_json({**CARTESIA, "transcript": "The name again.", "continue": False})
+        assert len(pcm(await until(socket, "done"), "data")) > 24_000
+
+
+async def test_cartesia_speaks_an_unfinished_sentence_after_the_clients_delay() -> None:
+    async with office() as desk, desk.connect("/tts/websocket") as socket:
+        message = {**CARTESIA, "transcript": "and so on and", "continue": True}
+        await socket.send_json({**message, "max_buffer_delay_ms": 300})
+        assert (await next_json(socket))["type"] == "chunk"
+        await socket.send_json({**message, "context_id": "b", "max_buffer_delay_ms": 0})
+        while (await next_json(socket))["context_id"] != "b":
+            pass
+
+
+async def test_cartesia_cancels_at_once() -> None:
+    async with office() as desk, desk.connect("/tts/websocket") as socket:
+        await socket.send_json({**CARTESIA, "transcript": SENTENCE * 50, "continue": True})
+        assert (await next_json(socket))["type"] == "chunk"
+        await socket.send_json({"context_id": "a", "cancel": True})
+        samples = pcm(await until(socket, "done"), "data")
+        assert len(samples) < 50 * len(SENTENCE) * 1680 / 2
+        assert not desk.scheduler._shared.streams
+
+
+async def test_deepgram_clears_and_warns() -> None:
+    async with office() as desk, desk.connect("/v1/speak?model=af_heart&encoding=mulaw&sample_rate=8000") as socket:
+        greeting = await next_json(socket)
+        assert greeting["type"] == "Metadata" and greeting["model_name"] == "af_heart"
+        await socket.send_json({"type": "Speak", "text": SENTENCE * 50})
+        assert (await socket.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
+        await socket.send_json({"type": "Clear"})
+        await socket.send_json({"type": "Flush"})
+        await socket.send_json({"type": "Sing"})
+        told = []
+        while len(told) < 3:
+            message = await socket.receive(timeout=60)
+            if message.type is aiohttp.WSMsgType.TEXT:
+                told.append(message.json())
+        assert told[:2] == [{"type": "Cleared", "sequence_id": 0}, {"type": "Flushed", "sequence_id": 1}]
+        assert told[2]["type"] == "Warning" and told[2]["description"] == told[2]["warn_msg"]
+        await socket.send_json({"type": "Speak", "text": "Heard again."})
+        await socket.send_json({"type": "Close"})
+        assert (await socket.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY
+        assert await closed(socket) == 1000
+
+
+ONE_SHOTS = [
+    ("/v1/text-to-speech/af_heart?output_format=pcm_24000", {"text": SENTENCE}, "audio/pcm"),
+    ("/v1/text-to-speech/af_heart/stream", {"text": SENTENCE, "voice_settings": {"speed": 1.2}}, "audio/mpeg"),
+    ("/tts/bytes", {**CARTESIA, "transcript": SENTENCE}, "audio/pcm"),
+    (
+        "/tts/bytes",
+        {**CARTESIA, "transcript": SENTENCE, "output_format": {"container": "wav", "sample_rate": 16_000}},
+        "audio/wav",
+    ),
+    ("/v1/speak?model=af_heart", {"text": SENTENCE}, "audio/mpeg"),
+    ("/v1/speak?model=af_heart&encoding=linear16&container=none", {"text": SENTENCE}, "audio/pcm"),
+    ("/v1/speak?encoding=mulaw", {"text": SENTENCE}, "audio/basic"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "content_type"), ONE_SHOTS)
+async def test_one_shot_calls_are_answered_with_audio(path: str, body: object, content_type: str) -> None:
+    async with office() as desk:
+        async with desk.post(path, body) as response:
+            assert response.status == 200, await response.text()
+            assert response.content_type == content_type
+            assert len(await response.read()) > 4000
+        await desk.nothing_is_left()
+
+
+async def test_elevenlabs_one_shot_calls_with_times() -> None:
+    path = "/v1/text-to-speech/af_heart"
+    async with office() as desk:
+        async with desk.post(f"{path}/with-timestamps?output_format=pcm_24000", {"text": SENTENCE}) as response:
+            whole = await response.json()
+        assert whole.keys() == {"audio_base64", "alignment", "normalized_alignment"}
+        async with desk.post(f"{path}/stream/with-timestamps?output_format=pcm_24000", {"text": SENTENCE}) as response:
+            lines = (await response.text()).splitlines()
+        assert len(lines) > 5
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "form"),
+    [
+        ("/v1/text-to-speech/nobody", {"text": "Hi."}, {"detail"}),
+        ("/v1/text-to-speech/af_heart", {"text": " "}, {"detail"}),
+        ("/v1/text-to-speech/af_heart", [1], {"detail"}),
+        ("/tts/bytes", {"transcript": "Hi."}, {"title", "message", "error_code", "status_code", "request_id"}),
+        ("/v1/speak?model=nobody", {"text": "Hi."}, {"err_code", "err_msg", "request_id"}),
+    ],
+)
+async def test_errors_of_one_shot_calls_have_the_services_form(path: str, body: object, form: set[str]) -> None:
+    async with office() as desk, desk.post(path, body) as response:
+        assert response.status == 400
+        assert (await response.json()).keys() == form

@@ -1,0 +1,74 @@
+"""Sentences on the wire: an event before the audio in which each begins."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+
+from frontend.contract.sentence_timing import SentenceTiming
+from frontend.settings.front import FrontSettings
+from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+
+
+class Reciter(FakeSpeaker):
+    """Two sentences, the second within the second piece."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            lambda: self.streams[-1].sentences.append(SentenceTiming(3, "Hi.", 0)),
+            speech(2400),
+            lambda: self.streams[-1].sentences.append(SentenceTiming(4, "Ho.", 3000)),
+            speech(2400),
+        )
+
+
+async def events(fields: dict[str, Any], settings: FrontSettings | None = None) -> tuple[int, list[dict[str, Any]]]:
+    speaker = Reciter()
+    async with (
+        serving(speaker, settings) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.post("/v1/audio/speech", json={"input": "Hi. Ho.", "response_format": "pcm"} | fields) as response,
+    ):
+        body = (await response.read()).decode()
+    if response.status != 200:
+        return response.status, [json.loads(body)["error"]]
+    assert speaker.opened[0].sentences and speaker.opened[0].from_sentence == 3
+    return response.status, [json.loads(line[6:]) for line in body.split("\n\n") if line]
+
+
+WANTED = {"stream_format": "sse", "timestamps": "sentence", "from_sentence": 3}
+
+
+async def test_a_sentence_is_told_before_the_audio_in_which_it_begins() -> None:
+    status, told = await events(WANTED)
+    assert status == 200
+    assert [event["type"].rpartition(".")[2] for event in told] == ["sentence", "delta", "sentence", "delta", "done"]
+    assert told[0] == {
+        "type": "speech.audio.sentence",
+        "number": 3,
+        "text": "Hi.",
+        "sample": 0,
+        "real_time_factor": 0.5,
+    }
+    assert told[2]["sample"] == 3000
+
+
+async def test_primed_silence_moves_the_sentences() -> None:
+    _, told = await events(WANTED, FrontSettings(prime_silence=0.1))
+    assert [event["sample"] for event in told if event["type"].endswith("sentence")] == [2400, 5400]
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"timestamps": "sentence"}, "timestamps"),
+        ({"from_sentence": 1}, "from_sentence"),
+        ({"stream_format": "sse", "timestamps": "word", "from_sentence": 1}, "from_sentence"),
+    ],
+)
+async def test_sentences_need_events(fields: dict[str, Any], param: str) -> None:
+    status, (error,) = await events(fields)
+    assert (status, error["param"]) == (400, param)

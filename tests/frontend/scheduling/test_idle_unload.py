@@ -1,0 +1,80 @@
+"""When the front tells the supervisor that its workers may rest, and that it needs them again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from shm.messages import Disconnect, Idle, WorkersNeeded
+from shm.situation import Situation
+from tests.frontend.desk import Desk, heard, listen, spoken
+from tests.frontend.scripted_worker import DEADLINE, ENGINE
+
+SOON = 0.05
+"""Seconds of `--idle-unload`."""
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk(idle_unload=SOON)
+    yield made
+    made.close()
+
+
+async def told(desk: Desk, needed: bool) -> None:
+    for _ in range(round(DEADLINE / 0.01)):
+        if WorkersNeeded(needed) in desk.told:
+            return
+        await asyncio.sleep(0.01)
+    raise TimeoutError
+
+
+async def test_workers_may_rest_once_nobody_has_asked_for_a_while(desk: Desk) -> None:
+    desk.worker(1)
+    await told(desk, False)
+
+
+async def test_a_stream_keeps_its_worker_however_long_its_listener_pauses(desk: Desk) -> None:
+    worker = desk.worker(1)
+    stream = desk.open("a")
+    worker.speak(await worker.has(1))
+    await asyncio.sleep(4 * SOON)  # longer than the time without a stream that would let it rest
+    assert desk.told_of(WorkersNeeded) == [WorkersNeeded(True)]
+    stream.close()
+    await told(desk, False)
+
+
+async def test_a_request_wakes_a_resting_worker_and_is_spoken_by_its_successor(desk: Desk) -> None:
+    desk.worker(1)
+    await told(desk, False)
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
+    assert desk.told_of(Idle), "released at once: nobody listens"
+    desk.scheduler.situation(Situation("resting", "", {}, resting={0: ENGINE}))
+    assert desk.scheduler.engine and not desk.scheduler.reason, "ready"
+    stream = desk.open("a|b")
+    assert desk.told[-1] == WorkersNeeded(True)
+    listener = listen(stream)
+    worker = desk.worker(2)
+    for count in (1, 2):
+        worker.speak(await worker.has(count))
+    assert (await heard(listener)).tolist() == spoken("a|b").tolist()
+
+
+async def test_a_new_front_speaks_with_the_engine_that_rests(desk: Desk) -> None:
+    desk.scheduler.situation(Situation("resting", "", {}, resting={0: ENGINE}))
+    assert desk.scheduler.engine == ENGINE
+    stream = desk.open("a")
+    assert desk.told_of(WorkersNeeded) == [WorkersNeeded(True)]
+    stream.close()
+
+
+async def test_without_the_setting_workers_never_rest() -> None:
+    desk = Desk()
+    desk.worker(1)
+    stream = desk.open("a")
+    stream.close()
+    await asyncio.sleep(4 * SOON)
+    assert WorkersNeeded(False) not in desk.told
+    desk.close()

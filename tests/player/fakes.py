@@ -1,0 +1,105 @@
+"""A sound card that a test drives by hand, and texts whose audio a test gives piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from player.assembly import Assembly
+from player.fetching import FetchHost
+from player.output.output import Fill, NoOutput
+from shm.audio import Pcm
+from shm.playing import Item
+
+SENTENCE = 24_000
+"""Samples of a fake sentence."""
+
+
+def voice_of(text: str, number: int, speed: float = 1.0) -> Pcm:
+    """The audio of a sentence: loud, and unlike that of any other sentence."""
+    count = round(SENTENCE / speed)
+    first = 1000 + 3000 * number + 97 * (sum(text.encode()) % 20)
+    return (first + np.arange(count) % 2000).astype(np.int16)
+
+
+class RecordingSink:
+    """Takes samples when the test pulls, and keeps them."""
+
+    def __init__(self, fill: Fill) -> None:
+        self.name = "fake"
+        self.delay = 0
+        self.closed = False
+        self.heard: list[Pcm] = []
+        self._fill = fill
+
+    def pull(self, count: int) -> Pcm:
+        samples = self._fill(count)
+        assert len(samples) == count and samples.dtype == np.int16
+        self.heard.append(samples)
+        return samples
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class Cards:
+    """Opens recording sinks; none while `there` is false."""
+
+    there: bool = True
+    opened: list[RecordingSink] = field(default_factory=list)
+
+    def __call__(self, fill: Fill) -> RecordingSink:
+        if not self.there:
+            raise NoOutput("nothing is plugged in")
+        self.opened.append(RecordingSink(fill))
+        return self.opened[-1]
+
+
+@dataclass
+class Request:
+    """One fetch, as the player made it."""
+
+    item: Item
+    sentence: int
+    speed: float
+    voice: str
+    cancelled: bool = False
+
+
+class FakeFetcher:
+    """Gives the sentences of a text, split at spaces, as fast as there is room; `gate` closed, it gives nothing."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.factor: float | None = 0.5
+        self.on_sentence: Callable[[int], None] = lambda number: None
+
+    async def fetch(self, item: Item, sentence: int, speed: float, voice: str, into: Assembly, host: FetchHost) -> None:
+        request = Request(item, sentence, speed, voice)
+        self.requests.append(request)
+        try:
+            at = 0
+            for number, text in enumerate(item.input.split()):
+                if number < sentence:
+                    continue
+                await self.gate.wait()
+                self.on_sentence(number)
+                audio = voice_of(text, number, speed)
+                into.sentence(number, text, at)
+                into.word(text, at / 24_000)
+                if not into.audio(audio):
+                    return
+                at += len(audio)
+                host.arrived(self.factor)
+                await host.room()
+            into.end()
+            host.arrived(None)
+        except asyncio.CancelledError:
+            request.cancelled = True
+            raise

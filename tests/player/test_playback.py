@@ -1,0 +1,254 @@
+"""Playback with a card that the test pulls from by hand, and audio that comes when the test says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import numpy as np
+import pytest
+
+from player.fade import FADE
+from player.fetching import CannotFetch
+from player.playback import Playback
+from shm.playing import Change, Item, Play, Playing, State, Steer, Verb, WhenBusy, Word
+from tests.player.fakes import SENTENCE, Cards, FakeFetcher, RecordingSink, voice_of
+
+TEXT = "one two three four"
+
+
+class House:
+    """A playback, and all around it."""
+
+    def __init__(self) -> None:
+        self.fetcher, self.cards = FakeFetcher(), Cards()
+        self.told: list[State | Word] = []
+        self.news = asyncio.Event()
+        self.playback = Playback(self.fetcher, self.cards, self._tell)
+        self._names = iter(range(1000))
+
+    def _tell(self, message: State | Word) -> None:
+        self.told.append(message)
+        self.news.set()
+
+    @property
+    def card(self) -> RecordingSink:
+        return self.cards.opened[-1]
+
+    def play(self, text: str = TEXT, on_busy: WhenBusy = WhenBusy.INTERRUPT, **fields: object) -> Item:
+        item = Item(id=f"i{next(self._names)}", input=text, voice="v")
+        answer = self.playback.play(Play(0, item, on_busy, **fields))  # type: ignore[arg-type]
+        assert not answer.refusal
+        return item
+
+    def steer(self, verb: Verb) -> None:
+        self.playback.steer(Steer(0, verb))
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not condition():  # noqa: ASYNC110 - several parts change it
+                await asyncio.sleep(0.001)
+
+    async def sounds(self) -> None:
+        await self.until(lambda: self.playback.phase is Playing.PLAYING)
+
+    async def hear(self, seconds: float) -> None:
+        """Pull that much, with time for the loop between."""
+        for _ in range(round(seconds * 10)):
+            self.card.pull(2400)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def house() -> AsyncIterator[House]:
+    made = House()
+    yield made
+    made.playback.close()
+    await made.playback.loudspeaker.close()
+
+
+async def test_a_text_sounds_whole_and_then_the_next(house: House) -> None:
+    house.play("a b")
+    house.play("c d", WhenBusy.QUEUE)
+    await house.sounds()
+    await house.hear(2)
+    await house.until(lambda: not house.playback.waiting and house.playback.phase is Playing.PLAYING)
+    await house.hear(2)
+    await house.until(lambda: house.playback.idle)
+    heard = np.concatenate(house.card.heard)
+    wanted = [voice_of("a", 0), voice_of("b", 1), voice_of("c", 0), voice_of("d", 1)]
+    assert np.array_equal(heard[heard != 0], np.concatenate(wanted))
+    assert len(house.fetcher.requests) == 2 and not any(each.cancelled for each in house.fetcher.requests)
+    states = [state.state for state in house.told if isinstance(state, State)]
+    assert states[-1] is Playing.IDLE and Playing.PLAYING in states
+
+
+async def test_words_are_told_as_they_sound(house: House) -> None:
+    house.play("a b c")
+    await house.sounds()
+    await house.hear(1.5)
+    house.playback.changed()
+    await house.until(lambda: any(isinstance(each, Word) and each.word == "b" for each in house.told))
+    assert not any(isinstance(each, Word) and each.word == "c" for each in house.told)
+    state = house.playback.state
+    assert (state.sentence, state.sentence_number, state.word) == ("b", 1, "b")
+    assert state.seconds == pytest.approx(1.5) and state.of == pytest.approx(3)
+
+
+async def test_an_interruption_fades_and_cancels_the_request(house: House) -> None:
+    house.fetcher.gate.clear()
+    first = house.play()
+    await house.until(lambda: bool(house.fetcher.requests))
+    house.play("other", WhenBusy.INTERRUPT)
+    await house.until(lambda: house.fetcher.requests[0].cancelled)
+    assert house.fetcher.requests[0].item is first
+    house.fetcher.gate.set()
+    await house.sounds()
+    await house.hear(0.5)
+    house.play("last")
+    await house.until(lambda: house.playback.state.sentence == "last")
+    await house.sounds()
+    before = np.concatenate(house.card.heard)
+    await house.hear(0.5)
+    after = np.concatenate(house.card.heard)[len(before) :]
+    assert np.array_equal(after[FADE : FADE + 1000], voice_of("last", 0)[:1000]) and after[FADE - 1] == 0
+
+
+async def test_next_comes_before_the_queue_and_nothing_is_lost(house: House) -> None:
+    house.play("a")
+    house.play("c", WhenBusy.QUEUE)
+    house.play("b", WhenBusy.NEXT)
+    order = [house.playback.state.id, *(each.id for each in house.playback.state.queue)]
+    assert order == ["i0", "i2", "i1"]
+
+
+async def test_skip_and_back_use_what_is_there(house: House) -> None:
+    house.play()
+    await house.sounds()
+    await house.hear(0.5)
+    house.steer(Verb.SKIP)
+    await house.hear(0.3)
+    assert house.playback.state.sentence == "two"
+    house.steer(Verb.BACK)
+    await house.hear(0.1)
+    assert house.playback.state.sentence == "one", "within its first second: the sentence before"
+    house.steer(Verb.SKIP)
+    await house.hear(0.9)
+    assert len(house.fetcher.requests) == 1, "nothing is made twice"
+    for _ in range(4):
+        house.steer(Verb.SKIP)
+    await house.until(lambda: house.playback.idle)
+
+
+async def test_a_pause_closes_the_device_and_loses_nothing(house: House) -> None:
+    house.play("a b")
+    await house.sounds()
+    await house.hear(0.7)
+    house.card.delay = 1200
+    house.steer(Verb.PAUSE)
+    await house.until(lambda: house.card.closed)
+    assert house.playback.phase is Playing.PAUSED
+    house.steer(Verb.RESUME)
+    await house.until(lambda: len(house.cards.opened) == 2)
+    await house.sounds()
+    await house.hear(0.2)
+    got = np.concatenate(house.card.heard)
+    got = got[np.flatnonzero(got)[0] - 1 :]
+    at = round(0.7 * SENTENCE) - 1200
+    assert np.array_equal(got[200:1000], voice_of("a", 0)[at + 200 : at + 1000])
+
+
+async def test_speed_changes_with_the_next_sentence(house: House) -> None:
+    house.play()
+    await house.sounds()
+    await house.hear(0.5)
+    assert not (await house.playback.change(Change(speed=2.0))).refusal
+    await house.hear(1.5)
+    heard = np.concatenate(house.card.heard)
+    heard = heard[heard != 0]
+    wanted = np.concatenate([voice_of("one", 0), voice_of("two", 1, 2.0), voice_of("three", 2, 2.0)])
+    assert np.array_equal(heard[: len(wanted)], wanted[: len(heard)])
+    assert (house.fetcher.requests[-1].sentence, house.fetcher.requests[-1].speed) == (1, 2.0)
+
+
+async def test_a_place_beyond_the_end_is_refused_and_changes_nothing(house: House) -> None:
+    house.play()
+    await house.sounds()
+    for change in (Change(seek=99.0), Change(sentence=9)):
+        assert (await house.playback.change(change)).code == "seek_beyond_end"
+    assert not (await house.playback.change(Change(seek=2.5))).refusal
+    await house.hear(0.2)
+    assert house.playback.state.sentence == "three"
+    assert (await house.playback.change(Change(volume=0.5))).code == ""
+    assert house.playback.deck.volume == 0.5
+
+
+async def test_without_anything_to_play_only_the_volume_changes(house: House) -> None:
+    assert (await house.playback.change(Change(speed=2.0))).code == "nothing_playing"
+    assert not (await house.playback.change(Change(volume=0.3))).refusal
+    for verb in Verb:
+        house.steer(verb)
+    assert house.playback.phase is Playing.IDLE
+
+
+async def test_a_slow_engine_is_waited_for(house: House) -> None:
+    house.fetcher.factor = 3.0
+    sentences: list[int] = []
+
+    def one_by_one(number: int) -> None:
+        sentences.append(number)
+        house.fetcher.gate.clear()
+
+    house.fetcher.on_sentence = one_by_one
+    house.play("one two three four five six seven eight")
+    for _ in range(3):
+        await house.until(lambda: not house.fetcher.gate.is_set())
+        assert house.playback.phase is Playing.BUFFERING
+        house.fetcher.gate.set()
+    house.fetcher.on_sentence = sentences.append
+    house.fetcher.gate.set()
+    await house.sounds()
+    assert len(sentences) >= 5
+
+
+async def test_a_device_that_vanishes_is_replaced(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("player.loudspeaker.LOST_AFTER", 0.05)
+    house.play("a b")
+    await house.until(lambda: len(house.cards.opened) > 1)  # nobody pulls from the first
+    house.cards.there = False
+    monkeypatch.setattr("player.loudspeaker.RETRY_AFTER", 0.01)
+    await house.until(lambda: house.playback.state.reason == "nothing is plugged in")
+    assert house.playback.phase is Playing.BUFFERING
+    house.cards.there = True
+    before = len(house.cards.opened)
+    await house.until(lambda: len(house.cards.opened) > before)
+
+
+async def test_a_text_that_can_not_be_fetched_gives_way(house: House) -> None:
+    async def refuse(*arguments: object) -> None:
+        raise CannotFetch("no such voice")
+
+    fetch, house.fetcher.fetch = house.fetcher.fetch, refuse  # type: ignore[method-assign,assignment]
+    house.play("bad")
+    await house.until(lambda: house.playback.idle)
+    assert house.playback.state.reason == "no such voice"
+    house.fetcher.fetch = fetch  # type: ignore[method-assign]
+    house.play("good")
+    await house.sounds()
+
+
+async def test_a_resumed_item_begins_at_its_sentence_and_may_be_paused(house: House) -> None:
+    house.play(sentence=2, paused=True)
+    await house.until(lambda: bool(house.fetcher.requests))
+    assert house.fetcher.requests[0].sentence == 2 and house.playback.phase is Playing.PAUSED
+    house.steer(Verb.TOGGLE)
+    await house.sounds()
+    await house.hear(0.2)
+    assert house.playback.state.sentence == "three"
+
+
+async def test_an_item_that_comes_twice_is_played_once(house: House) -> None:
+    item = house.play()
+    house.playback.play(Play(5, item, WhenBusy.QUEUE))
+    assert [each.id for each in house.playback.items] == [item.id]

@@ -1,0 +1,177 @@
+"""A sound card that records: PulseAudio on a private socket, with a null sink and its monitor."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
+from tests.system.server import DEADLINE
+
+needs_pulseaudio = pytest.mark.skipif(
+    not (shutil.which("pulseaudio") and shutil.which("pactl") and shutil.which("parec")),
+    reason="PulseAudio isn't installed (apt-get install pulseaudio pulseaudio-utils)",
+)
+
+SINK = "sink_name={} rate=24000 channels=1 format=s16le"
+
+
+class SoundCard:
+    """Plays into nothing at 24 kHz, and records all that it plays."""
+
+    def __init__(self, folder: Path) -> None:
+        self.socket = folder / "pulse.socket"
+        self.environment = {
+            "PULSE_SERVER": f"unix:{self.socket}",
+            "PULSE_RUNTIME_PATH": str(folder / "runtime"),
+            "PULSE_STATE_PATH": str(folder / "state"),
+        }
+        self._process = subprocess.Popen(
+            [
+                *_first_in_line(),
+                *("pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1"),
+                *("--disallow-exit", "--realtime=no", "--high-priority=no", "--log-target=stderr", "--log-level=error"),
+                *("-L", f"module-native-protocol-unix auth-anonymous=1 socket={self.socket}"),
+                *("-L", f"module-null-sink {SINK.format('first')}"),
+            ],
+            env=os.environ | self.environment | {"HOME": str(folder)},
+            stderr=subprocess.DEVNULL,
+        )
+        limit = time.monotonic() + DEADLINE
+        while not self.socket.exists():
+            assert self._process.poll() is None and time.monotonic() < limit
+            time.sleep(0.01)
+        self._recorders: list[Recording] = []
+
+    def control(self, *arguments: str) -> str:
+        """`pactl`'s answer."""
+        return subprocess.run(
+            ["pactl", *arguments],
+            env=os.environ | self.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=DEADLINE,
+        ).stdout
+
+    def add_sink(self, name: str) -> str:
+        """Plug in another card; the number of its module."""
+        return self.control("load-module", "module-null-sink", *SINK.format(name).split()).strip()
+
+    def record(self, sink: str = "first") -> Recording:
+        """Record a sink from now on."""
+        self._recorders.append(Recording(sink, os.environ | self.environment))
+        return self._recorders[-1]
+
+    def close(self) -> None:
+        for recorder in self._recorders:
+            recorder.close()
+        self._process.kill()
+        self._process.wait(DEADLINE)
+
+
+class Recording:
+    """What a sink plays, sample by sample, silence included: its length is a clock."""
+
+    def __init__(self, sink: str, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [
+                *("parec", "-d", f"{sink}.monitor", "--raw", "--format=s16le", "--rate=24000", "--channels=1"),
+                "--latency-msec=10",
+            ],
+            env=environment,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+        )
+        self._recorded = bytearray()
+        self._more = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.wait_for(lambda samples: len(samples) > 0)
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        while part := self._process.stdout.read(4800):
+            with self._more:
+                self._recorded += part
+                self._more.notify_all()
+
+    def __len__(self) -> int:
+        """Samples recorded so far: the time now, by the sample clock."""
+        with self._more:
+            return len(self._recorded) // 2
+
+    @property
+    def samples(self) -> Pcm:
+        with self._more:
+            return np.frombuffer(bytes(self._recorded[: len(self._recorded) // 2 * 2]), "<i2")
+
+    def wait_for(self, condition, start: int = 0) -> Pcm:  # type: ignore[no-untyped-def]
+        """Wait until what was recorded from sample `start` on fulfils the condition; returns it."""
+        limit = time.monotonic() + 3 * DEADLINE
+        while True:
+            with self._more:
+                found = np.frombuffer(bytes(self._recorded[2 * start : len(self._recorded) // 2 * 2]), "<i2")
+                if condition(found):
+                    return found
+                assert time.monotonic() < limit, f"{len(found)} samples, {int((abs(found) > AUDIBLE).sum())} audible"
+                self._more.wait(0.5)
+
+    def quiet(self, samples: int = SAMPLE_RATE, start: int = 0) -> Pcm:
+        """Wait until something was heard, and then nothing for so long; what was recorded."""
+
+        def over(found: Pcm) -> bool:
+            sounding = audible(found)
+            return bool(len(sounding)) and len(found) - sounding[-1] > samples
+
+        return self.wait_for(over, start)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait(DEADLINE)
+        self._reader.join(DEADLINE)
+        assert self._process.stdout
+        self._process.stdout.close()
+
+
+def audible(samples: Pcm) -> NDArray[np.intp]:
+    """Indices of samples that are sound."""
+    return np.flatnonzero((samples > AUDIBLE) | (samples < -AUDIBLE))
+
+
+def whole(recorded: Pcm, wanted: Pcm) -> int | None:
+    """Where `wanted` begins in what was recorded, each sample once and in order; None if it isn't there so."""
+    first, last = audible(wanted)[[0, -1]]
+    loud = wanted[first : last + 1]
+    for at in np.flatnonzero(recorded[: max(len(recorded) - len(loud) + 1, 0)] == loud[0]):
+        if np.array_equal(recorded[at : at + len(loud)], loud):
+            return int(at - first)
+    return None
+
+
+@contextmanager
+def sound_card() -> Iterator[SoundCard]:
+    """A card for the length of a test."""
+    with tempfile.TemporaryDirectory(prefix="card") as folder:
+        card = SoundCard(Path(folder))
+        try:
+            yield card
+        finally:
+            card.close()
+
+
+def _first_in_line() -> tuple[str, ...]:
+    """A prefix that runs a command in real time, as a desktop runs its sound server, where that is permitted."""
+    allowed = subprocess.run(["chrt", "-f", "5", "true"], stderr=subprocess.DEVNULL).returncode == 0
+    return ("chrt", "-f", "5") if allowed else ()

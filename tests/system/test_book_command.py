@@ -1,0 +1,128 @@
+"""`kokoro-live book` with a real server: kills change no byte of the book, and listeners come first."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.server import DEADLINE, ROOT, Server, server
+
+TEXT = "\n\n".join(
+    f"# Chapter {number}\n\n{sentences(8).replace('Sentence', f'Sentence {number}')}" for number in range(1, 4)
+)
+
+
+PATIENCE = 240.0
+"""Seconds that a book may take on a busy machine."""
+pytestmark = pytest.mark.timeout(540)
+
+
+def book(folder: Path, url: str, output: str, *options: str) -> subprocess.Popen[str]:
+    """The command under way; it keeps what it makes in `folder`."""
+    source = folder / "source.md"
+    source.write_text(TEXT)
+    command = [sys.executable, "-m", "supervisor", "book", str(source), "-o", str(folder / output), "--url", url]
+    return subprocess.Popen(
+        [*command, *options],
+        cwd=ROOT,
+        env=os.environ | {"XDG_CACHE_HOME": str(folder / "cache")},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(process: subprocess.Popen[str]) -> str:
+    """Wait for the command's end; its standard error."""
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, said
+    return said
+
+
+def passages(folder: Path) -> int:
+    return len(list(folder.rglob("*.spoken")))
+
+
+def until_passages(process: subprocess.Popen[str], folder: Path, count: int) -> None:
+    """Wait until so many passages are kept, or the command has ended."""
+    while passages(folder) < count and process.poll() is None:
+        try:
+            process.wait(0.02)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    undisturbed.mkdir()
+    killed.mkdir()
+    with server(*miniature_arguments(tmp_path, cost=50)) as started:
+        url = f"http://127.0.0.1:{started.port}"
+        finished(book(undisturbed, url, "book.m4b"))
+        process = book(killed, url, "book.m4b")
+        for step, victim in enumerate(["worker", "front", "book"], 1):
+            until_passages(process, killed, 2 * step)
+            if victim == "book":
+                process.kill()
+                process.communicate()
+                process = book(killed, url, "book.m4b")
+            else:
+                kill(started, victim)
+        finished(process)
+    assert (killed / "book.m4b").read_bytes() == (undisturbed / "book.m4b").read_bytes()
+    assert passages(killed) == passages(undisturbed)
+
+
+def kill(started: Server, title: str) -> None:
+    for process in started.children(title)[:1]:
+        os.kill(process.pid, signal.SIGKILL)
+
+
+def test_a_listener_is_served_as_if_there_were_no_book(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=50)) as started:
+        process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.flac")
+        until_passages(process, tmp_path, 2)
+        heard = started.hear(input="A listener comes. Another sentence follows.", response_format="pcm")
+        assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("A listener comes. Another sentence follows."))
+        finished(process)
+
+
+def test_idle_speech_is_refused_while_somebody_listens(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=400)) as started:
+        listening = started.speak(input=sentences(30), response_format="pcm")
+        listening.read(4800)
+        idle = started.speak(input="In the background.", stream=False, priority="idle", response_format="wav")
+        error = json.loads(idle.read())["error"]
+        assert idle.status == 429 and "Listeners" in error["message"] and int(idle.headers["Retry-After"]) >= 1
+        listening.close()
+        wrong = started.speak(input="In the background.", priority="idle")
+        assert wrong.status == 400 and json.loads(wrong.read())["error"]["param"] == "priority"
+
+
+def test_interrupted_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
+    with server(*miniature_arguments(tmp_path, cost=50)) as started:
+        url = f"http://127.0.0.1:{started.port}"
+        process = book(tmp_path, url, "book.m4b")
+        until_passages(process, tmp_path, 2)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=DEADLINE)
+        assert process.returncode == 130 and "goes on from here" in said
+        assert not (tmp_path / "book.m4b").exists()
+        finished(book(tmp_path, url, "book.m4b"))
+        assert (tmp_path / "book.m4b").exists()
+
+
+def test_a_file_that_is_no_book_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "broken.epub").write_bytes(b"PK\x03\x04 not a zip")
+    command = [sys.executable, "-m", "supervisor", "book", str(tmp_path / "broken.epub"), "--url", "http://127.0.0.1:9"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode == 1 and done.stderr.startswith("Error: The file is no readable zip archive")
+    assert done.stderr.count("\n") == 1

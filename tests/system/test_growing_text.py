@@ -1,0 +1,107 @@
+"""Contexts on the whole server: a killed worker, a front that drains, figures in /status and /metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import numpy as np
+import pytest
+
+from tests.system.oracle import miniature_arguments, sentences
+from tests.system.server import DEADLINE, Server, server
+
+TEXT = sentences(6)
+PATH = "/v1/speak?encoding=linear16&sample_rate=24000"
+
+
+@pytest.fixture(scope="module")
+def miniature(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder: Path = tmp_path_factory.mktemp("model")
+    with server(*miniature_arguments(folder, 1)) as started:
+        yield started
+
+
+async def heard(target: Server, kill: bool = False) -> np.ndarray[Any, np.dtype[np.int16]]:
+    """A context that is written word by word; the worker is killed at its first audio if `kill`."""
+    url, headers = f"http://127.0.0.1:{target.port}{PATH}", {"Cache-Control": "no-store"}
+    async with aiohttp.ClientSession() as session, session.ws_connect(url, headers=headers) as socket:
+        half = TEXT.index(" ", len(TEXT) // 2)
+        for word in TEXT[:half].split(" "):
+            await socket.send_json({"type": "Speak", "text": f"{word} "})
+        data, rest = b"", [*TEXT[half + 1 :].split(" ")]
+        async for message in socket:
+            if message.type is aiohttp.WSMsgType.BINARY:
+                data += message.data
+                if kill:
+                    target.child("worker").kill()
+                    kill = False
+                while rest:
+                    await socket.send_json({"type": "Speak", "text": f"{rest.pop(0)} "})
+                    if not rest:
+                        await socket.send_json({"type": "Flush"})
+            elif message.json()["type"] == "Flushed":
+                await socket.send_json({"type": "Close"})
+    return np.frombuffer(data, "<i2")
+
+
+async def test_a_worker_killed_in_mid_context_changes_no_sample(miniature: Server) -> None:
+    undisturbed = await heard(miniature)
+    assert len(undisturbed) > 24_000
+    assert np.array_equal(await heard(miniature, kill=True), undisturbed)
+    status = miniature.get("/status")[1]
+    assert (status["sockets"], status["contexts"], status["active_streams"]) == ({"deepgram": 0}, 0, 0)
+
+
+async def test_open_sockets_are_shown_and_dont_delay_the_end(tmp_path: Path) -> None:
+    with server("--engine", "espeak", "--drain-timeout", "50") as target:
+        base = f"http://127.0.0.1:{target.port}"
+        async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
+            voice = {"voice": {"mode": "id", "id": "af_heart"}}
+            await socket.send_json({"context_id": "a", "transcript": "Not whole", "continue": True, **voice})
+            async with asyncio.timeout(DEADLINE):
+                while (await asyncio.to_thread(target.get, "/status"))[1]["contexts"] != 1:
+                    pass
+            status = (await asyncio.to_thread(target.get, "/status"))[1]
+            assert status["sockets"] == {"cartesia": 1}
+            metrics = (await asyncio.to_thread(target.get, "/metrics"))[1]
+            assert 'kokoro_live_sockets{protocol="cartesia"} 1.0' in metrics and "kokoro_live_contexts 1.0" in metrics
+            ending = asyncio.create_task(asyncio.to_thread(target.stop, signal.SIGTERM))
+            kinds = [json.loads(message.data)["type"] async for message in socket]
+            assert kinds[-1] == "done" and "chunk" in kinds, "what was written is spoken before the end"
+            assert await ending == 0
+
+
+async def test_word_times_add_up_to_the_audio() -> None:
+    """Espeak-ng tells when words sound. The clients' running clock is the sum of the alignments."""
+    text = "The first sentence has some words. The second one has more of them."
+    with server("--engine", "espeak") as target:
+        base = f"http://127.0.0.1:{target.port}"
+        path = f"{base}/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
+        async with aiohttp.ClientSession() as session, session.ws_connect(path) as socket:
+            await socket.send_json({"text": f"{text} ", "context_id": "a"})
+            await socket.send_json({"context_id": "a", "close_context": True})
+            written, clock, samples, due = "", 0, 0, 0
+            while not (message := await socket.receive_json(timeout=DEADLINE))["isFinal"]:
+                samples += len(base64.b64decode(message["audio"])) // 2
+                if times := message["alignment"]:
+                    written += "".join(times["chars"])
+                    clock += times["charStartTimesMs"][-1] + times["charDurationsMs"][-1]
+                    due = round(samples / 24)
+                    assert abs(clock - due) <= 1
+            assert written == f"{text} "
+        async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
+            voice = {"voice": {"mode": "id", "id": "af_heart"}, "context_id": "a", "add_timestamps": True}
+            await socket.send_json({"transcript": text, **voice})
+            words, starts = [], []
+            while (message := await socket.receive_json(timeout=DEADLINE))["type"] != "done":
+                if message["type"] == "timestamps":
+                    words += message["word_timestamps"]["words"]
+                    starts += message["word_timestamps"]["start"]
+            assert " ".join(words) == text and starts == sorted(starts)

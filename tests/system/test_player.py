@@ -1,0 +1,268 @@
+"""The player on a recording sound card, with a model whose samples say where they belong."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from shm.audio import SAMPLE_RATE, Pcm
+from tests.system.oracle import miniature_arguments, samples_of, sentence_starts, sentences
+from tests.system.server import DEADLINE, Server, server
+from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, sound_card, whole
+
+pytestmark = [needs_pulseaudio, pytest.mark.xdist_group("player"), pytest.mark.timeout(240)]
+
+BUFFER = {"KOKORO_LIVE_PLAY_BUFFER_MS": "800"}
+"""The test machine may be as busy as it likes."""
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[SoundCard]:
+    with sound_card() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def speaking(card: SoundCard, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("model")
+    with server(*miniature_arguments(folder), environment=card.environment | BUFFER) as found:
+        yield found
+
+
+@pytest.fixture
+def recording(card: SoundCard, speaking: Server) -> Iterator[Recording]:
+    found = card.record()
+    yield found
+    speaking.post("/v1/play/stop", {})
+    found.close()
+
+
+def play(to: Server, text: str, **fields: object) -> str:
+    status, answer = to.post("/v1/play", {"input": text, **fields})
+    assert status == 202, answer
+    name: str = answer["id"]
+    return name
+
+
+def wait_until(to: Server, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Follow the player's events until a state fulfils the condition."""
+    with contextlib.closing(to.connect()) as connection:
+        connection.request("GET", "/v1/play/events")
+        response = connection.getresponse()
+        while line := response.readline():
+            if line.startswith(b'data: {"state"'):
+                state: dict[str, Any] = json.loads(line[6:])
+                if condition(state):
+                    return state
+    raise AssertionError("the events ended")
+
+
+def in_sentence(number: int) -> Callable[[dict[str, Any]], bool]:
+    return lambda state: state["state"] == "playing" and state["sentence_number"] == number
+
+
+def idle(state: dict[str, Any]) -> bool:
+    return bool(state["state"] == "idle")
+
+
+def heard(recorded: Pcm, wanted: Pcm) -> bool:
+    """True if `wanted` was recorded, each sample once and in order."""
+    return whole(recorded, wanted) is not None
+
+
+def test_each_sample_sounds_once_in_order(speaking: Server, recording: Recording) -> None:
+    text = sentences(22)
+    play(speaking, text)
+    wanted = samples_of(text, numbered=True)
+    assert len(wanted) > 50 * SAMPLE_RATE
+    recorded = recording.quiet(2 * SAMPLE_RATE)
+    assert heard(recorded, wanted)
+    assert len(audible(recorded)) == len(audible(wanted)), "nothing else sounded"
+    wait_until(speaking, idle)
+
+
+def test_workers_that_die_are_not_heard(speaking: Server, recording: Recording) -> None:
+    text = sentences(15)
+    play(speaking, text)
+    for number in (1, 2, 3):  # the rest is made while these sound, 20 s ahead
+        wait_until(speaking, in_sentence(number))
+        for worker in speaking.children("worker"):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                worker.kill()
+    wanted = samples_of(text, numbered=True)
+    assert heard(recording.quiet(2 * SAMPLE_RATE), wanted)
+
+
+@pytest.mark.parametrize(("verb", "limit"), [("pause", 0.06), ("toggle", 0.06), ("stop", 0.1)])
+def test_silence_comes_at_once(speaking: Server, recording: Recording, verb: str, limit: float) -> None:
+    play(speaking, sentences(4))
+    wait_until(speaking, in_sentence(1))
+    _, state = speaking.post(f"/v1/play/{verb}", {})
+    mark = len(recording)
+    assert state["state"] == ("idle" if verb == "stop" else "paused")
+    after = recording.wait_for(lambda samples: len(samples) > SAMPLE_RATE, mark)
+    assert audible(after[round(limit * SAMPLE_RATE) :]).size == 0
+
+
+def test_a_pause_loses_nothing(speaking: Server, recording: Recording) -> None:
+    text = sentences(4)
+    play(speaking, text)
+    wait_until(speaking, in_sentence(1))
+    speaking.post("/v1/play/pause", {})
+    mark = len(recording)
+    recording.wait_for(lambda samples: len(samples) > SAMPLE_RATE, mark)
+    before, mark = recording.samples, len(recording)
+    speaking.post("/v1/play/resume", {})
+    after = recording.quiet(2 * SAMPLE_RATE, mark)
+    after = after[audible(after)[0] :]
+    wanted = samples_of(text, numbered=True)
+    rest = after[SAMPLE_RATE // 10 : audible(after)[-1] + 1]  # behind the fade
+    end = int(audible(wanted)[-1]) + 1
+    assert np.array_equal(rest, wanted[end - len(rest) : end]), "it goes on to the end"
+    began = whole(before, wanted[:SAMPLE_RATE])
+    assert began is not None
+    stopped = int(audible(before)[-1]) - began
+    resumed = end - len(rest) - SAMPLE_RATE // 10
+    assert -SAMPLE_RATE // 10 < stopped - resumed < SAMPLE_RATE, "where it stopped, within the card's buffer"
+
+
+def test_skip_and_back_land_on_a_sentences_first_sample(speaking: Server, recording: Recording) -> None:
+    text = sentences(6)
+    starts, wanted = sentence_starts(text), samples_of(text, numbered=True)
+    play(speaking, text)
+    wait_until(speaking, in_sentence(0))
+    for verb, paused in (("skip", False), ("skip", True), ("back", True)):
+        _, before = speaking.post("/v1/play/pause", {}) if paused else speaking.get("/v1/play")
+        mark = len(recording)
+        _, after = speaking.post(f"/v1/play/{verb}", {})
+        number = after["sentence_number"]
+        if paused:
+            by = number - before["sentence_number"]
+            assert by == 1 if verb == "skip" else by in (0, -1)
+            speaking.post("/v1/play/resume", {})
+        first = wanted[starts[number] : starts[number] + SAMPLE_RATE]
+        part = recording.wait_for(lambda samples, first=first: heard(samples, first), mark)
+        at = whole(part, first)
+        assert at is not None and abs(part[at - 10 : at].astype(int)).max() < 1000, "what sounded before has faded"
+
+
+def test_a_killed_player_goes_on_at_the_sentence(speaking: Server, recording: Recording) -> None:
+    text = sentences(5)
+    starts, wanted = sentence_starts(text), samples_of(text, numbered=True)
+    play(speaking, text)
+    play(speaking, "The next one.", on_busy="queue")
+    wait_until(speaking, in_sentence(2))
+    player = speaking.child("player")
+    player.kill()
+    player.wait(DEADLINE)
+    mark = len(recording)
+    after = recording.quiet(2 * SAMPLE_RATE, mark)
+    rest = wanted[starts[2] :]
+    assert heard(after, rest)
+    following = samples_of("The next one.", numbered=True)
+    assert heard(after, following), "and the queue with it"
+    assert speaking.get("/health")[0] == 200
+
+
+def test_a_killed_front_is_not_heard(speaking: Server, recording: Recording) -> None:
+    text = sentences(8)
+    play(speaking, text)
+    wait_until(speaking, in_sentence(1))
+    speaking.child("front").kill()
+    wanted = samples_of(text, numbered=True)
+    assert heard(recording.quiet(2 * SAMPLE_RATE), wanted)
+    wait_until(speaking, idle)
+
+
+def test_a_card_that_is_pulled_out_is_replaced(card: SoundCard, speaking: Server) -> None:
+    module = card.add_sink("second")
+    card.control("set-default-sink", "second")
+    text = sentences(6)
+    wanted = samples_of(text, numbered=True)
+    first, second = card.record("first"), card.record("second")
+    play(speaking, text)
+    wait_until(speaking, in_sentence(1))
+    second.wait_for(lambda samples: audible(samples).size > SAMPLE_RATE)
+    card.control("unload-module", module)
+    after = first.quiet(2 * SAMPLE_RATE)
+    end = int(audible(wanted)[-1]) + 1
+    rest = after[audible(after)[0] + SAMPLE_RATE // 10 : audible(after)[-1] + 1]
+    assert np.array_equal(rest, wanted[end - len(rest) : end])
+    assert len(rest) > len(wanted) / 4
+    first.close()
+
+
+def test_ten_quick_requests_are_one_voice(card: SoundCard, speaking: Server, recording: Recording) -> None:
+    texts = [f"This is request number {n}." for n in range(10)]
+    for text in texts:
+        play(speaking, text, on_busy="interrupt")
+        assert len(card.control("list", "short", "sink-inputs").splitlines()) <= 1
+    last = samples_of(texts[-1], numbered=True)
+    recorded = recording.quiet(2 * SAMPLE_RATE)
+    assert heard(recorded, last)
+    wait_until(speaking, idle)
+    mark = len(recording)
+    for text in texts:
+        play(speaking, text, on_busy="queue")
+    recorded = recording.quiet(2 * SAMPLE_RATE, mark)
+    for text in texts:
+        wanted = samples_of(text, numbered=True)
+        at = whole(recorded, wanted)
+        assert at is not None, "each is heard, one after another"
+        recorded = recorded[at + len(wanted) :]
+    assert len(speaking.children("player")) == 1
+
+
+def test_speed_changes_with_the_next_sentence(speaking: Server, recording: Recording) -> None:
+    text = sentences(4)
+    play(speaking, text)
+    wait_until(speaking, in_sentence(1))
+    status, state = speaking.post("/v1/play", {"speed": 2.0}, "PATCH")
+    assert (status, state["speed"]) == (200, 2.0)
+    recorded = recording.quiet(2 * SAMPLE_RATE)
+    normal, starts = samples_of(text, numbered=True), sentence_starts(text)
+    before = normal[: starts[2] - SAMPLE_RATE // 2]
+    assert heard(recorded, before), "the sentence that sounded is not cut"
+    fast = samples_of(text[text.index("Sentence number 3") :], 2.0, numbered=True)
+    assert heard(recorded, fast)
+
+
+def test_bad_requests_leave_the_playback_alone(speaking: Server, recording: Recording) -> None:
+    text = sentences(3)
+    play(speaking, text)
+    wait_until(speaking, in_sentence(0))
+    for method, body, code in (
+        ("POST", {"input": "Hello.", "voice": "nobody"}, "unknown_voice"),
+        ("POST", {"input": " "}, "unspeakable"),
+        ("PATCH", {"seek": 9999}, "seek_beyond_end"),
+        ("PATCH", {"sentence": 99}, "seek_beyond_end"),
+        ("PATCH", {"voice": "nobody"}, "unknown_voice"),
+    ):
+        status, answer = speaking.post("/v1/play", body, method)
+        assert (status, answer["error"]["code"]) == (400, code)
+    with contextlib.closing(speaking.connect()) as connection:
+        connection.putrequest("POST", "/v1/play")
+        connection.putheader("Content-Length", str(100 << 20))
+        connection.endheaders()
+        assert connection.getresponse().status == 413
+    wanted = samples_of(text, numbered=True)
+    assert heard(recording.quiet(2 * SAMPLE_RATE), wanted)
+
+
+def test_a_machine_without_a_sound_card_says_so(tmp_path: Path) -> None:
+    nothing = {"PULSE_SERVER": "unix:/nonexistent", "PATH": str(tmp_path), "ALSA_CONFIG_PATH": "/dev/null"}
+    with server("--engine", "espeak", environment=nothing) as mute:
+        status, answer = mute.post("/v1/play", {"input": "Hello."})
+        assert (status, answer["error"]["code"]) == (501, "no_sound_card")
+        _, report = mute.get("/status")
+        assert report["player"]["output"] == "" and report["player"]["reason"] in answer["error"]["message"]
+        assert mute.get("/v1/play")[1]["state"] == "idle"
+        assert mute.stop(signal.SIGTERM) == 0

@@ -1,0 +1,85 @@
+"""A dialogue through the whole server: every sample is the right voice's, whichever process dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from frontend.streams.joins import Joiner
+from frontend.text.g2p import G2P
+from frontend.text.pipeline import TextPipeline
+from frontend.text.segment import Cut
+from tests.frontend.segments import segments_of
+from tests.miniature import STYLE_STEP, expected, make_miniature, make_voices, tokens_of
+from tests.system.oracle import NOTATION
+from tests.system.server import Server, server
+
+LANGUAGES = {"af_heart": "en-us", "am_adam": "en-us", "bf_emma": "en-gb"}
+TURNS = [(voice, f"Turn number {n} is of {voice[3:]}.") for n, voice in enumerate([*LANGUAGES] * 6)]
+"""Turns that no plan cuts, however late the machine is."""
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Iterator[Server]:
+    """A server whose voices have samples of their own, and whose model takes a moment for each segment."""
+    model = make_miniature(tmp_path / "miniature.onnx", style=True, cost=2)
+    files = ("--model", str(model), "--voices", str(make_voices(tmp_path / "voices.bin")))
+    with server("--engine", "kokoro", *files, "--no-adapt-plans", "--cache-bytes", "0") as started:
+        yield started
+
+
+def samples_of(turns: list[tuple[str, str]], pause: float | None = None) -> np.ndarray:
+    """What the turns sound like, from the plan of each turn by itself."""
+    joiner, pipeline = Joiner(), TextPipeline(G2P())
+    joined: list[np.ndarray] = []
+    for place, (voice, text) in enumerate(turns, 1):
+        *_, last = segments = list(segments_of(pipeline, text, LANGUAGES[voice], NOTATION))
+        for segment in segments:
+            tokens = tokens_of(segment.script)
+            offset = [*LANGUAGES].index(voice) * STYLE_STEP + (len(tokens) - 1) % 50
+            joined += joiner.push(expected(tokens, 1.0, offset))
+            ends = segment is last and place < len(turns)
+            joiner.end(Cut.SENTENCE if ends else segment.cut, 1.0, pause if ends else segment.pause)
+    return np.concatenate([*joined, *joiner.finish()])
+
+
+def heard(started: Server, **body: Any) -> np.ndarray:
+    status, audio = started.post("/v1/audio/dialogue", {"response_format": "pcm"} | body)
+    assert status == 200
+    return np.frombuffer(audio, "<i2")
+
+
+def body_of(turns: list[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"voice": voice, "text": text} for voice, text in turns]
+
+
+def test_a_dialogue_has_every_sample_of_every_voice_though_a_worker_dies(slow: Server) -> None:
+    connection = slow.connect()
+    connection.request("POST", "/v1/audio/dialogue", json.dumps({"turns": body_of(TURNS), "response_format": "pcm"}))
+    response = connection.getresponse()
+    first = response.read(4800)
+    slow.child("worker").kill()
+    got = np.frombuffer(first + response.read(), "<i2")
+    assert np.array_equal(got, samples_of(TURNS))
+
+
+def test_the_pause_between_turns_is_as_long_as_asked(slow: Server) -> None:
+    turns = TURNS[:2]
+    got = heard(slow, turns=body_of(turns), pause_between_turns=1.5)
+    assert np.array_equal(got, samples_of(turns, pause=1.5))
+
+
+def test_tags_and_ssml_sound_like_the_same_turns(slow: Server) -> None:
+    (one, first), (two, second), (three, third) = TURNS[:3]
+    wanted = samples_of(TURNS[:3])
+    tagged = f"{first} [voice:{two}] {second} [voice:{three}] {third}"
+    got = slow.hear(input=tagged, voice=one, allow_voice_tags=True, response_format="pcm")
+    assert np.array_equal(np.frombuffer(got, "<i2"), wanted)
+    document = f'<speak>{first} <voice name="{two}">{second}</voice> <voice name="{three}">{third}</voice></speak>'
+    got = slow.hear(input=document, voice=one, markup="ssml", response_format="pcm")
+    assert np.array_equal(np.frombuffer(got, "<i2"), wanted)

@@ -1,0 +1,80 @@
+"""Optimised stages: the same samples to the bit, weights that are written once, and stages as they were cut if there
+are none."""
+
+import logging
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.split_model import make_split_model
+from tests.worker.split.splitting import blocks_of, joined, make_engine
+from worker.models import checksum_cache
+from worker.providers.records import StageRecord
+from worker.settings import WorkerSettings
+from worker.split import optimized, prepared
+from worker.split.optimized_name import optimized_name
+from worker.split.prepared import prepare
+from worker.split.stage import Stage
+from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, STAGES, WEIGHTS
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+
+
+@pytest.fixture
+def model(tmp_path):
+    return make_split_model(tmp_path / "small.onnx")
+
+
+def places(folder, stage):
+    graph = onnx.load(folder / optimized_name(stage), load_external_data=False).graph
+    return [{entry.key: entry.value for entry in tensor.external_data} for tensor in graph.initializer]
+
+
+def test_optimized_stages_make_the_same_samples(model, tmp_path, monkeypatch):
+    """1. An engine speaks with optimised stages. 2. Another speaks with the stages as they were cut. Equal samples."""
+    made = joined(blocks_of(make_engine(tmp_path)))
+    monkeypatch.setattr("worker.split.stage.optimized_name", lambda _: "none.onnx")
+    assert np.array_equal(joined(blocks_of(make_engine(tmp_path))), made)
+
+
+def test_generators_share_their_weights_in_one_file(model, tmp_path):
+    folder = prepare(model, tmp_path / "cache").folder
+    assert not [*folder.glob("*.part")]
+    outside = [place for stage in STAGES for place in places(folder, stage) if place]
+    assert {place["location"] for place in outside} == {WEIGHTS}
+    shared = [{place["offset"] for place in places(folder, stage) if place} for stage in (GENERATOR, EXACT_GENERATOR)]
+    assert shared[0] & shared[1]
+
+
+def test_a_session_with_another_optimisation_takes_the_stage_as_it_was_cut(model, tmp_path):
+    folder = prepare(model, tmp_path / "cache").folder
+    basic = Stage(folder / DECODER, WorkerSettings(graph_optimization="basic"), StageRecord())
+    assert basic._file.name == DECODER
+    assert Stage(folder / DECODER, WorkerSettings(), StageRecord())._file.name == optimized_name(DECODER)
+
+
+def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path, monkeypatch, caplog):
+    """1. The disk is full while packed weights are appended. 2. The log says so, nothing is left behind, speech goes
+    on."""
+
+    def full(self, values):
+        self._file.write(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(optimized._Store, "place", full)
+    monkeypatch.setattr(optimized._Store, "holds", lambda *_: False)
+    with caplog.at_level(logging.WARNING):
+        folder = prepare(model, tmp_path / "cache").folder
+    assert "No space left on device" in caplog.text
+    assert sorted(file.name for file in folder.iterdir()) == sorted(["manifest.json", WEIGHTS, *STAGES])
+    assert len(joined(blocks_of(make_engine(tmp_path))))
+
+
+def test_another_processor_makes_the_stages_again(model, tmp_path, monkeypatch):
+    prepare(model, tmp_path / "cache")
+    monkeypatch.setattr(prepared, "processor", lambda: "another one")
+    assert prepare(model, tmp_path / "cache").manifest.processor == "another one"

@@ -1,0 +1,126 @@
+"""What stands in for a trial's measuring process, and whole trials to be started as processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from shm.lifeline import become_child
+from worker.acceleration import chain
+from worker.providers.placement import Profiles
+from worker.providers.records import NAMES, Assignment
+from worker.settings import WorkerSettings
+from worker.trials import measuring, trial
+
+AZURE = "AzureExecutionProvider"
+"""In every wheel, and has no kernels: onnxruntime takes it, and runs everything on the CPU."""
+
+
+def pretend_azure_is_cuda() -> None:
+    NAMES["cuda"] = chain.CUDA = AZURE
+
+
+def crashes(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGABRT)
+
+
+def is_killed(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def crashes_late(
+    lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
+) -> None:
+    """In the provider's first run, with everything loaded."""
+    load = measuring.KokoroEngine.begin
+
+    def begin(engine: Any, utterance: Any) -> Any:
+        if engine.info.provider != "CPUExecutionProvider":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return load(engine, utterance)
+
+    measuring.KokoroEngine.begin = begin  # type: ignore[method-assign]
+    measuring.run(lifeline, answer, files, settings, provider, placed)
+
+
+def fails(*_: Any) -> None:
+    raise SystemExit("not the provider's fault")
+
+
+def never_ends(*_: Any) -> None:
+    threading.Event().wait()
+
+
+def tells_and_never_ends(lifeline: Any, _answer: Any, _files: Any, settings: WorkerSettings, *_: Any) -> None:
+    """Holds a FIFO open as long as it lives."""
+    from shm.lifeline import die_with_supervisor
+
+    die_with_supervisor(os.dup(lifeline.fileno()))
+    with (settings.cache_dir / "alive").open("w") as alive:
+        alive.write("alive\n")
+        alive.flush()
+        threading.Event().wait()
+
+
+def has_no_sound_cpu(_lifeline: Any, answer: Any, *_: Any) -> None:
+    answer.send("the CPU can't speak")
+
+
+def writes_processors(_lifeline: Any, answer: Any, _files: Any, settings: WorkerSettings, *_: Any) -> None:
+    settings.cache_dir.mkdir(parents=True, exist_ok=True)
+    (settings.cache_dir / "processors").write_text(str(os.sched_getaffinity(0)))
+    answer.send("nothing more was wanted")
+
+
+def is_quick(*arguments: Any) -> None:
+    """As it is, with one sentence and two rounds."""
+    measuring.ROUNDS, measuring.SENTENCES = 2, measuring.SENTENCES[1:]
+    measuring.run(*arguments)
+
+
+def is_placed(
+    lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
+) -> None:
+    """As it is, but that the profile says that the provider ran something."""
+    Profiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
+    is_quick(lifeline, answer, files, settings, provider, placed)
+
+
+def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
+    """As the supervisor starts it."""
+    pretend_azure_is_cuda()
+    become_child(os.dup(lifeline.fileno()))
+    trial.run(settings, AZURE, is_quick)
+
+
+def run_endless_trial(lifeline: Any, settings: WorkerSettings) -> None:
+    pretend_azure_is_cuda()
+    become_child(os.dup(lifeline.fileno()))
+    trial.run(settings, AZURE, never_ends)
+
+
+def run_tied_trial(lifeline: Any, settings: WorkerSettings) -> None:
+    pretend_azure_is_cuda()
+    become_child(os.dup(lifeline.fileno()))
+    trial.run(settings, AZURE, writes_processors)
+
+
+def trial_that_never_ends(settings: WorkerSettings) -> None:
+    pretend_azure_is_cuda()
+    trial.trial(settings, AZURE, 600.0, tells_and_never_ends)
+
+
+def status_of(process: Any) -> int:
+    process.join()
+    status: int = process.exitcode
+    process.close()
+    return status
+
+
+def fifo(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(folder / "alive")
+    return folder / "alive"

@@ -1,0 +1,107 @@
+"""From measurements to a verdict."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from worker.providers.records import CPU
+from worker.trials.judge import ENOUGH_FASTER, ENOUGH_SNR, Measurements, judge
+
+COREML = "CoreMLExecutionProvider"
+
+
+def measured(**other: Any) -> Measurements:
+    found: dict[str, Any] = {
+        "provider": COREML,
+        "compile_seconds": 90.0,
+        "snr": (52.0, 48.0),
+        "cpu_seconds": (2.0, 2.0, 2.0),
+        "seconds": (0.5, 0.5, 0.5),
+        "placement": {"prosody": {CPU: 900}, "generator-64": {COREML: 1, CPU: 4}},
+    }
+    return Measurements(**found | other)
+
+
+def test_right_and_faster_is_taken_and_has_the_figures() -> None:
+    verdict = judge(measured())
+    assert (verdict.right, verdict.faster) == (True, True)
+    assert verdict.favours(asked_by_name=False) and verdict.favours(asked_by_name=True)
+    assert (verdict.snr, verdict.ratio, verdict.compile_seconds) == (48.0, 4.0, 90.0)
+    assert verdict.reason == "4.00 times as fast as the CPU, 48.0 dB SNR against it"
+
+
+def test_what_a_provider_says_is_one_line_of_bounded_length() -> None:
+    verdict = judge(measured(failure="it broke\n" + "\n".join(["at some place"] * 10_000)))
+    assert verdict.reason.startswith("it broke at some place at") and len(verdict.reason) < 500
+
+
+def test_a_stages_nodes_are_those_of_the_graph_that_speaks() -> None:
+    """Of the generator four graphs may have run; all but one of them only for short segments."""
+    graphs = {
+        "generator": {CPU: 9},
+        "generator-exact": {CPU: 999},
+        "generator-40": {COREML: 2},
+        "generator-76": {COREML: 1},
+    }
+    verdict = judge(measured(placement=graphs | {"decoder": {CPU: 5}}))
+    assert verdict.nodes_of("generator", 76) == {COREML: 1}
+    assert verdict.nodes_of("generator") == {CPU: 9}
+    assert verdict.nodes_of("decoder") == {CPU: 5}
+    assert verdict.nodes_of("generator", 64) is None
+    assert verdict.nodes_of("source") is None
+
+
+@pytest.mark.parametrize("ratio", [0.3, 1.0, ENOUGH_FASTER - 0.01])
+def test_right_and_not_faster_is_taken_only_if_it_was_asked_for(ratio: float) -> None:
+    verdict = judge(measured(cpu_seconds=(ratio,) * 3, seconds=(1.0,) * 3))
+    assert (verdict.right, verdict.faster) == (True, False)
+    assert not verdict.favours(asked_by_name=False)
+    assert verdict.favours(asked_by_name=True)
+
+
+@pytest.mark.parametrize("snr", [(60.0, ENOUGH_SNR - 0.1), (math.nan, 60.0), (60.0, math.nan), (-3.0,)])
+def test_another_sound_is_never_taken(snr: tuple[float, ...]) -> None:
+    verdict = judge(measured(snr=snr))
+    assert (verdict.right, verdict.faster) == (False, False)
+    assert not verdict.favours(asked_by_name=True)
+    assert "dB SNR" in verdict.reason
+
+
+@pytest.mark.parametrize(("digits", "right"), [(np.float16, True), (np.int8, False)])
+def test_half_precision_is_the_same_sound_and_eight_bits_are_not(digits: type, right: bool) -> None:
+    """A tone of -20 dB, rounded to the format's steps, against itself: 8 bits of full scale are an audible hiss."""
+    tone = 0.1 * np.sin(np.arange(24_000) * 0.1)
+    rounded = tone.astype(np.float16).astype(float) if digits is np.float16 else np.round(tone * 127) / 127
+    snr = 10 * np.log10(np.mean(tone**2) / np.mean((rounded - tone) ** 2))
+    assert judge(measured(snr=(float(snr),))).right == right
+
+
+def test_a_failure_is_the_reason_and_what_was_measured_before_it_stays() -> None:
+    verdict = judge(measured(failure="it crashed", seconds=(), cpu_seconds=()))
+    assert (verdict.right, verdict.reason, verdict.ratio, verdict.snr) == (False, "it crashed", None, 48.0)
+
+
+def test_a_provider_that_ran_nothing_is_not_taken_even_by_name() -> None:
+    verdict = judge(measured(placement={"generator-64": {CPU: 771}, "prosody": {CPU: 900}}))
+    assert not verdict.favours(asked_by_name=True)
+    assert "nothing to run: all of the model fell to CPUExecutionProvider" in verdict.reason
+
+
+def test_one_disturbed_round_decides_nothing() -> None:
+    verdict = judge(measured(cpu_seconds=(2.0, 2.0, 9.0), seconds=(1.0, 1.0, 1.0)))
+    assert verdict.ratio == 2.0
+
+
+def test_rounds_are_compared_with_their_neighbours() -> None:
+    """The machine becomes half as fast in the middle of the trial: each pair saw the same machine."""
+    verdict = judge(measured(cpu_seconds=(2.0, 4.0, 4.0), seconds=(1.0, 2.0, 2.0)))
+    assert verdict.ratio == 2.0
+
+
+def test_nothing_measured_is_nothing_shown() -> None:
+    verdict = judge(measured(snr=(), cpu_seconds=(), seconds=(), compile_seconds=None))
+    assert (verdict.right, verdict.snr, verdict.ratio, verdict.compile_seconds) == (False, None, None, None)

@@ -1,0 +1,136 @@
+"""What is compared and timed, with engines whose sound and speed are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from tests.split_model import make_split_model, make_split_voices
+from worker.engine import Block, EngineError, EngineUnavailable, Utterance
+from worker.kokoro import KokoroEngine
+from worker.models import checksum_cache
+from worker.providers.records import CPU, Assignment, StageRecord
+from worker.settings import WorkerSettings
+from worker.trials import measuring
+from worker.trials.judge import Measurements, judge
+from worker.trials.measuring import ROUNDS, SENTENCES, measure
+
+AZURE = "AzureExecutionProvider"
+PLACED = Assignment(generator=StageRecord(AZURE))
+
+
+class FakeClock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class FakeEngine:
+    """Speaks in blocks of 100 samples, and says how long each took."""
+
+    info = SimpleNamespace(vocabulary="ðəkwˈɪ ", voices=("af_heart",))
+
+    def __init__(self, clock: FakeClock, seconds: float, error: float = 0.0, blocks: int = 3) -> None:
+        self._clock, self._seconds, self._error, self._blocks = clock, seconds, error, blocks
+        self.spoken = 0
+
+    def warm_up(self) -> None:
+        self._clock.now += 10
+
+    def begin(self, utterance: Utterance) -> Iterator[Block]:
+        assert set(utterance.script) <= set(self.info.vocabulary)
+        self.spoken += 1
+        for number in range(self._blocks):
+            self._clock.now += self._seconds
+            wave = np.sin(np.arange(100) + number) * 10_000
+            yield Block(100 * number, (wave * (1 + self._error)).astype(np.int16))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    made = FakeClock()
+    monkeypatch.setattr(measuring, "time", made)
+    return made
+
+
+def measured(cpu: Any, other: Any) -> Measurements:
+    return measure(AZURE, lambda placed: cpu if placed == Assignment() else other, PLACED)
+
+
+@pytest.mark.parametrize(("seconds", "ratio"), [(0.25, 4.0), (1.0, 1.0), (2.0, 0.5)])
+def test_both_speak_the_same_in_turn(clock: FakeClock, seconds: float, ratio: float) -> None:
+    cpu, other = FakeEngine(clock, 1.0), FakeEngine(clock, seconds)
+    found = measured(cpu, other)
+    assert found.failure == ""
+    assert cpu.spoken == other.spoken == (ROUNDS + 1) * len(SENTENCES)
+    assert [mine / its for mine, its in zip(found.cpu_seconds, found.seconds, strict=True)] == [ratio] * ROUNDS
+    assert found.compile_seconds == 10 + 3 * seconds * len(SENTENCES)
+    assert judge(found).ratio == ratio
+
+
+@pytest.mark.parametrize(("error", "snr"), [(0.001, 60), (0.01, 40), (0.1, 20)])
+def test_sounds_are_compared(clock: FakeClock, error: float, snr: float) -> None:
+    found = measured(FakeEngine(clock, 1.0), FakeEngine(clock, 1.0, error))
+    assert found.snr == pytest.approx([snr] * len(SENTENCES), abs=2)
+
+
+def test_another_length_is_another_sound(clock: FakeClock) -> None:
+    found = measured(FakeEngine(clock, 1.0), FakeEngine(clock, 1.0, blocks=4))
+    assert "made 400 samples, and the CPU 300" in found.failure
+    assert found.seconds == ()
+
+
+def test_whatever_the_provider_raises_is_its_failure(clock: FakeClock) -> None:
+    class Raises(FakeEngine):
+        def begin(self, utterance: Utterance) -> Iterator[Block]:
+            raise RuntimeError("CoreML: no such unit")
+
+    assert measured(FakeEngine(clock, 1.0), Raises(clock, 1.0)).failure == "RuntimeError: CoreML: no such unit"
+
+
+def test_what_the_cpu_raises_is_not_the_providers(clock: FakeClock) -> None:
+    class Raises(FakeEngine):
+        def warm_up(self) -> None:
+            raise EngineUnavailable("no")
+
+    with pytest.raises(EngineUnavailable):
+        measured(Raises(clock, 1.0), FakeEngine(clock, 1.0))
+
+
+class Numberless:
+    """A session of the accelerator whose floats are no numbers."""
+
+    def __init__(self, real: Any) -> None:
+        self._real = real
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def run(self, *arguments: Any) -> list[Any]:
+        return [array * np.nan if array.dtype == np.float32 else array for array in self._real.run(*arguments)]
+
+
+def test_what_is_no_number_is_never_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real stages, of which the generator's sessions go wrong."""
+    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    real = onnxruntime.InferenceSession
+
+    def open_one(model: Any, options: Any = None, providers: Any = (CPU,), **more: Any) -> Any:
+        session = real(model, options, providers=providers, **more)
+        return Numberless(session) if providers[0][0] == AZURE else session
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", open_one)
+    files = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    settings = WorkerSettings(cache_dir=tmp_path / "cache")
+    found = measure(AZURE, lambda assigned: KokoroEngine(*files, settings, assigned=assigned), PLACED)
+    assert EngineError.__name__ in found.failure or EngineUnavailable.__name__ in found.failure
+    assert "no numbers" in found.failure
+    assert not judge(found).right
