@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from frontend.contract.performer import Performer
 from frontend.streams.joins import LONGEST_LEAD
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback import Playback
@@ -25,7 +26,8 @@ def test_a_word_begins_where_it_is_heard(pieces: int) -> None:
     given: list[Pcm] = []
     for index in range(2):
         word = SpokenWord("word", "word", 0, 4)
-        segment = PlannedSegment(Segment("word", "word", 4, Cut.SENTENCE, (word,)), 1.0, 0, index=index)
+        spoken = Segment("word", "word", 4, Cut.SENTENCE, (word,))
+        segment = PlannedSegment(spoken, Performer((), "en-us"), 1.0, 0, index=index)
         segment.marks = [(0, SAMPLE_RATE), (4, SAMPLE_RATE + 4800)]
         for piece in np.array_split(sound(SAMPLE_RATE), pieces):
             given += [part.copy() for part in playback.push(piece)]
