@@ -293,9 +293,7 @@ class _Link:
     def _send(self, data: bytes, deadline: float) -> None:
         rest = memoryview(data)
         while rest:
-            _, writable, _ = select.select([], [self._requests], [], max(0.0, deadline - time.monotonic()))
-            if not writable:
-                raise TimeoutError
+            _wait(self._requests, select.POLLOUT, deadline)
             rest = rest[os.write(self._requests, rest[: select.PIPE_BUF]) :]
 
     def _frame(self, deadline: float) -> tuple[int, int, bytes]:
@@ -317,9 +315,7 @@ class _Link:
                     self._searched = 0
                     raise _Gone(number)
                 self._searched = died
-            readable, _, _ = select.select([self._replies], [], [], max(0.0, deadline - time.monotonic()))
-            if not readable:
-                raise TimeoutError
+            _wait(self._replies, select.POLLIN, deadline)
             more = os.read(self._replies, _READ_BYTES)
             if not more:
                 self.ended = True
@@ -331,3 +327,15 @@ class _Link:
         place = self._buffer.find(self._token, max(0, self._searched - TOKEN_BYTES), end)
         self._searched = end if place < 0 else 0
         return place
+
+
+def _wait(fd: int, event: int, deadline: float) -> None:
+    """Wait until the descriptor is ready or closed by the other end; a descriptor above select()'s 1023 is allowed.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+    """
+    poll = select.poll()
+    poll.register(fd, event)
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise TimeoutError

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import logging
 import pkgutil
 import re
 from collections.abc import Container, Sequence
 from functools import cache
+from importlib.machinery import PathFinder
 from typing import Any, Protocol
 
 from frontend.text.tokenizer import Token
@@ -62,7 +62,8 @@ def aligned(document: Any, words: Sequence[str], tokens: Sequence[Token]) -> lis
 
 def spacy_model() -> str:
     """Package name of an installed spaCy English model, the first by name; "" if spaCy or every model is missing."""
-    if importlib.util.find_spec("spacy") is None:
+    # Not `importlib.util.find_spec`: it fails on the stand-in that another thread may have in `sys.modules` meanwhile.
+    if PathFinder.find_spec("spacy") is None:
         return ""
     found = (module.name for module in pkgutil.iter_modules() if _SPACY_MODELS.fullmatch(module.name))
     return min(found, default="")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -64,6 +65,26 @@ def test_answers_and_errors_come_back(helper: Expendable) -> None:
         helper.ask(b"raise")
     assert caught.value.name == "LookupError"
     assert helper.ask(b"well") == b"well"
+
+
+def test_a_process_with_many_open_files_has_a_helper() -> None:
+    """`select()` has no place for a descriptor above 1023, and a server with many clients has them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1200:
+        pytest.skip("this process may not have so many open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+    held = []
+    try:
+        while not held or held[-1] < 1100:
+            held.append(os.open(os.devnull, os.O_RDONLY))
+        crowded = Expendable(f"{__name__}:parrot", "kokoro-live: parrot")
+        assert crowded.ask(b"hello") == b"hello"
+        assert len(crowded.ask(b"large 200000")) == 200_000
+        crowded.close()
+    finally:
+        for fd in held:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])

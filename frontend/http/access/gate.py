@@ -100,7 +100,7 @@ class Gate:
             return None
         if access is Access.OPEN or (access is Access.NEAR and from_here(request)):
             return None
-        if access is Access.SOCKET and not offered:
+        if access is Access.SOCKET and not offered and hdrs.UPGRADE in request.headers:
             request[KEY_DUE] = DueKey(lambda key: self._keys.match(key) is not None)
             return None
         if offered:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, hdrs, web
 
 from frontend.audio.formats import bytes_per_second
 from frontend.contexts.context import Context
@@ -112,8 +112,15 @@ class Session:
         self._dialect = dialect(self)
 
     async def serve(self) -> web.StreamResponse:
-        """Answer the upgrade and all messages."""
-        await self._socket.prepare(self.request)
+        """Answer the upgrade and all messages.
+
+        Raises:
+            ApiError: 426 or 400, the request doesn't ask for a WebSocket, or not correctly.
+        """
+        try:
+            await self._socket.prepare(self.request)
+        except web.HTTPBadRequest as error:
+            raise _no_upgrade(self.request, error.text or error.reason) from error
         with self.services.socket(self._dialect.name):
             try:
                 await self._dialect.begin()
@@ -305,3 +312,12 @@ def _status(error: Exception) -> int:
         case SpeechError():
             return 400
     return 500
+
+
+def _no_upgrade(request: web.Request, reason: str) -> ApiError:
+    """The error for a handshake that aiohttp has rejected."""
+    if request.headers.get(hdrs.UPGRADE, "").strip().lower() == "websocket":
+        return ApiError(400, f"The WebSocket's handshake is wrong: {reason}.", code="invalid_handshake")
+    message = "This address is a WebSocket's: ask with `Connection: Upgrade` and `Upgrade: websocket`."
+    headers: dict[str, str] = {hdrs.UPGRADE: "websocket", hdrs.CONNECTION: "Upgrade"}
+    return ApiError(426, message, code="upgrade_required", headers=headers)

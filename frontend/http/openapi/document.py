@@ -10,12 +10,14 @@ from typing import Any
 import msgspec
 
 from frontend.http.access.rules import Access
+from frontend.http.dialects.error_forms import ErrorForm, cartesia_error, deepgram_error, elevenlabs_error
 from frontend.http.openapi import answers
 from frontend.http.openapi.fields import FIELDS
 from frontend.http.routes.route import JSON, Answer, Operation, Route
 
 _DESCRIPTION = """\
-A local speech server. Operations under `/v1` also answer without the `/v1`. Errors have the shape of OpenAI's API.
+A local speech server. Operations under `/v1` also answer without the `/v1`. Errors have the shape of OpenAI's API,
+those of the other protocols' operations the shape of their own service.
 
 Where the server has API keys, operations with the `key` scheme need one. The lists, `/metrics` and `/status` answer
 clients on the server's own machine without one.
@@ -30,6 +32,7 @@ _ERRORS = {
     409: "A later request of the same session interrupted this one, or nothing is being played.",
     413: "The body is too long.",
     415: "The body is compressed.",
+    426: "It doesn't ask for a WebSocket, and there is nothing else at this address.",
     429: "Too much is asked: come again after `Retry-After` seconds.",
     500: "The server failed; its log has the reason under this `X-Request-Id`.",
     501: "This machine has no sound card that the server can use.",
@@ -59,6 +62,13 @@ _REQUEST_HEADERS = {
 
 _SCHEMAS = "#/components/schemas/"
 
+_ERROR_SHAPES: Mapping[ErrorForm | None, type] = {
+    None: answers.Error,
+    elevenlabs_error: answers.ElevenLabsError,
+    cartesia_error: answers.CartesiaError,
+    deepgram_error: answers.DeepgramError,
+}
+
 _KEYED: dict[str, list[str]] = {"key": []}
 _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
     Access.OPEN: [],
@@ -73,7 +83,7 @@ _SECURITY: Mapping[Access, list[dict[str, list[str]]]] = {
 def build(routes: Sequence[Route]) -> dict[str, Any]:
     """The document of the routes that have documentation, as JSON's types."""
     documented = [(route, route.operation) for route in routes if route.operation is not None]
-    kinds = [answers.Error, *_kinds([operation for _, operation in documented])]
+    kinds = [*_ERROR_SHAPES.values(), *_kinds([operation for _, operation in documented])]
     refs, schemas = msgspec.json.schema_components(kinds, ref_template=f"{_SCHEMAS}{{name}}")
     schema = {id(kind): ref for kind, ref in zip(kinds, refs, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
@@ -95,7 +105,11 @@ def build(routes: Sequence[Route]) -> dict[str, Any]:
         "components": {
             "schemas": schemas,
             "headers": {name: {"description": says, "schema": of} for name, (says, of) in _HEADERS.items()},
-            "responses": {str(status): _error(status) for status in _ERRORS},
+            "responses": {
+                _error_name(status, shape): _error(status, shape)
+                for shape in _ERROR_SHAPES.values()
+                for status in _ERRORS
+            },
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -111,6 +125,7 @@ def _kinds(operations: Sequence[Operation]) -> list[Any]:
 
 def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
     errors = sorted({*operation.errors, *((401,) if route.access is not Access.OPEN else ())} - {*operation.answers})
+    shape = _ERROR_SHAPES[route.error_form]
     described: dict[str, Any] = {
         "operationId": re.sub(r"\W+", "_", f"{route.method} {route.path.removeprefix('/v1')}").strip("_"),
         "tags": [operation.tag],
@@ -118,7 +133,7 @@ def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str
         "security": _SECURITY[route.access],
         "responses": {
             **{str(status): _answer(answer, schema) for status, answer in operation.answers.items()},
-            **{str(status): {"$ref": f"#/components/responses/{status}"} for status in errors},
+            **{str(status): {"$ref": f"#/components/responses/{_error_name(status, shape)}"} for status in errors},
         },
     }
     if operation.description:
@@ -152,9 +167,13 @@ def _answer(answer: Answer, schema: Mapping[int, dict[str, Any]]) -> dict[str, A
     }
 
 
-def _error(status: int) -> dict[str, Any]:
+def _error_name(status: int, shape: type) -> str:
+    return str(status) if shape is answers.Error else f"{shape.__name__}{status}"
+
+
+def _error(status: int, shape: type) -> dict[str, Any]:
     extra = ["Retry-After"] if status in _RETRIED else ["WWW-Authenticate"] if status == 401 else []
-    content = {JSON: {"schema": {"$ref": f"{_SCHEMAS}Error"}}}
+    content = {JSON: {"schema": {"$ref": f"{_SCHEMAS}{shape.__name__}"}}}
     return {"description": _ERRORS[status], "headers": _header_refs("X-Request-Id", *extra), "content": content}
 
 

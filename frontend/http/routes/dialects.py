@@ -29,7 +29,7 @@ def _picked(service: str, pick: Callable[[Dialects], Handle]) -> Callable[[Handl
 
 def _socket(service: str, path: str, access: Access, pick: Callable[[Dialects], Handle], form: ErrorForm) -> Route:
     operation = Operation(
-        "Other protocols", f"A WebSocket for clients of {service}", {101: _UPGRADED}, errors=(403, 429)
+        "Other protocols", f"A WebSocket for clients of {service}", {101: _UPGRADED}, errors=(400, 403, 426, 429)
     )
     return Route("get", path, access, _picked(service, pick), operation, opens_socket=True, error_form=form)
 

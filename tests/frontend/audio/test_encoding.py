@@ -17,6 +17,9 @@ from shm.audio import Pcm
 from tests.frontend.audio.hearing import hear, vowels
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT
 
+BYTES_PER_SECOND = 48_000.0
+"""The rate that `ThreadEncoding` only hands on to its stream."""
+
 
 class SlowEncoder:
     """Encodes when the test says so, and notices whoever closes it meanwhile."""
@@ -58,7 +61,7 @@ async def at_work(encoder: SlowEncoder, encoding: ThreadEncoding, pcm: Pcm) -> a
 
 async def test_an_encoder_is_closed_only_when_its_cancelled_call_has_ended(threads: ThreadPoolExecutor) -> None:
     encoder = SlowEncoder()
-    encoding = ThreadEncoding(threads, lambda: encoder)
+    encoding = ThreadEncoding(threads, lambda: encoder, BYTES_PER_SECOND)
     task = await at_work(encoder, encoding, np.zeros(5, np.int16))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -73,7 +76,7 @@ async def test_an_encoder_is_closed_only_when_its_cancelled_call_has_ended(threa
 
 async def test_samples_are_the_callers_again_once_the_call_is_under_way(threads: ThreadPoolExecutor) -> None:
     encoder = SlowEncoder()
-    encoding = ThreadEncoding(threads, lambda: encoder)
+    encoding = ThreadEncoding(threads, lambda: encoder, BYTES_PER_SECOND)
     lent = np.arange(5, dtype=np.int16)
     task = await at_work(encoder, encoding, lent)
     lent[:] = 0
@@ -85,7 +88,7 @@ async def test_samples_are_the_callers_again_once_the_call_is_under_way(threads:
 
 async def test_an_encoder_that_is_never_used_is_closed(threads: ThreadPoolExecutor) -> None:
     encoder = SlowEncoder()
-    ThreadEncoding(threads, lambda: encoder).close()
+    ThreadEncoding(threads, lambda: encoder, BYTES_PER_SECOND).close()
     assert await asyncio.to_thread(encoder.closed.wait, DEFAULT_TIMEOUT)
     threads.shutdown()
 
@@ -94,7 +97,7 @@ async def test_an_encoder_that_can_not_be_made_says_why_to_each_call(threads: Th
     def fail() -> SlowEncoder:
         raise ImportError("no FFmpeg here")
 
-    encoding = ThreadEncoding(threads, fail)
+    encoding = ThreadEncoding(threads, fail, BYTES_PER_SECOND)
     for _ in range(2):
         with pytest.raises(ImportError, match="no FFmpeg here"):
             await encoding.encode(np.zeros(5, np.int16))

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import aiohttp
+import msgspec
 import psutil
 import pytest
 
 from frontend.http.dialects import socket as socket_module
+from frontend.http.openapi import answers
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import Message, Office, closed, next_json, office, until
 
@@ -163,6 +165,43 @@ async def test_a_wrong_key_opens_nothing(path: str, headers: dict[str, str]) -> 
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await desk.session.ws_connect(desk.url + path, headers=headers)
         assert refused.value.status == 401
+
+
+def http_code_of(path: str, body: Any) -> str:
+    """The code of an error over HTTP, in the dialect's own form."""
+    schema = {ELEVENLABS: answers.ElevenLabsError, CARTESIA: answers.CartesiaError, DEEPGRAM: answers.DeepgramError}
+    error = msgspec.convert(body, schema[path])
+    if isinstance(error, answers.ElevenLabsError):
+        return str(error.detail.status)
+    return str(error.error_code if isinstance(error, answers.CartesiaError) else error.err_code)
+
+
+UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({}, 426, "upgrade_required"),
+        ({"Connection": "Upgrade", "Upgrade": "h2c"}, 426, "upgrade_required"),
+        (UPGRADE, 400, "invalid_handshake"),
+        (UPGRADE | {"Sec-WebSocket-Version": "12"}, 400, "invalid_handshake"),
+        (UPGRADE | {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "no"}, 400, "invalid_handshake"),
+    ],
+)
+@PATHS
+async def test_a_request_that_opens_no_socket_is_told_so(
+    path: str, headers: dict[str, str], status: int, code: str
+) -> None:
+    async with office() as desk, desk.session.get(desk.url + path, headers=headers) as response:
+        assert (response.status, http_code_of(path, await response.json())) == (status, code)
+        assert (response.headers.get("Upgrade") == "websocket") == (status == 426)
+
+
+@PATHS
+async def test_a_plain_request_needs_the_key_before_the_upgrade(path: str) -> None:
+    async with office(KEYED) as desk, desk.session.get(desk.url + path) as response:
+        assert (response.status, http_code_of(path, await response.json())) == (401, "missing_api_key")
 
 
 @pytest.mark.parametrize(
