@@ -114,6 +114,7 @@ class Deck:
             place = self.sounding(dropped)
             if dropped and place and self._reel and place[0] is self._reel:
                 self._reel.place, self._risen, self._tail = place[1], 0, NOTHING
+                self._spans.clear()  # they would name places that were never heard
 
     def sounding(self, delay: int) -> tuple[Reel, Place] | None:
         """The reel and the place of the sample that sounds, if the output sounds `delay` samples after it took them;

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from player.deck import Deck
 from player.output.output import NoOutput, Opener, Output
+from shm.audio import SAMPLE_RATE
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,8 @@ class Loudspeaker:
     def __init__(self, deck: Deck, opener: Opener, changed: Callable[[], None]) -> None:
         """`changed` is called when the output was opened, can't be opened, or has vanished."""
         self.output: Output | None = None
+        self.name = ""
+        """The name of the last output that was opened; empty before the first."""
         self.reason = ""
         """The reason why there is no output although one is wanted; empty otherwise."""
         self._deck = deck
@@ -90,10 +93,11 @@ class Loudspeaker:
         opening = asyncio.ensure_future(asyncio.to_thread(self._opener, self._deck.fill))
         try:
             self.output, self.reason = await asyncio.shield(opening), ""
+            self.name = self.output.name
         except asyncio.CancelledError:
             opening.add_done_callback(lambda done: None if done.exception() else done.result().close())
             raise
-        except NoOutput as error:
+        except (NoOutput, OSError) as error:
             self.reason = str(error)
             log.error("no sound: %s", error)
         self._changed()
@@ -104,7 +108,7 @@ class Loudspeaker:
         taken = -1
         while self._deck.taken != taken:
             taken = self._deck.taken
-            await asyncio.sleep(LOST_AFTER)
+            await asyncio.sleep(LOST_AFTER + self.delay / SAMPLE_RATE)
         output = self._gone()
         assert output
         log.warning("%s has vanished: opening the default output", output.name)

@@ -143,6 +143,7 @@ class PlayerProcess:
     def _link(self, fd: int) -> None:
         if self._front:
             self._front.close()
+            self._lost()  # its key is none of the next front's
         self._front = Duplex(fd, decode_to_player, MAX_MESSAGE_BYTES, self._hear, self._lost)
         self._greeted = False
         self._greet()
@@ -156,10 +157,10 @@ class PlayerProcess:
     def _greet(self) -> None:
         """Tell the front what there is to play with, once that is known, and what is held."""
         speaker = self.playback.loudspeaker
-        if self._greeted or not self._front or not (speaker.output or speaker.reason or not self.playback.idle):
+        if self._greeted or not self._front or not (speaker.name or speaker.reason):
             return
         self._greeted = True
-        self._send(Greeting(speaker.output.name if speaker.output else "", speaker.reason))
+        self._send(Greeting("" if speaker.reason else speaker.name, speaker.reason))
         for item in self.playback.items:
             self._send(Held(item))
         self._send(self.playback.state)

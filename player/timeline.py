@@ -24,7 +24,8 @@ class Timeline:
 
     def before(self, number: int, speed: float) -> float:
         """Seconds of the sentences before that one; an unknown sentence counts as an average one."""
-        return sum(self._seconds.get(each, self._average) for each in range(number)) / speed
+        average = self._average
+        return sum(self._seconds.get(each, average) for each in range(number)) / speed
 
     def total(self, speed: float) -> float:
         """Expected seconds of the text."""
@@ -38,9 +39,9 @@ class Timeline:
         """Number of the sentence that sounds at that time; None if the text is expected to have ended before."""
         if seconds >= self.total(speed):
             return None
-        number, passed = 0, 0.0
+        number, passed, average = 0, 0.0, self._average
         while self.last is None or number < self.last:
-            passed += self._seconds.get(number, self._average) / speed
+            passed += self._seconds.get(number, average) / speed
             if passed > seconds:
                 break
             number += 1

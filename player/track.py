@@ -65,6 +65,7 @@ class Track:
     def _fetch(self, number: int) -> Assembly:
         assembly = Assembly(self.reel, self._lock, partial(self._note, self.speed))
         self._fetching = asyncio.create_task(self._run(number, assembly))
+        self._fetching.add_done_callback(lambda _: self._moved.set())  # a cancelled one moves nothing else
         return assembly
 
     async def _run(self, number: int, assembly: Assembly) -> None:

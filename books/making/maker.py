@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from books.book import Book, Chapter
 from books.making.chapter import MissingPassage, PlannedChapter, audio_of, decode_timed, encode_timed, timed
 from books.making.journal import Journal
@@ -91,8 +93,14 @@ class BookMaker:
         audio, text = base.with_suffix(f".{form.suffix}"), base.with_suffix(".json")
         while True:
             if audio.exists() and text.exists():
+                try:
+                    spoken = decode_timed(text.read_bytes())
+                except msgspec.DecodeError:
+                    log.warning("the finished chapter %r is damaged and is put together again", planned.chapter.title)
+                    text.unlink()
+                    continue
                 self._meter.kept(sum(len(passage.text) for passage in planned.passages))
-                return FinishedChapter(decode_timed(text.read_bytes()), audio)
+                return FinishedChapter(spoken, audio)
             before = self._meter.done
             await self._speak(planned)
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import wave
+from collections import Counter
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +19,8 @@ from books.spoken import SAMPLE_RATE
 
 _LOST = 1.0
 """Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
+_TRIES = 3
+"""Failures of the engine after which a passage isn't tried again."""
 _LONGEST = 600.0
 """Seconds that one passage may take. It waits for listeners within them."""
 
@@ -46,6 +49,9 @@ class ServerSpeaker:
         headers = {"User-Agent": "kokoro-live-book"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._session = aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=_LONGEST))
         self._captions = True
+        self._engine = ""
+        self._failures: Counter[bytes] = Counter()
+        """Failed attempts for each request."""
 
     async def __aenter__(self) -> ServerSpeaker:
         return self
@@ -61,10 +67,12 @@ class ServerSpeaker:
         engine = status.get("engine") or {}
         if not engine:
             raise Postponed("the server can't speak yet", _LOST)
+        self._engine = str(engine.get("name"))
         return f"{engine.get('name')}/{engine.get('model')}/{engine.get('sha256', '')[:16]}"
 
     async def speak(self, passage: Passage) -> Speech:
         """Implements `Speaker.speak`."""
+        captions = self._captions
         body = {
             "input": passage.text,
             "voice": passage.voice or None,
@@ -73,7 +81,7 @@ class ServerSpeaker:
             "response_format": "wav",
             "stream": False,
             "priority": "idle",
-            "timestamps": "word" if self._captions else None,
+            "timestamps": "word" if captions else None,
         }
         try:
             answer = await self._answer("POST", "/v1/audio/speech", body)
@@ -82,7 +90,7 @@ class ServerSpeaker:
                 raise
             self._captions = False  # this engine can't tell; sentences get their share by letters
             return await self.speak(passage)
-        if not self._captions:
+        if not captions:
             return Speech(_samples(answer))
         captioned = msgspec.json.decode(answer, type=_Captioned)
         words = tuple(
@@ -112,9 +120,18 @@ class ServerSpeaker:
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise Postponed(f"{self._url} doesn't answer: {error or type(error).__name__}", _LOST) from error
         if response.status == 200:
+            speaks = response.headers.get("X-Engine", self._engine)
+            if self._engine and speaks != self._engine:
+                raise Refused(f"{speaks} speaks now, not {self._engine} as at the beginning: start again.")
             return answer
         code, message = _error(answer)
         message = message or f"The server answers with {response.status} {response.reason}."
+        if code == "synthesis_failed":
+            # The engine died of this text, or of something else in the same moment: the third time tells.
+            digest = msgspec.json.encode(body)
+            self._failures[digest] += 1
+            if self._failures[digest] >= _TRIES:
+                raise Refused(message, code)
         if response.status in (408, 429) or response.status >= 500:
             raise Postponed(message, _seconds(response.headers.get("Retry-After")))
         raise Refused(message, code)

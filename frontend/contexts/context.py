@@ -131,12 +131,17 @@ class Context:
                 else:
                     for flushed in self._pass(growing.skip().flush):
                         yield flushed
+            if self._pending.failure is not None:
+                raise self._pending.failure
             if self._encoding is not None and self._listening is not None and not self._closed:
                 if not self._listening.samples:
                     # Some clients take a text without any audio for a failure, and ask again.
                     async for event in self._encoded(self._encoding, np.zeros(SILENCE, np.int16), ()):
                         yield event
-                yield self._spoken(self._encoding, await self._encoding.finish())
+                self._check_open()
+                last = await self._encoding.finish()
+                self._check_open()
+                yield self._spoken(self._encoding, last)
         except Interrupted:
             if not self._closed:
                 raise
@@ -180,13 +185,20 @@ class Context:
     async def _encoded(self, encoding: Encoding, piece: Pcm, words: Sequence[WordTiming]) -> AsyncIterator[Spoken]:
         assert self._listening is not None
         for chunk in chunks(piece, self._services.settings.chunk_ms):
+            self._check_open()
             self._listening.encoded(chunk)
             audio = await encoding.encode(chunk)
+            self._check_open()
             if audio or words:
                 yield self._spoken(encoding, audio, words)
                 words = ()
         if words:
             yield self._spoken(encoding, b"", words)
+
+    def _check_open(self) -> None:
+        """Raise `Interrupted` if the context was closed meanwhile, and its encoder with it: a closed codec crashes."""
+        if self._closed:
+            raise Interrupted("the context was closed")
 
     def _spoken(self, encoding: Encoding, audio: bytes, words: Sequence[WordTiming] = ()) -> Spoken:
         assert self._listening is not None

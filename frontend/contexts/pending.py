@@ -45,6 +45,8 @@ class PendingText:
         self._written_at = 0.0
         self._held_since: float | None = None
         """Time at which the oldest held text was written."""
+        self.failure: ApiError | None = None
+        """The reason for which the text ended although its client did nothing."""
 
     def write(self, text: str, settled: bool = False) -> None:
         """Take more text. If it is `settled`, a text that ends like a sentence is one.
@@ -76,10 +78,12 @@ class PendingText:
 
     def end(self) -> None:
         """Give all text to the reader; none follows."""
-        if rest := self._growth.take_rest():
-            self._give(rest)
-        self.close()
-        self.growing.end()
+        try:
+            if rest := self._growth.take_rest():
+                self._give(rest)
+        finally:
+            self.close()
+            self.growing.end()
 
     def renew(self) -> None:
         """End the text of the stream in use; later text is for another stream. Held text stays held."""
@@ -104,6 +108,13 @@ class PendingText:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._look)
 
     def _look(self) -> None:
+        try:
+            self._give_waiting()
+        except ApiError as error:  # the text has killed fronts before
+            self.failure = error
+            self.growing.end()
+
+    def _give_waiting(self) -> None:
         now = asyncio.get_running_loop().time()
         waits = []
         if self._patience is not None and self._held_since is not None:

@@ -120,9 +120,9 @@ class PlayDesk:
     async def _ask(self, message: Play | Steer | Change) -> Answer:
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._asked[message.number] = message, answered
-        if self._greeted:
-            self._send(message)
         try:
+            if self._greeted:
+                self._send(message)
             answer = await asyncio.wait_for(answered, ANSWER_SECONDS)
         except TimeoutError as error:
             message_for_client = f"The player doesn't answer within {ANSWER_SECONDS:.0f} seconds."

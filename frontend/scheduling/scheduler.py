@@ -94,9 +94,11 @@ class Scheduler:
         engine, streams = self.engine, self._shared.streams
         if engine is None:
             raise Unavailable(self.reason, self.retry_after)
-        if len(streams) >= self._shared.settings.max_streams:
-            raise Overloaded(f"{len(streams)} requests are being spoken already.", self._admission.soonest_place())
-        if request.urgency is not Urgency.IDLE:
+        idle = request.urgency is Urgency.IDLE
+        held = sum(idle or other.request.urgency is not Urgency.IDLE for other in streams.values())
+        if held >= self._shared.settings.max_streams:
+            raise Overloaded(f"{held} requests are being spoken already.", self._admission.soonest_place())
+        if not idle:
             for other in streams.values():
                 if other.request.urgency is Urgency.IDLE:
                     other.fail(Unavailable("listeners come first"))

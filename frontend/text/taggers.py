@@ -90,7 +90,7 @@ def best_tagger(ambiguous: Container[str] = ()) -> Tagger:
         try:
             return SpacyTagger(load_spacy(model))
         except (OSError, ValueError, ImportError) as error:
-            _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", model, error)
+            _log.warning("spaCy's model %s doesn't load, so the built-in tagger is used: %s", model, error)
     from frontend.text.tagger import LightTagger  # not above: it brings numpy, which `/status` doesn't need
 
     return LightTagger(ambiguous)

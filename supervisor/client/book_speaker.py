@@ -20,6 +20,7 @@ class LocalBookSpeaker:
 
     def __init__(self, speech: LocalSpeech) -> None:
         self._speech = speech
+        self._alone = asyncio.Lock()
 
     async def engine(self) -> str:
         """Implements `books.making.speech.Speaker.engine`; equal to a server's with the same model."""
@@ -28,7 +29,8 @@ class LocalBookSpeaker:
 
     async def speak(self, passage: Passage) -> Speech:
         """Implements `books.making.speech.Speaker.speak`."""
-        return await asyncio.to_thread(self._speak, passage)
+        async with self._alone:
+            return await asyncio.to_thread(self._speak, passage)
 
     def _speak(self, passage: Passage) -> Speech:
         marks = self._speech.engine.marks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import hashlib
 import os
 import shutil
@@ -97,7 +98,13 @@ def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]
     if values["unknown_words"]:
         asyncio.run(_unknown_words(context, order))
         return
-    finished = asyncio.run(_make(context, order, values["between"]))
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise click.ClickException(f"{path} is being made by another process.") from None
+        finished = asyncio.run(_make(context, order, values["between"]))
     if finished:
         click.echo(f"{path}", err=True)
         if values["discard"]:

@@ -108,5 +108,6 @@ def _listen(client: Any, name: str) -> None:
                 show(state)
     except KeyboardInterrupt:
         with contextlib.suppress(Exception):
-            client.steer("stop")
+            if client.state()["id"] == name:  # another program's text is left alone
+                client.steer("stop")
         raise

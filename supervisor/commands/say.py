@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -104,8 +105,9 @@ def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
         for _ in client.until_heard(name):
             pass
     except KeyboardInterrupt:
-        if client.state()["id"] == name:
-            client.steer("stop")
+        with contextlib.suppress(CannotSpeak):
+            if client.state()["id"] == name:
+                client.steer("stop")
         raise
     return True
 

@@ -67,7 +67,7 @@ def _save(folder: Path, stage: str) -> None:
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_mem_reuse = False
-    # The warning that the file fits this processor only: the cache's folder is named after the processor.
+    # The warning that the file fits this processor only: the manifest names the processor.
     options.log_severity_level = 3
     options.optimized_model_filepath = str(folder / optimized_name(stage))
     for key, value in (

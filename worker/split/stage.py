@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from worker.providers.records import CPU, StageRecord
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.optimized_name import optimized_name
+
+log = logging.getLogger(__name__)
 
 
 class Crew:
@@ -56,6 +59,7 @@ class Stage:
         # onnxruntime's optimisation at another level is a setting, which the files don't have.
         on_cpu = record.provider == CPU and settings.graph_optimization == "all"
         self._optimized = on_cpu and optimized.is_file()
+        self._cut = file
         self._file = optimized if self._optimized else file
         self._sessions: dict[int, Any] = {}
         self._lock = threading.Lock()
@@ -77,6 +81,10 @@ class Stage:
         try:
             return open_session(self._file, self._settings, self._record, threads=threads, optimized=self._optimized)
         except EngineUnavailable as error:
+            if self._optimized and self._file.is_file() and self._cut.is_file():
+                log.warning("%s can't be loaded, so the stage is loaded as it was cut: %s", self._file.name, error)
+                self._optimized, self._file = False, self._cut
+                return self._opened(threads)
             # The file was made here: fetching the model again, as a model's own error advises, would change nothing.
             if not self._file.is_file():
                 said = f"there is no {self._file} any more; the next start makes it again"

@@ -88,6 +88,10 @@ class Cartesia:
             timestamps=bool(message.get("add_timestamps")),
             patience=delay / 1000,
         )
+        for known in (self._heard_at, self._flush_ids):
+            known.pop(key, None)
+            for name in [each for each in known if not self._session.context(each)]:
+                del known[name]
         return self._session.open(key, voicing)
 
     async def tell(self, key: str, context: Context, event: Event) -> None:

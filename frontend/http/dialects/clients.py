@@ -47,7 +47,10 @@ def number_of(fields: Mapping[str, Any], field: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ApiError(400, f"`{field}` is not a number.", param=field, code="invalid_value")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ApiError(400, f"`{field}` is too large.", param=field, code="invalid_value") from error
 
 
 def object_of(fields: Mapping[str, Any], field: str) -> Mapping[str, Any]:

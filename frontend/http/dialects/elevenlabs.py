@@ -110,6 +110,7 @@ class ElevenLabs:
         )
         find_voice(self._session.services.speaker, voicing, None, None)  # the speed's range, and an engine that speaks
         context = self._session.open(key, voicing)
+        self._alignments = {name: each for name, each in self._alignments.items() if self._session.context(name)}
         self._alignments[key] = Alignments()
         return context
 

@@ -186,7 +186,7 @@ class Session:
         if key in self._gone:
             raise ApiError(400, f"The context {key[:64]!r} has been closed.", code="context_closed")
         if len(self._contexts) >= MAX_CONTEXTS:
-            # Clients that are interrupted in quick succession leave contexts open (livekit/agents-js#1985).
+            # Clients that are interrupted in quick succession leave contexts open.
             silent = next((name for name, context in self._contexts.items() if not context.speaking), None)
             if silent is not None:
                 self.drop(silent)
@@ -215,7 +215,10 @@ class Session:
         """Have all contexts finish, then close the socket."""
         self.closing = True
         for context in self._contexts.values():
-            context.finish()
+            try:
+                context.finish()
+            except ApiError as error:
+                log.info("%s: %s", request_id.current.get(), error.message)
         self._close_if_done()
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -236,7 +239,8 @@ class Session:
         refused = isinstance(error, Overloaded | Unavailable)
         if key is None or (refused and not self._contexts):
             code = WSCloseCode.TRY_AGAIN_LATER if refused else WSCloseCode.POLICY_VIOLATION
-            await self._socket.close(code=code, message=str(error).encode()[:120])
+            reason = str(error).encode()[:120].decode(errors="ignore").encode()
+            await self._socket.close(code=code, message=reason)
 
     # -- contexts
 
@@ -262,7 +266,10 @@ class Session:
         else:
             if self._contexts.get(key) is context:
                 self.drop(key, remember=False)
-                await self._dialect.ended(key)
+                try:
+                    await self._dialect.ended(key)
+                except ConnectionError:
+                    log.info("%s: the client left", request_id.current.get())
         self._close_if_done()
 
     def _close_if_done(self) -> None:

@@ -33,7 +33,7 @@ class PlayChangeBody(msgspec.Struct):
     voice: str | VoiceReference | None = None
     volume: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     seek: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    sentence: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    sentence: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] | None = None
 
 
 _decode_play = msgspec.json.Decoder(PlayBody).decode

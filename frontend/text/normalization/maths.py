@@ -16,7 +16,6 @@ _POWER = re.compile(
     rf"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}})){END}"
 )
 _LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CG])\+\+|(?P<sharp>[CFJ])#)(?!\w)")
-_OPERAND = rf"(?:[\w)\]²³πθ{MASK}%]|(?<=[\w)])!)"
 _OPERATIONS = {
     "+": "plus",
     "-": "minus",

@@ -113,6 +113,16 @@ def test_damaged_passages_are_made_again(tmp_path: Path) -> None:
     assert len(again.asked) == 2 and files(tmp_path) == whole
 
 
+def test_a_damaged_chapter_is_put_together_again(tmp_path: Path) -> None:
+    make(tmp_path, MadeSpeaker(), made_book())
+    whole = files(tmp_path)
+    for text in (tmp_path / "kept" / "chapters").glob("*.json"):
+        text.write_bytes(b"{")
+    again = MadeSpeaker()
+    make(tmp_path, again, made_book())
+    assert again.asked == [] and files(tmp_path) == whole
+
+
 def test_a_busy_server_is_asked_again(tmp_path: Path) -> None:
     told: list[Progress] = []
     refusals = iter([True, False, True])

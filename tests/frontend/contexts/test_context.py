@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from frontend.audio.formats import AudioFormat
 from frontend.contexts import context as context_module
 from frontend.contexts import pending
 from frontend.contexts.events import Flushed, Spoken
@@ -232,3 +233,20 @@ async def test_text_too_far_ahead_of_the_speech_is_refused() -> None:
         context.write("a")
     context.close()
     desk.close()
+
+
+@pytest.mark.parametrize("form", [AudioFormat.MP3, AudioFormat.PCM])
+async def test_a_context_that_is_closed_amid_its_audio_gives_no_more(desk: ContextDesk, form: AudioFormat) -> None:
+    """A closed codec must not be touched again: FFmpeg's crash the process."""
+    worker = desk.worker(1)
+    speaking = asyncio.create_task(speak_all(worker))
+    context = desk.context(replace(VOICING, format=form))
+    context.write(TEXT)
+    context.finish()
+    events = []
+    async with asyncio.timeout(60):
+        async for event in context:
+            events.append(event)
+            context.close()
+    assert len(events) == 1
+    speaking.cancel()

@@ -77,4 +77,17 @@ def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path
 def test_another_processor_makes_the_stages_again(model, tmp_path, monkeypatch):
     prepare(model, tmp_path / "cache")
     monkeypatch.setattr(prepared, "processor", lambda: "another one")
-    assert prepare(model, tmp_path / "cache").manifest.processor == "another one"
+    assert prepare(model, tmp_path / "cache").manifest.processor.startswith("another one ")
+    monkeypatch.setattr(prepared, "cpu_flags", lambda: frozenset({"of another width"}))
+    before = sorted((tmp_path / "cache" / "split").iterdir())
+    assert prepare(model, tmp_path / "cache").manifest.processor == prepared._processor()
+    assert sorted((tmp_path / "cache" / "split").iterdir()) == before
+
+
+def test_stages_of_earlier_layouts_are_removed(model, tmp_path):
+    made = prepare(model, tmp_path / "cache").folder
+    digest, layout, *rewrites = made.name.split("-")
+    earlier = made.with_name("-".join([digest, str(int(layout) - 1), *rewrites]))
+    made.rename(earlier)
+    assert prepare(model, tmp_path / "cache").folder == made
+    assert made.is_dir() and not earlier.exists()
