@@ -202,6 +202,18 @@ class _Gone(Exception):
         self.signal = signal.Signals(number) if number in set(signal.Signals) else None
 
 
+def _await(fd: int, event: int, deadline: float) -> None:
+    """Wait for an event of `select.poll` on a pipe, or for its other end to be closed.
+
+    Raises:
+        TimeoutError: the deadline (monotonic seconds) passed before.
+    """
+    poll = select.poll()  # select.select raises ValueError for descriptors from 1024 on, as busy fronts have them
+    poll.register(fd, event)
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise TimeoutError
+
+
 class _Link:
     """One keeper process and the pipes to it."""
 
@@ -293,9 +305,7 @@ class _Link:
     def _send(self, data: bytes, deadline: float) -> None:
         rest = memoryview(data)
         while rest:
-            _, writable, _ = select.select([], [self._requests], [], max(0.0, deadline - time.monotonic()))
-            if not writable:
-                raise TimeoutError
+            _await(self._requests, select.POLLOUT, deadline)
             rest = rest[os.write(self._requests, rest[: select.PIPE_BUF]) :]
 
     def _frame(self, deadline: float) -> tuple[int, int, bytes]:
@@ -317,9 +327,7 @@ class _Link:
                     self._searched = 0
                     raise _Gone(number)
                 self._searched = died
-            readable, _, _ = select.select([self._replies], [], [], max(0.0, deadline - time.monotonic()))
-            if not readable:
-                raise TimeoutError
+            _await(self._replies, select.POLLIN, deadline)
             more = os.read(self._replies, _READ_BYTES)
             if not more:
                 self.ended = True

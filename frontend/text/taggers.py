@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.metadata
-import importlib.util
 import logging
 import pkgutil
 import re
@@ -60,9 +60,16 @@ def aligned(document: Any, words: Sequence[str], tokens: Sequence[Token]) -> lis
     return [token.tag or tag_at.get(starts[token.word] + token.start, "NN") for token in tokens]
 
 
+def spacy_installed() -> bool:
+    """Whether spaCy is installed."""
+    # importlib.util.find_spec looks in sys.modules first, and raises ValueError for the stand-in that is there while
+    # another thread imports misaki (`frontend.text.misaki_import`): `/status` was answered with 500.
+    return importlib.machinery.PathFinder.find_spec("spacy") is not None
+
+
 def spacy_model() -> str:
     """Package name of an installed spaCy English model, the first by name; "" if spaCy or every model is missing."""
-    if importlib.util.find_spec("spacy") is None:
+    if not spacy_installed():
         return ""
     found = (module.name for module in pkgutil.iter_modules() if _SPACY_MODELS.fullmatch(module.name))
     return min(found, default="")

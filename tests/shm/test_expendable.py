@@ -10,6 +10,7 @@ import sys
 import termios
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import psutil
@@ -64,6 +65,15 @@ def test_answers_and_errors_come_back(helper: Expendable) -> None:
         helper.ask(b"raise")
     assert caught.value.name == "LookupError"
     assert helper.ask(b"well") == b"well"
+
+
+def test_a_caller_with_thousands_of_open_files_is_answered() -> None:
+    """`select.select` knows no descriptor from 1024 on."""
+    with ExitStack() as stack:
+        for _ in range(1100):
+            stack.callback(os.close, os.dup(0))
+        caller = stack.enter_context(closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot")))
+        assert caller.ask(b"hello") == b"hello"
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
