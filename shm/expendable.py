@@ -202,6 +202,18 @@ class _Gone(Exception):
         self.signal = signal.Signals(number) if number in set(signal.Signals) else None
 
 
+def _await(fd: int, event: int, deadline: float) -> None:
+    """Wait for an event of `select.poll` on a pipe, or for its other end to be closed.
+
+    Raises:
+        TimeoutError: the deadline (monotonic seconds) passed before.
+    """
+    poll = select.poll()  # select.select raises ValueError for descriptors from 1024 on, as busy fronts have them
+    poll.register(fd, event)
+    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        raise TimeoutError
+
+
 class _Link:
     """One keeper process and the pipes to it."""
 
@@ -293,7 +305,7 @@ class _Link:
     def _send(self, data: bytes, deadline: float) -> None:
         rest = memoryview(data)
         while rest:
-            _wait(self._requests, select.POLLOUT, deadline)
+            _await(self._requests, select.POLLOUT, deadline)
             rest = rest[os.write(self._requests, rest[: select.PIPE_BUF]) :]
 
     def _frame(self, deadline: float) -> tuple[int, int, bytes]:
@@ -315,7 +327,7 @@ class _Link:
                     self._searched = 0
                     raise _Gone(number)
                 self._searched = died
-            _wait(self._replies, select.POLLIN, deadline)
+            _await(self._replies, select.POLLIN, deadline)
             more = os.read(self._replies, _READ_BYTES)
             if not more:
                 self.ended = True
@@ -327,15 +339,3 @@ class _Link:
         place = self._buffer.find(self._token, max(0, self._searched - TOKEN_BYTES), end)
         self._searched = end if place < 0 else 0
         return place
-
-
-def _wait(fd: int, event: int, deadline: float) -> None:
-    """Wait until the descriptor is ready or closed by the other end; a descriptor above select()'s 1023 is allowed.
-
-    Raises:
-        TimeoutError: the deadline has passed.
-    """
-    poll = select.poll()
-    poll.register(fd, event)
-    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-        raise TimeoutError

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.metadata
 import logging
 import pkgutil
 import re
 from collections.abc import Container, Sequence
 from functools import cache
-from importlib.machinery import PathFinder
 from typing import Any, Protocol
 
 from frontend.text.tokenizer import Token
@@ -60,10 +60,16 @@ def aligned(document: Any, words: Sequence[str], tokens: Sequence[Token]) -> lis
     return [token.tag or tag_at.get(starts[token.word] + token.start, "NN") for token in tokens]
 
 
+def spacy_installed() -> bool:
+    """Whether spaCy is installed."""
+    # importlib.util.find_spec looks in sys.modules first, and raises ValueError for the stand-in that is there while
+    # another thread imports misaki (`frontend.text.misaki_import`): `/status` was answered with 500.
+    return importlib.machinery.PathFinder.find_spec("spacy") is not None
+
+
 def spacy_model() -> str:
     """Package name of an installed spaCy English model, the first by name; "" if spaCy or every model is missing."""
-    # Not `importlib.util.find_spec`: it fails on the stand-in that another thread may have in `sys.modules` meanwhile.
-    if PathFinder.find_spec("spacy") is None:
+    if not spacy_installed():
         return ""
     found = (module.name for module in pkgutil.iter_modules() if _SPACY_MODELS.fullmatch(module.name))
     return min(found, default="")
@@ -90,7 +96,7 @@ def best_tagger(ambiguous: Container[str] = ()) -> Tagger:
         try:
             return SpacyTagger(load_spacy(model))
         except (OSError, ValueError, ImportError) as error:
-            _log.warning("spaCy's model %s doesn't load, so the built-in tagger is used: %s", model, error)
+            _log.warning("spaCy's model %s doesn't load, so the light tagger is used: %s", model, error)
     from frontend.text.tagger import LightTagger  # not above: it brings numpy, which `/status` doesn't need
 
     return LightTagger(ambiguous)

@@ -118,10 +118,10 @@ def _show(profile: TuningProfile, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(profile), indent=2).decode())
         return
     click.echo("Ratios to the default; above 1 is better.")
-    click.echo(f"{'threads':>8}{'at once':>9}{'first audio':>13}{'one at a time':>15}{'all inference threads':>23}")
+    click.echo(f"{'threads':>7}{'at once':>9}{'first audio':>13}{'one at a time':>15}{'throughput':>12}")
     for each in profile.attempts:
-        figures = ((each.first, 13), (each.alone, 15), (each.together, 23))
+        figures = ((each.first, 13), (each.alone, 15), (each.together, 12))
         cells = "".join(f"{'' if ratio is None else f'{ratio:.2f}':>{width}}" for ratio, width in figures)
-        click.echo(f"{each.way.threads:8}{each.way.concurrency:9}{cells}  {each.note}".rstrip())
+        click.echo(f"{each.way.threads:7}{each.way.concurrency:9}{cells}  {each.note}".rstrip())
     click.echo(f"{profile.verdict[0].upper()}{profile.verdict[1:]}.")
     click.echo(f"Measured {ago(time.time() - profile.created)} ago.")

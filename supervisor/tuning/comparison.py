@@ -20,7 +20,7 @@ ROUNDS = 5
 """Pairs of measurements for each way. By chance the default wins all of them once in 32 times."""
 
 GAIN = 1.05
-"""Least median ratio of first audio, or of all inference threads' speed, for which a way is chosen."""
+"""Least median ratio of first audio, or of throughput, for which a way is chosen."""
 
 LOSS = 0.95
 """Median ratio below which a figure counts as worse."""
@@ -115,7 +115,7 @@ def _attempt(open: Open, settings: WorkerSettings, default: Speaker, way: Way) -
 
 def _rejection(first: Sequence[float], alone: Sequence[float], together: Sequence[float]) -> str:
     """The reason why the way with these ratios isn't better than the default; empty if it is."""
-    figures = {"first audio": first, "one at a time": alone, "all inference threads": together}
+    figures = {"first audio": first, "one at a time": alone, "throughput": together}
     if worse := [f"{name} {median(ratios):.2f}" for name, ratios in figures.items() if median(ratios) < LOSS]:
         return f"worse: {', '.join(worse)}"
     gained = [ratios for ratios in (first, together) if median(ratios) >= GAIN]

@@ -50,7 +50,9 @@ class MeasuredEngine:
         """
         self.send(b"\n")
         assert self._process.stdout
-        if not select.select([self._process.stdout], [], [], self._timeout)[0]:
+        poll = select.poll()
+        poll.register(self._process.stdout, select.POLLIN)
+        if not poll.poll(self._timeout * 1000):
             raise CannotMeasure(f"no answer within {self._timeout:g} s")
         try:
             record = decode_record(self._process.stdout.readline())

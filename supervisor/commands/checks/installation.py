@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, metadata, requires, version
@@ -10,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from frontend.text.taggers import spacy_model
+from frontend.text.taggers import spacy_installed, spacy_model
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 
 DISTRIBUTION = "kokoro-live"
@@ -72,7 +71,7 @@ def espeak(_: Circumstances) -> Finding:
 
 def spacy(_: Circumstances) -> Finding:
     """Check for spaCy, an optional extra whose tagger replaces the built-in one."""
-    if importlib.util.find_spec("spacy") is None:
+    if not spacy_installed():
         return ok("not installed; the built-in tagger is used (the extra `spacy` brings spaCy's)")
     if not (model := spacy_model()):
         return warning(

@@ -131,7 +131,7 @@ async def test_engine_info_is_who_speaks_now_and_absent_while_nobody_does() -> N
     speaker = FakeSpeaker(engine=None)
     async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
         assert engines(await scrape(client)) == []
-        speaker.engine = ENGINE
+        speaker.engine, speaker.reason = ENGINE, ""
         assert engines(await scrape(client)) == [("kokoro", "tiny.onnx", "CPUExecutionProvider")]
         speaker.engine = None
         assert engines(await scrape(client)) == []

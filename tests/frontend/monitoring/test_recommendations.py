@@ -25,9 +25,11 @@ def healthy() -> Status:
     return Status(
         ready=True,
         worker="running",
-        restarts={"front": 0, "worker": 0},
+        restarts={"front": 0, "worker": 0, "player": 0},
         provider_failures={},
         active_streams=1,
+        sockets={},
+        contexts=0,
         queue_depth=0,
         quarantined_segments=0,
         cache=Cache(10, 1_000_000, 5, 500, 256_000_000, disk=False),

@@ -68,7 +68,7 @@ def found(machine: Machine, *tried: Way) -> Found:
         (alike(first=0.5), True, ""),
         (alike(together=1.2), True, ""),
         (alike(first=0.97, together=1.03), False, "gains less than 5%"),
-        (alike(first=0.5, together=0.9), False, "worse: all inference threads 0.90"),
+        (alike(first=0.5, together=0.9), False, "worse: throughput 0.90"),
         (alike(first=2.0, together=2.0), False, "worse: first audio 0.50"),
         (alike(first=0.5, alone=0.5), False, "worse: one at a time 0.50"),
         ([Round(0.5, 1, 1)] * (ROUNDS - 1) + [Round(1.1, 1, 1)], False, "not better in every round"),
