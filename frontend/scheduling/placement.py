@@ -56,7 +56,8 @@ class Placement:
         links = [link for link in links if link.rings.can_hold(stream.number, segment.index)] or links
         times = {link.generation: self._finish(link, segment) for link in links}
         best = min(links, key=lambda link: times[link.generation])
-        stay = next((each.link for each in reversed(stream.segments) if each.link in links), None)
+        made_by = [stream.segments.last_heard_from, *(each.link for each in stream.segments)]
+        stay = next((link for link in reversed(made_by) if link in links), None)
         return stay if stay and times[stay.generation] <= CLEARLY * times[best.generation] else best
 
     def _finish(self, link: Link, segment: PlannedSegment) -> float:

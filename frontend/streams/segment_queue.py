@@ -10,7 +10,7 @@ from frontend.streams.planned import PlannedSegment, SegmentState
 
 
 class SegmentQueue(deque[PlannedSegment]):
-    """Queue of segments: `add` numbers and appends them; heard segments are removed on the left."""
+    """Queue of segments: `add` numbers and appends them; `heard` removes them on the left."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -18,12 +18,18 @@ class SegmentQueue(deque[PlannedSegment]):
         """Number of segments added so far, which is the next one's index."""
         self.replaced_at = -1
         """Index of the last segment that was planned again because its listener was about to run dry."""
+        self.last_heard_from: Link | None = None
+        """The generation that made the last heard segment; None while none was heard but cached ones."""
 
     def add(self, segment: PlannedSegment) -> None:
         """Put a segment at the end."""
         segment.index = self.numbered
         self.numbered += 1
         self.append(segment)
+
+    def heard(self) -> None:
+        """Remove the first segment, and remember which generation made it."""
+        self.last_heard_from = self.popleft().link or self.last_heard_from
 
     def replace(self, replaced: Sequence[PlannedSegment], segments: Sequence[PlannedSegment]) -> None:
         """Replace segments that no worker has begun; the segments after them are numbered again."""

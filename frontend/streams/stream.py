@@ -233,7 +233,7 @@ class Stream:
     def _end_segment(self, head: PlannedSegment) -> None:
         self._tell_times(head, ended=True)
         self.playback.end(head)
-        self.segments.popleft()
+        self.segments.heard()
         self.flushed += head.flushes
         self.tokens += head.segment.tokens
         self.text.mind(self.segments)

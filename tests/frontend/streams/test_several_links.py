@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 
 import msgspec
 import numpy as np
 import pytest
 
 from frontend.contract.errors import Overloaded
+from frontend.contract.request import SpeechRequest
+from frontend.planning.profile import CostProfile
 from frontend.scheduling.placement import finish
 from frontend.streams.stream import Stream
+from frontend.text.segment import Segment
 from shm.audio import Pcm
+from shm.engine_info import EngineInfo
 from shm.messages import Commit, Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
-from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, ScriptedWorker, samples_of
+from tests.frontend.scripted_worker import DEADLINE, ENGINE, PER_TOKEN, ScriptedReader, ScriptedWorker, samples_of
 from tests.frontend.several_workers import kill, pair, quiet, rest, split
+
+
+class LateReader(ScriptedReader):
+    """Reads a text's second part after `close`."""
+
+    def __init__(self) -> None:
+        self._closed = threading.Event()
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
+        for place, segment in enumerate(super().segments(request, engine, profile)):
+            if place:
+                self._closed.wait(DEADLINE)
+            yield segment
 
 
 @pytest.fixture
@@ -80,8 +102,19 @@ async def test_a_stream_stays_where_it_is_unless_the_other_is_clearly_sooner(des
         assert np.array_equal(await heard(listener), spoken(text))
 
 
-async def test_a_stream_does_not_move_to_a_worker_that_is_hardly_faster(desk: Desk) -> None:
-    """Another worker's rings, caches and first block cost more than a tenth of a segment."""
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_stream_does_not_move_to_a_worker_that_is_hardly_faster(late: bool) -> None:
+    """Another worker's rings, caches and first block cost more than a tenth of a segment.
+
+    Args:
+        late: the text's next part comes when no segment is left that says where the stream was.
+    """
+    reader = LateReader()
+    with closing(Desk(reader=reader)) as desk, closing(reader):
+        await stays(desk, reader, late)
+
+
+async def stays(desk: Desk, reader: LateReader, late: bool) -> None:
     one = desk.worker(1, slot=0)
     listeners = [listen(desk.open("how fast?"))]
     slowly(one, await one.has(1), 0.50)
@@ -95,11 +128,18 @@ async def test_a_stream_does_not_move_to_a_worker_that_is_hardly_faster(desk: De
     await asyncio.gather(*map(heard, listeners))
     listeners.append(listen(desk.open("keeps it busy")))
     busy = await two.has(2)
-    listeners.append(listen(desk.open("stay here|stay here")))
+    stream = desk.open("stay here|stay here")
+    listeners.append(listen(stream))
     here = await one.has(3)
+    if not late:
+        reader.close()
     slowly(two, busy, 0.45)
     await heard(listeners[3])
     slowly(one, here, 0.50)
+    async with asyncio.timeout(DEADLINE):
+        while late and stream.segments:
+            await quiet()
+    reader.close()
     slowly(one, await one.has(4), 0.50)
     await heard(listeners[4])
     assert len(two.orders) == 2
