@@ -59,6 +59,8 @@ async def test_a_listener_s_first_sample_is_due_soon_and_a_clip_s_when_it_would_
     assert listener.timing.first_due - listener.timing.arrival == pytest.approx(FIRST_AUDIO_TARGET)
     clip = await opened(desk, text, client="b", urgency=Urgency.WHOLE)
     assert clip.timing.first_due - clip.timing.arrival == pytest.approx(len(text) * AUDIO, rel=0.01)
+    listener.close()
+    clip.close()
     idle = await opened(desk, text, client="c", urgency=Urgency.IDLE)
     assert idle.timing.first_due - idle.timing.arrival > 3600
 
