@@ -128,6 +128,8 @@ def test_a_file_keeps_its_permissions_to_the_umask_and_a_link_stays_a_link(tmp_p
 def test_refusals_leave_no_file(tmp_path, monkeypatch, arguments, code, says):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KOKORO_LIVE_ENGINE", "espeak")
+    monkeypatch.setenv("KOKORO_LIVE_MODEL_DIR", str(tmp_path / "models"))
+    monkeypatch.setenv("KOKORO_LIVE_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "folder.wav").mkdir()
     result = run(*arguments)
     assert (result.exit_code, result.stdout) == (code, "")
