@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKED = ("shm", "worker", "frontend", "supervisor", "benchmarks")
+PACKED = ("shm", "worker", "frontend", "player", "books", "supervisor", "benchmarks")
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE")
 TEXT = "Hello from a fresh machine."
 
