@@ -30,7 +30,7 @@ SEALED_BEFORE = 0.02
 
 @dataclass(frozen=True)
 class Setup:
-    """What all forms of one run share."""
+    """Settings that all forms of one run share."""
 
     model: tuple[str, ...]
     """Flags that name the model."""
@@ -211,7 +211,7 @@ def run_stopped(stops: int, setup: Setup) -> Found:
 
 
 def broken_promises(counts: dict[str, int], may_cut: bool) -> list[str]:
-    """Of how many streams each forbidden fate was."""
+    """Numbers of streams by forbidden fate."""
     wrong = ["wrong", "silently_short", "failed"] + ([] if may_cut else ["cut"])
     return [f"{counts[name]} streams {name}" for name in wrong if counts[name]]
 
@@ -249,4 +249,4 @@ FORMS = dict(kinds()) | {
     "front-points": Form(0.1, lambda count, setup: run_points("front", count, setup)),
     "worker-stopped": Form(0.05, run_stopped),
 }
-"""In the order in which they are run."""
+"""Forms of the kill loop by name, in the order in which they run."""

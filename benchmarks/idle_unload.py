@@ -1,4 +1,4 @@
-"""What `--idle-unload` gives back, and what it costs the next request.
+"""Memory that `--idle-unload` gives back, and the first-audio time of the request that ends the rest.
 
     python -m benchmarks.idle_unload --model M --voices V [--runs N]
 

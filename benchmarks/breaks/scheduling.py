@@ -1,4 +1,4 @@
-"""Which segment goes where, who is admitted, whom a death is blamed on."""
+"""Deliberate breaks of placement, admission and the judgement of deaths."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -14,7 +13,6 @@ from tests.file_server import (
     FileServer,
     another_range,
     cut_after,
-    file_server,
     ignore_range,
     page,
     pause_after,
@@ -27,24 +25,7 @@ from worker.models.fetch import FetchError, fetch
 from worker.models.model_files import part_of
 from worker.models.part_file import PartFile
 
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(variable, raising=False)
-        monkeypatch.delenv(variable.upper(), raising=False)
-
-
-@pytest.fixture
-def server() -> Iterator[FileServer]:
-    with file_server() as server:
-        server.files[f"/{NAME}"] = MODEL
-        yield server
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watcher:
-    return Watcher(tmp_path)
+pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
 async def test_a_file_comes_whole_and_alone(server: FileServer, watch: Watcher) -> None:

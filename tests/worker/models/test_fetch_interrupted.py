@@ -16,7 +16,6 @@ import pytest
 
 from tests.file_server import (
     FileServer,
-    file_server,
     pause_after,
     serve,
     status,
@@ -24,24 +23,7 @@ from tests.file_server import (
 from tests.worker.fetching import AT_ONCE, MODEL, NAME, Watcher, contents, get, sha256, table
 from worker.models.fetch import FetchError, Progress, fetch, fetch_blocking
 
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-        monkeypatch.delenv(variable, raising=False)
-        monkeypatch.delenv(variable.upper(), raising=False)
-
-
-@pytest.fixture
-def server() -> Iterator[FileServer]:
-    with file_server() as server:
-        server.files[f"/{NAME}"] = MODEL
-        yield server
-
-
-@pytest.fixture
-def watch(tmp_path: Path) -> Watcher:
-    return Watcher(tmp_path)
+pytestmark = pytest.mark.usefixtures("no_proxy")
 
 
 async def test_a_disk_without_room_is_told_before_anything_is_written(server: FileServer, watch: Watcher) -> None:
