@@ -11,9 +11,14 @@ import mmap
 import re
 from array import array
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
+
+_RECENT = 2048
+"""Recent words whose lookups are kept, absent words included. Without them a sentence takes 5 % longer than with dicts.
+"""
 
 Said = str | dict[str, str | None]
 """A word's phonemes, or its phonemes by part-of-speech tag."""
@@ -48,20 +53,21 @@ class DictionaryFile(Mapping[str, Said]):
         with file.open("rb") as opened:
             self._data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         self._starts, self._first = _index(self._data)
+        self._recent = lru_cache(_RECENT)(self._found)
         if hasattr(mmap, "MADV_DONTNEED"):
             # The index has touched each page. The pages stay in the system's cache, outside this process.
             self._data.madvise(mmap.MADV_DONTNEED)
 
     def __getitem__(self, word: str) -> Said:
-        if (found := self._found(word)) is None:
+        if (found := self._recent(word)) is None:
             raise KeyError(word)
         return found
 
     def get(self, word: str, default: Any = None) -> Any:
-        return default if (found := self._found(word)) is None else found
+        return default if (found := self._recent(word)) is None else found
 
     def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self._place(word) >= 0
+        return isinstance(word, str) and self._recent(word) is not None
 
     def __iter__(self) -> Iterator[str]:
         for start in self._starts:
