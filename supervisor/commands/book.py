@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from books.making.speech import Speaker
 
 _NICENESS = 10
-"""Priority of the command beside a server: the encoding of a finished chapter takes seconds of a core, and a listener who
-comes gets nine tenths of it."""
+"""Priority of the command beside a server: the encoding of a finished chapter takes a core for seconds, of which a
+listener who comes gets nine tenths."""
 _LETTERS_PER_SECOND = 15.0
 """Characters that Kokoro speaks in a second at speed 1, about: for estimates before anything was spoken."""
 
