@@ -67,4 +67,4 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     streams_cut: int = 0
     """Responses that ended in the middle because their front died, so far."""
     player_reason: str = ""
-    """The reason why no player is started any more; empty if one can be."""
+    """The reason why the player was given up; empty if it wasn't. The next text starts another one."""
