@@ -34,7 +34,7 @@ from supervisor.processes.errands import Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
 from supervisor.processes.incarnation import Incarnation, Spawner
-from supervisor.processes.nursery import Nursery
+from supervisor.processes.nursery import KILL_GRACE, Nursery
 from supervisor.processes.outside import Outside
 from supervisor.processes.players import Players
 from supervisor.processes.process_list import Spare, reports
@@ -110,7 +110,7 @@ class Lifecycle:
             case Cleared(digest):
                 self._fronts.suspects.cleared(digest)
             case PlayerWanted():
-                self._players.wanted = True
+                self._players.role.want()
         self._reconcile()
 
     def exited(self, child: Incarnation) -> None:
@@ -119,7 +119,7 @@ class Lifecycle:
         if child.role == "front":
             self._fronts.exited(child, status)
         elif child.role == "player":
-            self._players.exited(child, status)
+            self._players.role.exited(child, status)
         elif child.role == "worker":
             self._workers.exited(child, status)
             self._fronts.worker_exited(child)
@@ -199,7 +199,7 @@ class Lifecycle:
         self._tell()
         if self._code is not None and self._fronts.role.gone:
             self._workers.stop()
-            self._players.stop()
+            self._players.role.stop(KILL_GRACE)
         if not self._nursery.children:
             self.exit_code = self._code
 
@@ -237,7 +237,7 @@ class Lifecycle:
             self._outside.tuning(),
             {role.slot: role.ready.engine for role in resting(workers) if role.ready and role.slot is not None},
             self._fronts.streams_cut,
-            self._players.reason,
+            player.given_up,
         )
         self._fronts.tell(situation)
         if situation != self._situation:
