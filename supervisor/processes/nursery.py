@@ -42,15 +42,18 @@ class Nursery:
         self.children.remove(child)
         return child.reap()
 
-    def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
+    def end(self, child: Incarnation, limit: float = KILL_GRACE, *, replaced: bool = False) -> None:
         """Ask the child to end; kill it if it can't be asked, or still runs after `limit` seconds.
 
         Repeated calls have no further effect.
+
+        Args:
+            replaced: another process has taken the child's place.
         """
         if child.ending:
             return
         child.ending = True
-        if not child.send(Drain()):
+        if not child.send(Drain(replaced)):
             child.kill()
         self.kill_after(child, limit)
 
