@@ -68,6 +68,6 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     streams_cut: int = 0
     """Responses that ended in the middle because their front died, so far."""
     player_reason: str = ""
-    """The reason why no player is started any more; empty if one can be."""
+    """The reason why the player was given up; empty if it wasn't. The next text starts another one."""
     books_reason: str = ""
-    """The reason why no process that makes books is started any more; empty if one can be."""
+    """The reason why the process that makes books was given up; empty if it wasn't. The next job starts another one."""

@@ -236,6 +236,19 @@ def test_settings_that_did_not_change_change_nothing() -> None:
     assert len(house.children) == 2 and not front.heard_of(Drain)
 
 
+def test_a_front_that_was_starting_at_a_reload_is_replaced_when_it_serves() -> None:
+    house = House()
+    house.lifecycle.start()
+    stale = house.newest("front")
+    house.changes = Changes(front=True, worker=False)
+    house.lifecycle.signal(signal.SIGHUP)
+    assert house.count("front") == 1
+    house.lifecycle.message(stale, Started())
+    assert house.count("front") == 2, "it was started with the old settings"
+    house.lifecycle.message(house.newest("front"), Started())
+    assert stale.heard_of(Drain)
+
+
 def test_a_hangup_while_stopping_is_ignored() -> None:
     house = House()
     house.up()
