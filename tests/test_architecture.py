@@ -39,6 +39,7 @@ FLOORS = {
         "contexts",
         "playing",
         "http",
+        "wyoming",
         "process",
     ],
     "worker": [
