@@ -235,7 +235,7 @@ def test_a_pause_goes_on_at_the_sentence(desktop: Desktop) -> None:
         client.until("701 BEGIN")
         recording.wait_for(lambda samples: np.count_nonzero(samples) > 0.5 * whole * SAMPLE_RATE)
         client.send("PAUSE SELF")
-        client.until("704 PAUSED")
+        client.until("703 CANCELED")
         client.send("RESUME SELF")
         client.until("702 END")
     samples = recording.quiet()
