@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 _TAG = re.compile(r"<[^<>]*>")
 _MARK = re.compile(r"<mark\b[^<>]*\bname\s*=\s*[\"']([^\"']*)[\"'][^<>]*>")
@@ -75,7 +74,7 @@ class Document:
                 case Text(text):
                     found.append(written(text))
                 case Mark(name):
-                    found.append(f"<mark name={quoteattr(name)}/>")
+                    found.append(f"<mark name={_quoted(name)}/>")
                 case Tag(tag) if tags:
                     found.append(tag)
         return "".join([*found, "</speak>"])
@@ -115,16 +114,21 @@ def words_in(text: str) -> int:
     return sum(any(map(str.isalnum, word)) for word in text.split())
 
 
+def _quoted(value: str) -> str:
+    """An attribute's value. `xml.sax.saxutils` would import half of the standard library's HTTP."""
+    return f'"{html.escape(value)}"'
+
+
 def marked_up(text: str) -> str:
     """A stretch of text as SSML has it."""
-    return escape(text)
+    return html.escape(text, quote=False)
 
 
 def spelled(text: str) -> str:
     """A stretch of text as SSML that spells it."""
     if not text.strip():
         return text
-    return f'<say-as interpret-as="characters">{escape(text)}</say-as>'
+    return f'<say-as interpret-as="characters">{html.escape(text, quote=False)}</say-as>'
 
 
 def _parsed(ssml: str) -> Iterator[Part]:
@@ -136,7 +140,7 @@ def _parsed(ssml: str) -> Iterator[Part]:
         if name == "mark":
             parts.append(Mark(attributes.get("name", "")))
         elif name != "speak":
-            written = "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+            written = "".join(f" {key}={_quoted(value)}" for key, value in attributes.items())
             parts.append(Tag(f"<{name}{written}>"))
 
     def end(name: str) -> None:

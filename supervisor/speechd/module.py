@@ -56,12 +56,12 @@ class Module:
             case "LIST VOICES":
                 listed = (f"200-{name}\t{language}\tnone" for name, language in self._speaking.voices().listed())
                 self._wire.send(*listed, "200 OK VOICE LIST SENT")
-            case "STOP":
-                self._speaking.end("703 STOP")
-            case "PAUSE":
-                self._speaking.end("704 PAUSE")
+            case "STOP" | "PAUSE":
+                # After a 704 PAUSE, Speech Dispatcher 0.11.4 waits without end for a mark in the audio that it has.
+                # After a 703 STOP it resumes a paused text at the last mark, as it should.
+                self._speaking.stop()
             case "QUIT":
-                self._speaking.end("703 STOP")
+                self._speaking.stop()
                 self._wire.send("210 OK QUIT")
                 return False
             case _ if command in _SPEAKING:

@@ -37,8 +37,8 @@ class Speaking:
         self._thread: threading.Thread | None = None
         self._over = threading.Event()
         self._over.set()
-        self._ending = ""
-        """Event that ends the present utterance before its time; empty while it goes on."""
+        self._is_stopped = False
+        """True once the present utterance is to end before its time."""
         self._alone = False
         """True while the server can't be reached: the log says so once."""
 
@@ -48,7 +48,7 @@ class Speaking:
 
     def close(self) -> None:
         """Stop, and end all helpers."""
-        self.end("703 STOP")
+        self.stop()
         if self._thread:
             self._thread.join(1.0)
         self._espeak.close()
@@ -74,19 +74,19 @@ class Speaking:
         Args:
             command: SPEAK (the message is SSML), CHAR, KEY or SOUND_ICON.
         """
-        self._ending = ""
+        self._is_stopped = False
         self._over.clear()
         self._thread = threading.Thread(target=self._run, args=(command, message, manner), daemon=True)
         self._thread.start()
 
-    def end(self, event: str) -> None:
-        """End the present utterance within a block, with this event; nothing happens if there is none."""
-        if self.is_busy and not self._ending:
-            self._ending = event
+    def stop(self) -> None:
+        """End the present utterance within a block; nothing happens if there is none."""
+        if self.is_busy and not self._is_stopped:
+            self._is_stopped = True
             self._server.interrupt()
 
     def _run(self, command: str, message: str, manner: Manner) -> None:
-        playout = Playout(self._wire, lambda: bool(self._ending))
+        playout = Playout(self._wire, lambda: self._is_stopped)
         try:
             try:
                 self._speak(command, message, manner, playout)
@@ -99,7 +99,7 @@ class Speaking:
                 _log.exception("an utterance failed")
                 playout.begin()
             self._over.set()  # Speech Dispatcher may answer the event before this thread goes on
-            self._wire.send(self._ending or "702 END")
+            self._wire.send("703 STOP" if self._is_stopped else "702 END")
         except BrokenPipeError:
             leave()
 
@@ -129,7 +129,7 @@ class Speaking:
             self._by_server(document, {"voice": voice} | _fields(manner), write, playout)
             self._alone = False
         except (NoServer, Refused) as error:
-            if self._ending:
+            if self._is_stopped:
                 raise Ended from error
             self._note_missing(str(error))
             playout.another_source()
@@ -159,7 +159,7 @@ class Speaking:
 
     def _play_stream(self, asked: dict[str, Any], playout: Playout) -> None:
         sample_rate = round(SAMPLE_RATE * asked.pop("pitch_factor"))
-        with closing(self._server.speak(asked, lambda: bool(self._ending))) as events:
+        with closing(self._server.speak(asked, lambda: self._is_stopped)) as events:
             for event in events:
                 if isinstance(event, Audio):
                     playout.audio(event.pcm, sample_rate)

@@ -9,13 +9,15 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from shm.audio import SAMPLE_RATE
+from shm.audio import SAMPLE_RATE, Pcm
 from supervisor.commands.install_speechd import install_speechd
 from tests.ports import lasting_port
 from tests.system.server import DEADLINE, ROOT, Server, server
@@ -32,6 +34,27 @@ pytestmark = [
 ]
 
 TEXT = "The kettle sang a long while. Nobody heard it but the old grey cat. Then it was quiet again."
+
+
+class Client:
+    """A client of Speech Dispatcher."""
+
+    def __init__(self, lines: TextIO) -> None:
+        self._lines = lines
+
+    def send(self, *commands: str) -> None:
+        """Say lines."""
+        self._lines.write("".join(f"{command}\r\n" for command in commands))
+        self._lines.flush()
+
+    def until(self, last: str) -> list[str]:
+        """Answers and events up to a line."""
+        found: list[str] = []
+        while last not in found:
+            line = self._lines.readline()
+            assert line, found
+            found.append(line.strip())
+        return found
 
 
 class Desktop:
@@ -86,21 +109,16 @@ class Desktop:
             timeout=DEADLINE,
         ).stdout
 
-    def ssip(self, *commands: str) -> list[str]:
-        """Say lines of Speech Dispatcher's own protocol; its events up to an utterance's end."""
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """A client of Speech Dispatcher's own protocol that hears of all events."""
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(DEADLINE)
             connection.connect(str(self._runtime / "speech-dispatcher" / "speechd.sock"))
             with connection.makefile("rw", encoding="utf-8", newline="") as lines:
-                for command in ("SET SELF CLIENT_NAME me:test:main", "SET SELF NOTIFICATION ALL ON", *commands):
-                    lines.write(command + "\r\n")
-                lines.flush()
-                events: list[str] = []
-                for line in lines:
-                    events.append(line.strip())
-                    if events[-1] in ("702 END", "703 CANCELED"):
-                        break
-        return events
+                client = Client(lines)
+                client.send("SET SELF CLIENT_NAME me:test:main", "SET SELF NOTIFICATION ALL ON")
+                yield client
 
     def close(self) -> None:
         self._process.send_signal(signal.SIGTERM)
@@ -126,13 +144,21 @@ def desktop(card: SoundCard, speaking: Server, tmp_path_factory: pytest.TempPath
     found.close()
 
 
-def heard_seconds(card: SoundCard, say) -> float:  # type: ignore[no-untyped-def]
-    """Seconds between the first and the last sound of what is said."""
+def heard(card: SoundCard, say) -> Pcm:  # type: ignore[no-untyped-def]
+    """All samples of what is said, but for those that are 0.
+
+    Speech Dispatcher plays with a buffer of 10 ms. On a busy machine it comes late: there are gaps, and PulseAudio
+    drops what came too late for its place.
+    """
     recording = card.record()
     say()
-    sounding = audible(recording.quiet())
+    samples = recording.quiet()
     recording.close()
-    return float(sounding[-1] - sounding[0]) / SAMPLE_RATE
+    return samples[samples != 0]
+
+
+def seconds(samples: Pcm) -> float:
+    return len(samples) / SAMPLE_RATE
 
 
 def requests(speaking: Server) -> int:
@@ -149,23 +175,25 @@ def test_the_module_is_found_and_lists_the_servers_voices(desktop: Desktop) -> N
 
 
 def test_a_text_is_heard_as_the_server_makes_it(desktop: Desktop, speaking: Server) -> None:
-    """As long as the server's own audio, so nothing was lost, repeated, or played at another rate."""
-    wanted = np.frombuffer(
-        speaking.hear(model="kokoro", input=TEXT, voice="am_michael", response_format="pcm"), np.int16
-    )
-    sounding = audible(wanted)
+    """The server's own samples, at their rate and loudness, and none twice."""
+    fields = {"model": "kokoro", "input": TEXT, "voice": "am_michael", "response_format": "pcm"}
+    wanted = np.frombuffer(speaking.hear(**fields), np.int16)
+    wanted = wanted[wanted != 0]
     before = requests(speaking)
-    found = heard_seconds(desktop.card, lambda: desktop.say(TEXT))
+    found = heard(desktop.card, lambda: desktop.say(TEXT))
     assert requests(speaking) == before + 1
-    assert found == pytest.approx(float(sounding[-1] - sounding[0]) / SAMPLE_RATE, rel=0.1)
+    assert np.array_equal(found[:100], wanted[:100])
+    assert abs(found).max() <= abs(wanted).max()
+    assert 0.6 * len(wanted) < len(found) <= len(wanted)
 
 
 def test_rate_and_pitch(desktop: Desktop) -> None:
-    plain = heard_seconds(desktop.card, lambda: desktop.say(TEXT))
-    fast = heard_seconds(desktop.card, lambda: desktop.say("-r", "50", TEXT))
-    high = heard_seconds(desktop.card, lambda: desktop.say("-p", "60", TEXT))
-    assert fast < 0.65 * plain
-    assert high == pytest.approx(plain, rel=0.15)
+    plain, fast, high = (
+        seconds(heard(desktop.card, lambda options=options: desktop.say(*options, TEXT)))  # type: ignore[misc]
+        for options in ((), ("-r", "50"), ("-p", "60"))
+    )
+    assert 0.35 * plain < fast < 0.65 * plain
+    assert 0.75 * plain < high < 1.33 * plain
 
 
 @pytest.mark.parametrize("arguments", [("-c", "A"), ("-k", "ctrl_a"), ("Yes indeed",), ("-I", "bell")])
@@ -173,13 +201,15 @@ def test_characters_keys_and_short_texts_need_no_server(
     desktop: Desktop, speaking: Server, arguments: tuple[str, ...]
 ) -> None:
     before = requests(speaking)
-    assert heard_seconds(desktop.card, lambda: desktop.say(*arguments)) > 0.1
+    assert seconds(heard(desktop.card, lambda: desktop.say(*arguments))) > 0.1
     assert requests(speaking) == before
 
 
 def test_marks_come_to_the_client_in_order(desktop: Desktop) -> None:
     marked = '<speak>The kettle <mark name="here"/>sang a long while. <mark name="there"/>It was quiet.</speak>'
-    events = desktop.ssip("SET SELF SSML_MODE ON", "SPEAK", marked, ".")
+    with desktop.client() as client:
+        client.send("SET SELF SSML_MODE ON", "SPEAK", marked, ".")
+        events = client.until("702 END")
     assert [line[4:] for line in events if line in ("700-here", "700-there")] == ["here", "there"]
     assert events.index("701 BEGIN") < events.index("700 INDEX MARK") < events.index("702 END")
 
@@ -190,21 +220,27 @@ def test_a_stop_is_heard_at_once(desktop: Desktop) -> None:
     recording.wait_for(lambda samples: len(audible(samples)) > SAMPLE_RATE // 4)
     desktop.say("-S", wait=False)
     at = len(recording)
-    heard = recording.quiet()
+    samples = recording.quiet()
     recording.close()
-    assert audible(heard)[-1] - at < SAMPLE_RATE
-    assert heard_seconds(desktop.card, lambda: desktop.say(TEXT)) > 3
+    assert audible(samples)[-1] - at < SAMPLE_RATE
+    assert seconds(heard(desktop.card, lambda: desktop.say(TEXT))) > 2
 
 
 def test_a_pause_goes_on_at_the_sentence(desktop: Desktop) -> None:
-    """Nothing of the text is lost: what is heard in both halves is at least the text."""
-    whole = heard_seconds(desktop.card, lambda: desktop.say(TEXT))
+    """Nothing of the text is lost: both halves together are at least the text, and at most a sentence longer."""
+    whole = seconds(heard(desktop.card, lambda: desktop.say(TEXT)))
     recording = desktop.card.record()
-    resumed = desktop.ssip("SPEAK", TEXT, ".", "PAUSE SELF", "RESUME SELF")
-    heard = recording.quiet()
+    with desktop.client() as client:
+        client.send("SPEAK", TEXT, ".")
+        client.until("701 BEGIN")
+        recording.wait_for(lambda samples: np.count_nonzero(samples) > 0.5 * whole * SAMPLE_RATE)
+        client.send("PAUSE SELF")
+        client.until("703 CANCELED")
+        client.send("RESUME SELF")
+        client.until("702 END")
+    samples = recording.quiet()
     recording.close()
-    assert "702 END" in resumed
-    assert len(audible(heard)) > 0.5 * whole * SAMPLE_RATE * 0.5
+    assert 0.7 * whole < np.count_nonzero(samples) / SAMPLE_RATE < 2 * whole
 
 
 def test_a_server_that_is_killed_in_mid_utterance_and_stays_away(card: SoundCard, tmp_path: Path) -> None:
@@ -213,12 +249,12 @@ def test_a_server_that_is_killed_in_mid_utterance_and_stays_away(card: SoundCard
         desktop = Desktop(tmp_path, card, f"http://127.0.0.1:{own.port}")
         try:
             recording = card.record()
-            saying = subprocess.Popen(["spd-say", "--wait", " ".join([TEXT] * 3)], env=desktop.environment)
+            saying = subprocess.Popen(["spd-say", "--wait", " ".join([TEXT] * 2)], env=desktop.environment)
             recording.wait_for(lambda samples: len(audible(samples)) > SAMPLE_RATE // 2)
             own.process.kill()
             assert saying.wait(DEADLINE) == 0
             recording.close()
-            assert heard_seconds(card, lambda: desktop.say(TEXT)) > 3
+            assert seconds(heard(card, lambda: desktop.say(TEXT))) > 2
             assert desktop.log.read_text().count("espeak-ng speaks until it does") == 1
         finally:
             desktop.close()
@@ -227,7 +263,7 @@ def test_a_server_that_is_killed_in_mid_utterance_and_stays_away(card: SoundCard
 def test_without_a_server_espeak_is_heard(card: SoundCard, tmp_path: Path) -> None:
     desktop = Desktop(tmp_path, card, f"http://127.0.0.1:{lasting_port()}")
     try:
-        assert heard_seconds(card, lambda: desktop.say(TEXT)) > 3
+        assert seconds(heard(card, lambda: desktop.say(TEXT))) > 2
         assert desktop.log.read_text().count("espeak-ng speaks until it does") == 1
     finally:
         desktop.close()

@@ -14,7 +14,7 @@ from supervisor.speechd.wire import escaped
 def test_a_document_comes_back_as_it_was() -> None:
     ssml = '<speak>a &amp; b <mark name="x&quot;y"/><prosody rate="80%">c</prosody> &lt;</speak>'
     document = Document.of(ssml)
-    assert document.ssml(marked_up) == ssml.replace('"x&quot;y"', "'x\"y'")
+    assert document.ssml(marked_up) == ssml
     assert document.ssml(marked_up, tags=False).count("prosody") == 0
     assert (document.text, document.marks) == ("a & b c <", ['x"y'])
 

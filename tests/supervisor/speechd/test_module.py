@@ -221,8 +221,8 @@ def test_the_server_speaks_everything_if_the_user_says_so(server: Scripted, tmp_
     assert {asked["voice"] for asked in server.asked} == {"af_heart"}
 
 
-@pytest.mark.parametrize(("command", "event"), [("STOP", "703 STOP"), ("PAUSE", "704 PAUSE")])
-def test_an_end_within_a_block(module: Dispatcher, server: Scripted, command: str, event: str) -> None:
+@pytest.mark.parametrize("command", ["STOP", "PAUSE"])
+def test_an_end_within_a_block(module: Dispatcher, server: Scripted, command: str) -> None:
     """At most the block that was being written follows, and the server is told at once."""
     left = threading.Event()
 
@@ -233,7 +233,7 @@ def test_an_end_within_a_block(module: Dispatcher, server: Scripted, command: st
         module.send(command)
         assert left.wait(30)
     rest = summed(module.until("70[234] .*"))
-    assert rest[-1] == event
+    assert rest[-1] == "703 STOP"
     # What was in the pipe, and at most one block more.
     assert sum(int(line.split()[1]) for line in rest[:-1]) < 24_000 / 2
     server.answer = whole()
@@ -363,4 +363,6 @@ def test_the_module_starts_without_the_heavy_packages() -> None:
     """A screen reader waits for it at login."""
     program = "import supervisor.speechd.module, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not {"numpy", "onnxruntime", "aiohttp", "click", "espeakng_loader", "ctypes"} & set(done.stdout.split())
+    assert not {"numpy", "onnxruntime", "aiohttp", "click", "urllib.request", "espeakng_loader", "ctypes"} & set(
+        done.stdout.split()
+    )
