@@ -39,6 +39,7 @@ FLOORS = {
         "contexts",
         "playing",
         "http",
+        "wyoming",
         "process",
     ],
     "worker": [
@@ -71,7 +72,7 @@ FLOORS = {
         "metrics",
         "process",
     ],
-    "supervisor": ["settings", "processes", "startup", "client", "tuning", "commands", "cli", "__main__"],
+    "supervisor": ["settings", "processes", "startup", "speechd", "client", "tuning", "commands", "cli", "__main__"],
 }
 """Each folder's rooms and root files, from the bottom up: a room imports only rooms that stand before it."""
 

@@ -13,11 +13,12 @@ from supervisor.settings.logs import configure_logging
 if TYPE_CHECKING:
     from multiprocess.connection import Connection
 
+    from shm.listeners import Listeners
     from supervisor.settings.composition import Settings
 
 
 def front(
-    listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
+    listeners: Listeners, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
 ) -> None:
     """Run the front process. `metrics`: the folder for its counts."""
     become_child(os.dup(lifeline.fileno()))
@@ -29,7 +30,7 @@ def front(
     files = metric_files(metrics, "front")
     from frontend.process import run
 
-    run(listener, control, settings.front, settings.text, settings.normalization, files)
+    run(listeners, control, settings.front, settings.text, settings.normalization, files)
 
 
 def worker(
