@@ -115,7 +115,7 @@ def test_a_press_speaks_and_a_second_one_is_silence(user: Keys, espeak: Server, 
 
 
 @needs_pulseaudio
-def test_an_article_of_two_thousand_words_has_no_gap(
+def test_each_sample_of_a_long_selection_sounds_once(
     folder: Path, card: SoundCard, recording: Recording, tmp_path: Path
 ) -> None:
     text = sentences(12)
