@@ -36,21 +36,22 @@ def environment(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 class Sine:
-    """A sine that never ends; `taken` counts its samples."""
+    """A sine that never ends, after `silence` samples without sound; `taken` counts the sine's samples."""
 
-    def __init__(self) -> None:
-        self.taken = 0
+    def __init__(self, silence: int = 0) -> None:
+        self.taken = -silence
 
     def __call__(self, count: int) -> Pcm:
         at = np.arange(self.taken, self.taken + count)
         self.taken += count
-        return np.rint(AMPLITUDE * np.sin(2 * np.pi * HERTZ * at / SAMPLE_RATE)).astype(np.int16)
+        sine = np.rint(AMPLITUDE * np.sin(2 * np.pi * HERTZ * at / SAMPLE_RATE))
+        return np.where(at < 0, 0, sine).astype(np.int16)
 
 
 def closed_while_it_plays(recording: Recording, buffer_ms: int) -> Pcm:
     """Play until half a second was heard, and close; what was heard, from the first loud sample to the last."""
     start = len(recording)
-    output = PulseOutput(Sine(), buffer_ms)
+    output = PulseOutput(Sine(silence=SAMPLE_RATE), buffer_ms)  # a deck is silent too while its device opens
     recording.wait_for(lambda samples: audible(samples).size > SAMPLE_RATE // 2, start)
     assert 0 < output.delay <= (buffer_ms + 100) * SAMPLE_RATE // 1000
     output.close()
