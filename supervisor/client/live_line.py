@@ -39,12 +39,12 @@ class Steered(Protocol):
 
 
 def line(state: dict[str, Any], width: int) -> str:
-    """The state in one line of at most `width` characters."""
+    """The state in one line that leaves the last column of a terminal of `width` columns to the cursor."""
     seconds, of = state.get("seconds") or 0.0, state.get("of") or 0.0
     head = f"{_MARKS[state['state']]} {_clock(seconds)}/{_clock(of)} {state.get('speed') or 1:g}× "
     text = state.get("reason") or state.get("sentence") or ""
-    room = max(width - len(head) - 1, 0)
-    return head + (text if len(text) <= room else text[: max(room - 1, 0)] + "…")
+    whole, room = head + text, max(width - 1, 1)
+    return whole if len(whole) <= room else whole[: room - 1] + "…"
 
 
 def obey(client: Steered, name: str, key: bytes) -> None:

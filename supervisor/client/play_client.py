@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from supervisor.client.server_client import NoAnswer, ask_json, error_in, lines
+from supervisor.client.server_client import KEY_VARIABLE, NoAnswer, ask_json, error_in, lines
 from supervisor.client.spoken import CannotSpeak
 
 _HERE = ("127.0.0.1", "localhost", "::1")
@@ -114,5 +114,6 @@ class PlayClient:
         except NoAnswer as error:
             raise CannotSpeak(f"{error}; start the server with `kokoro-live serve`") from error
         if status >= 400 or not isinstance(answer, dict):
-            raise CannotSpeak(error_in(answer) or f"the server answers with {status}")
+            said = error_in(answer) or f"the server answers with {status}"
+            raise CannotSpeak(f"{said} Here, {KEY_VARIABLE} has it." if status == 401 else said)
         return answer

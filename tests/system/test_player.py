@@ -235,24 +235,16 @@ def test_one_text_of_three_is_ended(speaking: Server, recording: Recording) -> N
     assert [heard(recorded, each) for each in wanted] == [True, False, True]
 
 
+@pytest.mark.parametrize("command", [("play", "--on-busy", "next"), ("say",)])
 def test_a_text_that_is_interrupted_on_the_command_line_leaves_the_others(
-    speaking: Server, recording: Recording
+    speaking: Server, recording: Recording, command: tuple[str, ...]
 ) -> None:
     first, last = "The first text is paused meanwhile.", "The last text."
     play(speaking, first)
     speaking.post("/v1/play/pause", {})
-    command = [
-        sys.executable,
-        "-m",
-        "supervisor",
-        "play",
-        "--on-busy",
-        "next",
-        "--port",
-        str(speaking.port),
-        "Unheard.",
-    ]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as mine:
+    address = f"http://127.0.0.1:{speaking.port}"
+    unheard = [sys.executable, "-m", "supervisor", *command, "--url", address, "Unheard."]
+    with subprocess.Popen(unheard, cwd=ROOT, stderr=subprocess.DEVNULL) as mine:
         wait_until(speaking, lambda state: len(state["queue"]) == 1)
         play(speaking, last, on_busy="queue")
         mine.send_signal(signal.SIGINT)
