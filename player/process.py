@@ -33,6 +33,7 @@ from shm.playing import (
     Held,
     Play,
     Playing,
+    Remove,
     State,
     Steer,
     ToPlayer,
@@ -190,6 +191,8 @@ class PlayerProcess:
                 self._answer(self.playback.play(message))
             case Steer():
                 self._answer(self.playback.steer(message))
+            case Remove():
+                self._answer(self.playback.remove(message))
             case Change():
                 changing = asyncio.create_task(self._change(message))
                 self._changing.add(changing)

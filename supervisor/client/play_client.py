@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import urllib.parse
 from collections.abc import Generator
 from contextlib import closing
@@ -50,6 +51,12 @@ class PlayClient:
             CannotSpeak: the server doesn't answer, or has no player.
         """
         return self._ask("POST", f"/{verb}")
+
+    def end(self, name: str) -> None:
+        """End the text of that id, or take it out of the queue; other programs' texts stay. Does nothing if the text
+        is over or the server is gone."""
+        with contextlib.suppress(CannotSpeak):
+            self._ask("DELETE", f"/{urllib.parse.quote(name)}")
 
     def change(self, **changes: float | str) -> dict[str, Any]:
         """Change speed, voice, volume or place; the state afterwards.
