@@ -101,7 +101,7 @@ class BookMaker:
                     text.unlink()
                     continue
                 self._meter.kept(sum(len(passage.text) for passage in planned.passages))
-                return FinishedChapter(spoken, audio)
+                return FinishedChapter(spoken.title, spoken.seconds, audio, text)
             before = self._meter.done
             await self._speak(planned)
             try:
@@ -116,7 +116,7 @@ class BookMaker:
         audio.parent.mkdir(parents=True, exist_ok=True)
         encode_chapter(audio, audio_of(planned, self._journal, loudness), form)
         write_whole(text, encode_timed(spoken))
-        return FinishedChapter(spoken, audio)
+        return FinishedChapter(spoken.title, spoken.seconds, audio, text)
 
     async def _speak(self, planned: PlannedChapter) -> None:
         """Speak what the journal lacks of a chapter, several passages at once, the earliest first."""
