@@ -309,6 +309,9 @@ class BooksIdle(msgspec.Struct, frozen=True, tag="books_idle"):
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
     """Supervisor -> child: accept no new work, finish the streams, exit 0."""
 
+    replaced: bool = False
+    """True if another process has taken the child's place and goes on with its work."""
+
 
 ControlMessage = (
     Load

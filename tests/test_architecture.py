@@ -40,6 +40,7 @@ FLOORS = {
         "playing",
         "jobs",
         "http",
+        "wyoming",
         "process",
     ],
     "worker": [
@@ -72,7 +73,7 @@ FLOORS = {
         "metrics",
         "process",
     ],
-    "supervisor": ["settings", "processes", "startup", "client", "tuning", "commands", "cli", "__main__"],
+    "supervisor": ["settings", "processes", "startup", "speechd", "client", "tuning", "commands", "cli", "__main__"],
 }
 """Each folder's rooms and root files, from the bottom up: a room imports only rooms that stand before it."""
 

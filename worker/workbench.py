@@ -117,15 +117,14 @@ class Workbench:
     def _announce(self) -> None:
         """Wake all waiting threads after a change.
 
-        A thread on an unwanted segment is freed, by cancelling its run, only if more segments wait than other threads
-        are free or about to be: if no segment needs the thread, the run does no harm.
+        The runs of unwanted segments are cancelled as soon as any segment is wanted, also where threads are free: a
+        run alongside takes cores, and an engine with windows gives each of several runs one core instead of all. A
+        listener who came while a book was made heard the first sample a third later for it.
         """
         unwanted = [segment for segment in self._in_inference if segment.forgotten and not segment.cancellation.is_set]
-        if unwanted:
-            wanted = sum(1 for _ in self._workable())
-            being_freed = sum(segment.cancellation.is_set for segment in self._in_inference)
-            coming = self._engine.concurrency - len(self._in_inference) + being_freed
-            for segment in unwanted[: max(wanted - coming, 0)]:
+        wanted = any(not segment.forgotten for segment in self._in_inference) or any(True for _ in self._workable())
+        if wanted:
+            for segment in unwanted:
                 segment.cancellation.set()
         self._changed.notify_all()
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from frontend.text.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
 from frontend.text.misaki_import import misaki_en
+from frontend.text.misaki_lexicon import heteronyms, misaki_lexicon
 from frontend.text.taggers import Tagger, best_tagger
 from frontend.text.tokenizer import MAX_LEXICAL, Token, tokens
 from frontend.text.word import PhonemeSource, Word
@@ -28,7 +29,7 @@ class English:
     """Pronounces sentences of one variant of English."""
 
     def __init__(self, language: str, tagger: Tagger | None = None) -> None:
-        """Load the lexicon (about half a second, 80 MB).
+        """Index the lexicon (about 0.2 seconds, 5 MB).
 
         Args:
             language: en-us or en-gb.
@@ -36,16 +37,10 @@ class English:
         """
         en = misaki_en()
         british = language == "en-gb"
-        lexicon = en.Lexicon(british)
+        lexicon = misaki_lexicon(british)
         vocabulary = en.GB_VOCAB if british else en.US_VOCAB | {"T"}
         self._fallback = Fallback(language, lexicon, vocabulary)
-        self._tagger = tagger or best_tagger(
-            frozenset(
-                word
-                for word, said in lexicon.golds.items()
-                if isinstance(said, dict) and {"NOUN", "VERB", "ADJ"} & set(said)
-            )
-        )
+        self._tagger = tagger or best_tagger(heteronyms(lexicon.golds))
         self._misaki = _misaki_g2p(en, lexicon, self._fallback)
 
     def words(self, sentence: str) -> tuple[Word, ...]:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from books.making.settings import BookSettings
     from books.making.speech import Speaker
 
+_NICENESS = 10
+"""Priority of the command beside a server: the encoding of a finished chapter takes a core for seconds, of which a
+listener who comes gets nine tenths."""
+
 
 @click.command(cls=ClientCommand)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -215,6 +219,7 @@ async def _speaker(context: click.Context) -> AsyncIterator[Speaker]:
     if url is not None:
         from books.making.server import ServerSpeaker
 
+        os.nice(_NICENESS)
         async with ServerSpeaker(url, _key()) as server:
             yield server
         return

@@ -13,11 +13,12 @@ from supervisor.settings.logs import configure_logging
 if TYPE_CHECKING:
     from multiprocess.connection import Connection
 
+    from shm.listeners import Listeners
     from supervisor.settings.composition import Settings
 
 
 def front(
-    listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
+    listeners: Listeners, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
 ) -> None:
     """Run the front process. `metrics`: the folder for its counts."""
     become_child(os.dup(lifeline.fileno()))
@@ -31,7 +32,7 @@ def front(
     os.environ["AIOHTTP_NOSENDFILE"] = "1"
     from frontend.process import run
 
-    run(listener, control, settings.front, settings.text, settings.normalization, settings.jobs, files)
+    run(listeners, control, settings.front, settings.text, settings.normalization, settings.jobs, files)
 
 
 def worker(

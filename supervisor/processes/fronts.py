@@ -58,7 +58,7 @@ class Fronts:
     def end_predecessors(self) -> None:
         """Let fronts that another one has replaced finish their streams and end."""
         for child in self.role.draining.values():
-            self._nursery.end(child, self._drain_timeout() + KILL_GRACE)
+            self._nursery.end(child, self._drain_timeout() + KILL_GRACE, replaced=True)
 
     def stop(self) -> None:
         """Let streams finish within the drain timeout. A starting front has accepted none."""

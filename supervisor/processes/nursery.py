@@ -55,15 +55,18 @@ class Nursery:
         """True if the child was asked to end."""
         return child.generation in self._ending
 
-    def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
+    def end(self, child: Incarnation, limit: float = KILL_GRACE, *, replaced: bool = False) -> None:
         """Ask the child to end; kill it if it can't be asked, or still runs after `limit` seconds.
 
         Repeated calls have no further effect.
+
+        Args:
+            replaced: another process has taken the child's place.
         """
         if child.generation in self._ending:
             return
         self._ending.add(child.generation)
-        if not child.send(Drain()):
+        if not child.send(Drain(replaced)):
             child.kill()
         self.kill_after(child, limit)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from multiprocess.connection import Connection
 from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
 from shm.in_flight import BOARD_BYTES, Board, TextsInFlight
+from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
 from shm.messages import ControlMessage, Ready, TextBoard
 from supervisor.processes import entries
@@ -87,11 +87,11 @@ class ChildProcess:
 class ProcessSpawner:
     """Starts the children of one server."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, metrics: Path | None = None) -> None:
+    def __init__(self, settings: Settings, listeners: Listeners, metrics: Path | None = None) -> None:
         """`metrics`: the folder for the children's counts."""
         self.settings = settings
         """The settings of children that are started from now on."""
-        self._listener = listener
+        self._listeners = listeners
         self._metrics = metrics
         self._context = multiprocess.get_context("spawn")
 
@@ -103,7 +103,10 @@ class ProcessSpawner:
         target: Any
         arguments: tuple[Any, ...]
         if role == "front":
-            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings, self._metrics)
+            target, arguments = (
+                entries.front,
+                (self._listeners, control_end, lifeline_end, self.settings, self._metrics),
+            )
         elif role == "worker":
             target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
         elif role == "player":

@@ -139,49 +139,37 @@ def test_a_segment_that_somebody_wants_is_never_cancelled_for_another() -> None:
         assert [at.made_next(), at.made_next()] == [0, 2]
 
 
-def test_no_more_is_cancelled_than_threads_are_wanted() -> None:
-    """Of two threads at unwanted segments, one is enough for one newcomer; a second newcomer gets the other."""
+def test_a_newcomer_shares_the_cores_with_nothing_that_nobody_wants() -> None:
+    """Of two threads at unwanted segments, one would be enough for one newcomer; the other would take half the
+    cores."""
     with office(concurrency=2) as at:
         at.stuck(0)
         at.stuck(1)
         at.leaves(0)
         at.leaves(1)
+        assert not at.is_cancelled(1), "nobody else is left"
         at.stuck(2)
-        assert at.is_cancelled(0) != at.is_cancelled(1)
+        assert at.is_cancelled(0) and at.is_cancelled(1)
         at.desk.order(3, 0, "1x100")
         assert at.made_next() == 3
         assert at.is_cancelled(0) and at.is_cancelled(1) and not at.is_cancelled(2)
 
 
-def test_a_thread_that_is_about_to_come_free_is_wanted_by_one_only() -> None:
-    """A cancelled run takes a moment to end; whatever else happens meanwhile must not cost the other run its life."""
-    desk = Desk(rings=4)
-    desk.engine.concurrency = 2
-    desk.order(0, 0, "1x100")
-    desk.order(1, 0, "1x100")
-    in_making = [desk.bench._next(), desk.bench._next()]
-    desk.bench.handle(Forget(0))
-    desk.bench.handle(Forget(1))
-
-    def cancelled() -> int:
-        return sum(segment is not None and segment.cancellation.is_set for segment in in_making)
-
-    assert cancelled() == 0
-    desk.order(2, 0, "1x100")
-    assert cancelled() == 1
-    desk.bench.handle(Release(2, 0))
-    assert cancelled() == 1
-    desk.order(3, 0, "1x100")
-    assert cancelled() == 2
-
-
-def test_a_thread_that_is_free_spares_what_was_left() -> None:
+def test_a_thread_that_is_free_does_not_spare_what_was_left() -> None:
     with office(concurrency=2) as at:
         at.stuck(0)
         at.leaves(0)
         at.desk.order(1, 0, "1x100")
         assert at.made_next() == 1
-        assert not at.is_cancelled(0)
+        assert at.is_cancelled(0)
+
+
+def test_what_a_listener_left_is_cancelled_for_one_whose_segment_is_being_made() -> None:
+    with office(concurrency=2) as at:
+        at.stuck(0)
+        at.stuck(1)
+        at.leaves(0)
+        assert at.is_cancelled(0) and not at.is_cancelled(1)
 
 
 def test_room_that_makes_a_segment_workable_makes_somebody_who_waits() -> None:
