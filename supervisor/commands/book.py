@@ -22,6 +22,7 @@ from supervisor.client.spoken import CannotSpeak
 from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
 if TYPE_CHECKING:
+    from books.making.estimate import Pace
     from books.making.maker import Order
     from books.making.settings import BookSettings
     from books.making.speech import Speaker
@@ -44,7 +45,11 @@ listener who comes gets nine tenths."""
     "--chapters", default="", metavar="RANGES", help="Chapters to speak, as in 3-9 or 1,4-; --dry-run lists them."
 )
 @click.option("--all-matter", is_flag=True, help="Speak front matter, notes and back matter too.")
-@click.option("--dry-run", is_flag=True, help="List the chapters with words, duration and size, and make nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="List the chapters, with duration, size and time to make, and make nothing.",
+)
 @click.option("--unknown-words", is_flag=True, help="List the words that no dictionary has, and make nothing.")
 @click.option("--voice", default="", help="The narrator's voice, or a blend.  [default: the server's]")
 @click.option("--cast", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file with voices.")
@@ -93,7 +98,7 @@ def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]
     folder = _kept(path)
     order = Order(read, chapters, _settings(values), output, folder, values["parallel"])
     if values["dry_run"]:
-        _list(order)
+        _list(context, order)
         return
     if values["unknown_words"]:
         asyncio.run(_unknown_words(context, order))
@@ -127,24 +132,42 @@ def _settings(values: dict[str, Any]) -> BookSettings:
     return BookSettings(narrated, values["speed"], values["lang"], pauses, values["loudness"])
 
 
-def _list(order: Order) -> None:
+def _list(context: click.Context, order: Order) -> None:
     from books.making.estimate import spoken_seconds
     from supervisor.client.book_display import duration
 
-    read, seconds_in_all = order.book, 0.0
+    read, seconds_in_all, pace = order.book, 0.0, _pace(context)
     click.echo(
         f"{read.title}{f', by {read.author}' if read.author else ''}{f' [{read.language}]' if read.language else ''}"
     )
     for number, chapter in enumerate(order.chapters, 1):
-        seconds = spoken_seconds(chapter, order.settings)
+        seconds = spoken_seconds(chapter, order.settings, pace)
         seconds_in_all += seconds
         click.echo(f"{number:4} {chapter.words:7} words {duration(seconds):>9}  {chapter.title}")
     size = seconds_in_all * order.output.form.bytes_per_second / 1e6
     words = sum(chapter.words for chapter in order.chapters)
     click.echo(f"{len(order.chapters):4} {words:7} words {duration(seconds_in_all):>9}  about {size:.0f} MB")
+    known = "as the server has measured" if pace.measured else "an assumption, because no server has measured it"
+    work = duration(seconds_in_all * pace.real_time_factor)
+    click.echo(f"about {work} of work: {pace.real_time_factor:.2g} s for each second of audio, {known}")
     others = [chapter for chapter in read.chapters if chapter not in order.chapters]
     if others:
         click.echo("left out: " + ", ".join(f"{chapter.title} ({chapter.matter.value})" for chapter in others))
+
+
+def _pace(context: click.Context) -> Pace:
+    """The pace of the server, if one runs that tells it."""
+    from books.making.estimate import Pace, pace_of
+    from supervisor.client.server_client import NoAnswer, get_json
+
+    url = server_to_ask(context)
+    if url is None:
+        return Pace()
+    try:
+        status, answer = get_json(url, "/status")
+    except NoAnswer:
+        return Pace()
+    return pace_of(answer) if status == 200 else Pace()
 
 
 async def _unknown_words(context: click.Context, order: Order) -> None:
