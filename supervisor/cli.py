@@ -14,6 +14,7 @@ _COMMANDS = {
     "book": "Make an audiobook of a file.",
     "play": "Play a text through the server's player.",
     "voices": "List the voices.",
+    "mcp": "Give an agent tools to speak.",
     "models": "List, fetch and verify model files.",
     "dequantize": "Make a float model of the int8 one, for accelerators.",
     "bench": "Measure how soon and how well this machine speaks.",

@@ -41,8 +41,16 @@ class PlayClient:
         Raises:
             CannotSpeak: it isn't taken.
         """
-        name: str = self._ask("POST", "", body)["id"]
+        name: str = self.ask_to_play(body)["id"]
         return name
+
+    def ask_to_play(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Have a text played; its `id` and its `position_in_queue`, where 0 is played now.
+
+        Raises:
+            CannotSpeak: it isn't taken.
+        """
+        return self._ask("POST", "", body)
 
     def steer(self, verb: str) -> dict[str, Any]:
         """Give a command; the state afterwards.

@@ -15,29 +15,24 @@ from multiprocess.connection import Connection
 
 from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
-from shm.in_flight import BOARD_BYTES, Board, TextsInFlight
+from shm.in_flight import BOARD_BYTES, Board
 from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
-from shm.messages import ControlMessage, Ready, TextBoard
+from shm.messages import ControlMessage, TextBoard
 from supervisor.processes import entries
+from supervisor.processes.incarnation import Incarnation
 from supervisor.settings.composition import Settings
 
 
-class ChildProcess:
-    """A `supervisor.processes.incarnation.Incarnation` backed by a real process."""
+class ChildProcess(Incarnation):
+    """An incarnation backed by a real process."""
 
     def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
-        self.role = role
-        self.generation = generation
-        self.ready: Ready | None = None
-        self.loading = ""
-        self.progressed = False
-        self.in_flight = TextsInFlight()
+        super().__init__(role, generation, process.pid)
         self.control = control
         self._board = self._give_board() if role == "front" else None
         self._process = process
         self._lifeline = lifeline
-        self.pid: int = process.pid
 
     def _give_board(self) -> Board | None:
         try:
@@ -111,6 +106,8 @@ class ProcessSpawner:
             target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
         elif role == "player":
             target, arguments = entries.player, (control_end, lifeline_end, self.settings)
+        elif role == "books":
+            target, arguments = entries.books, (control_end, lifeline_end, self.settings)
         elif role == "trial":
             target, arguments = entries.trial, (control_end, lifeline_end, self.settings, subject)
         else:
