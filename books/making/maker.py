@@ -81,7 +81,7 @@ class BookMaker:
         facts = {"engine": engine, "speed": self.order.settings.speed, "loudness": self.order.settings.loudness}
         await asyncio.to_thread(write_output, self.order.output, self.order.book, finished, facts)
         self._report()
-        return sum(chapter.spoken.seconds for chapter in finished)
+        return sum(chapter.seconds for chapter in finished)
 
     def _planned(self, chapter: Chapter, engine: str) -> PlannedChapter:
         language = self.order.settings.language or self.order.book.language

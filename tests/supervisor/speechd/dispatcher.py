@@ -105,6 +105,11 @@ class Dispatcher:
             self._taken = end + 1
             return part
 
+    def skip(self) -> None:
+        """Leave out what was heard so far."""
+        with self._more:
+            self._taken = len(self.heard)
+
     def logs(self, text: str) -> None:
         """Wait until the log has a text."""
         with self._more:
