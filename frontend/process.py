@@ -20,6 +20,7 @@ from frontend.http.connections.acceptor import Acceptor
 from frontend.http.connections.connections import Connections
 from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
+from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import Drift
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import cost_readings, demand_readings
@@ -33,6 +34,7 @@ from frontend.playing.desk import PlayDesk
 from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
+from frontend.settings.jobs import JobSettings
 from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.prewarm import prewarm
 from frontend.streams.cache.segments import SegmentCache
@@ -74,13 +76,14 @@ def run(
     settings: FrontSettings,
     text: TextSettings,
     normalization: Normalization,
+    jobs: JobSettings,
     files: MetricFiles | None,
 ) -> None:
     """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
     memory."""
     setproctitle("kokoro-live: front")
     control_end.setblocking(False)
-    asyncio.run(Front(listeners, ControlSocket(control_end), settings, text, normalization, files).serve())
+    asyncio.run(Front(listeners, ControlSocket(control_end), settings, text, normalization, jobs, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
@@ -97,6 +100,7 @@ class Front:
         settings: FrontSettings,
         text: TextSettings,
         normalization: Normalization,
+        jobs: JobSettings,
         files: MetricFiles | None,
     ) -> None:
         self._listeners = listeners
@@ -120,6 +124,7 @@ class Front:
         then."""
         self._in_flight = InFlight(self._tell)
         self._desk = PlayDesk(self._tell, reachable(listeners.http))
+        self._jobs = JobDesk(jobs, self._tell, reachable(listeners.http), self._desk.key)
         self._end = asyncio.Event()
         self._replaced = False
         """True once another front has taken this one's place."""
@@ -151,8 +156,11 @@ class Front:
             self._selfcheck,
             services.open,
             self._desk.report,
+            self._jobs,
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk)
+        app = make_app(
+            self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk, self._jobs
+        )
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -176,9 +184,11 @@ class Front:
         if wyoming:
             wyoming.start()
         prewarming = asyncio.create_task(prewarm(self._scheduler, self._settings.prewarm))
+        news = asyncio.create_task(self._jobs.start())
         checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()
         prewarming.cancel()
+        news.cancel()
         if checking:
             checking.cancel()
         ending = asyncio.create_task(wyoming.stop(replaced=self._replaced)) if wyoming else None
@@ -251,6 +261,7 @@ class Front:
             case Situation():
                 self._scheduler.situation(message)
                 self._desk.given_up(message.player_reason)
+                self._jobs.given_up(message.books_reason)
                 if any(report.loading for report in message.processes):
                     self._load_english()
                 self._oriented.set()

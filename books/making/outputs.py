@@ -11,11 +11,11 @@ from pathlib import Path
 
 from books.book import Book
 from books.spoken import SpokenChapter
-from books.writing.atomic import replacing, write_whole
 from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.captions import captions
 from books.writing.formats import BY_SUFFIX, AudioFormat
 from books.writing.read_along import ReadAlongChapter, write_read_along
+from shm.atomic import replacing, write_whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import Any
 import av
 
 from books.book import Book, Picture
-from books.writing.atomic import replacing
 from books.writing.chapter_audio import Encoding, decode_file, open_container
 from books.writing.formats import AAC, FLAC, MP3, AudioFormat
+from shm.atomic import replacing
 
 log = logging.getLogger(__name__)
 

@@ -54,9 +54,7 @@ class DictionaryFile(Mapping[str, Said]):
             self._data = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         self._starts, self._first = _index(self._data)
         self._recent = lru_cache(_RECENT)(self._found)
-        if hasattr(mmap, "MADV_DONTNEED"):
-            # The index has touched each page. The pages stay in the system's cache, outside this process.
-            self._data.madvise(mmap.MADV_DONTNEED)
+        self._unmap_pages()
 
     def __getitem__(self, word: str) -> Said:
         if (found := self._recent(word)) is None:
@@ -83,6 +81,12 @@ class DictionaryFile(Mapping[str, Said]):
             assert isinstance(said, dict)
             for word in self._forms(entry[1].decode()):
                 yield word, said
+        self._unmap_pages()
+
+    def _unmap_pages(self) -> None:
+        """Let go of the pages after each of them was read: they stay in the system's cache, outside this process."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._data.madvise(mmap.MADV_DONTNEED)
 
     def _found(self, word: str) -> Said | None:
         end = self._place(word)

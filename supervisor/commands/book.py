@@ -22,7 +22,6 @@ from supervisor.client.spoken import CannotSpeak
 from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
 if TYPE_CHECKING:
-    from books.book import Chapter
     from books.making.maker import Order
     from books.making.settings import BookSettings
     from books.making.speech import Speaker
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 _NICENESS = 10
 """Priority of the command beside a server: the encoding of a finished chapter takes a core for seconds, of which a
 listener who comes gets nine tenths."""
-_LETTERS_PER_SECOND = 15.0
-"""Characters that Kokoro speaks in a second at speed 1, about: for estimates before anything was spoken."""
 
 
 @click.command(cls=ClientCommand)
@@ -126,17 +123,12 @@ def _settings(values: dict[str, Any]) -> BookSettings:
 
     cast = read_cast(values["cast"].read_bytes()) if values["cast"] else Cast()
     narrated = Cast(values["voice"] or cast.narrator, cast.quotes, cast.speakers)
-    usual = Pauses()
-    given = {name: values[f"{name}_pause"] for name in ("paragraph", "scene", "chapter")}
-    pauses = Pauses(
-        paragraph=usual.paragraph if given["paragraph"] is None else given["paragraph"],
-        scene_break=usual.scene_break if given["scene"] is None else given["scene"],
-        chapter=usual.chapter if given["chapter"] is None else given["chapter"],
-    )
+    pauses = Pauses.given(values["paragraph_pause"], values["scene_pause"], values["chapter_pause"])
     return BookSettings(narrated, values["speed"], values["lang"], pauses, values["loudness"])
 
 
 def _list(order: Order) -> None:
+    from books.making.estimate import spoken_seconds
     from supervisor.client.book_display import duration
 
     read, seconds_in_all = order.book, 0.0
@@ -144,7 +136,7 @@ def _list(order: Order) -> None:
         f"{read.title}{f', by {read.author}' if read.author else ''}{f' [{read.language}]' if read.language else ''}"
     )
     for number, chapter in enumerate(order.chapters, 1):
-        seconds = _estimated(chapter, order.settings)
+        seconds = spoken_seconds(chapter, order.settings)
         seconds_in_all += seconds
         click.echo(f"{number:4} {chapter.words:7} words {duration(seconds):>9}  {chapter.title}")
     size = seconds_in_all * order.output.form.bytes_per_second / 1e6
@@ -153,12 +145,6 @@ def _list(order: Order) -> None:
     others = [chapter for chapter in read.chapters if chapter not in order.chapters]
     if others:
         click.echo("left out: " + ", ".join(f"{chapter.title} ({chapter.matter.value})" for chapter in others))
-
-
-def _estimated(chapter: Chapter, settings: BookSettings) -> float:
-    letters = sum(len(block.text) for block in chapter.blocks)
-    pauses = sum(settings.pauses.after(block.kind) for block in chapter.blocks)
-    return letters / _LETTERS_PER_SECOND / settings.speed + pauses
 
 
 async def _unknown_words(context: click.Context, order: Order) -> None:
@@ -185,10 +171,13 @@ async def _unknown_words(context: click.Context, order: Order) -> None:
 async def _make(context: click.Context, order: Order, between: str | None) -> bool:
     """Make the book; False if the user ended it."""
     from books.making.maker import BookMaker
-    from books.making.selection import Hours
+    from shm.hours import Hours
     from supervisor.client.book_display import book_progress
 
-    hours = Hours(between) if between else None
+    try:
+        hours = Hours(between) if between else None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     with book_progress() as show:
         async with _speaker(context) as speaker:
             maker = BookMaker(order, speaker, show, hours.closed if hours else lambda: 0.0)

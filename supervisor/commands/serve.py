@@ -206,7 +206,8 @@ class Program(Outside):
         self._tuning = status_of(applied)
         costs, before = stored_profiles(new.front.cost_profiles), self._costs
         self._costs = costs
-        return Changes(front=(new.front, costs) != (old.front, before), worker=new.worker != old.worker)
+        front = (new.front, new.jobs, costs) != (old.front, old.jobs, before)
+        return Changes(front=front, worker=new.worker != old.worker)
 
 
 def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:

@@ -13,7 +13,7 @@ class Incarnation(Protocol):
     """A child process, from its start to its reaping."""
 
     role: str
-    """The process's role: front, worker, player, fetcher or trial."""
+    """The process's role: front, worker, player, books, fetcher or trial."""
     generation: int
     """Unique among the processes of one supervisor."""
     pid: int

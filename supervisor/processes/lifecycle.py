@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 from shm.memory import NoMemory
 from shm.messages import (
+    BooksIdle,
+    BooksNews,
     BootFailure,
     Cleared,
     ControlMessage,
@@ -30,6 +32,7 @@ from shm.messages import (
     WorkersNeeded,
 )
 from shm.situation import Situation
+from supervisor.processes.book_makers import BookMakers
 from supervisor.processes.errands import Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
@@ -62,6 +65,9 @@ class Lifecycle:
         self._fronts = Fronts(settings, outside.drain_timeout, self._nursery, self._timers)
         self._joints = Joints(settings, self._fronts)
         self._players = Players(settings, self._fronts, self._nursery, self._timers)
+        self._books = BookMakers(settings, self._fronts, self._nursery, self._timers)
+        self._clients = {"player": self._players.role, "books": self._books.role}
+        """Roles whose processes are clients of the front."""
         self._errands = Errands(self._nursery, self._timers, lambda why: self._workers.replace(why, fresh=True))
         self._stopping = False
         self._reloading = False
@@ -85,9 +91,13 @@ class Lifecycle:
         """Handle a child's message."""
         match message:
             case Started():
-                (self._players if sender.role == "player" else self._fronts).role.serves(sender)
+                self._clients.get(sender.role, self._fronts.role).serves(sender)
             case PlayerWanted():
                 self._players.wanted()
+            case BooksNews():
+                self._books.news(sender, message)
+            case BooksIdle(seen):
+                self._books.idle(seen)
             case Loading(provider):
                 sender.loading = provider
             case Ready():
@@ -128,6 +138,8 @@ class Lifecycle:
             self._fronts.exited(child, status, asked)
         elif child.role == "player":
             self._players.exited(child, status)
+        elif child.role == "books":
+            self._books.exited(child, status)
         else:
             self._workers.exited(child, status)
         self._joints.gone(child)
@@ -166,6 +178,7 @@ class Lifecycle:
             self._workers.replace("its settings have changed", fresh=True)
         if changes.front:
             self._fronts.replace("its settings have changed")
+            self._books.renew()
         self._reloading = True
 
     def abandon(self) -> None:
@@ -186,12 +199,14 @@ class Lifecycle:
         self._fronts.start_if_due()
         self._join()
         self._players.reconcile()
+        self._books.reconcile()
         self._end_predecessors()  # after the joining: a front gets the new worker before it releases the old one
         self._announce()
         self._tell()
         if self._stopping and self._fronts.gone:
             self._workers.stop()
             self._players.stop()
+            self._books.stop()
         if self._stopping and not self._nursery.children:
             self.exit_code = self._code
 
@@ -242,8 +257,7 @@ class Lifecycle:
         spares: list[Spare] = [(standby.process, "standby", standby.state)] if standby.process else []
         if running:
             spares.append((running[1], running[0].role, RoleState.RUNNING))
-        if player := self._players.role.process:
-            spares.append((player, "player", self._players.role.state))
+        spares += [(role.process, role.name, role.state) for role in self._clients.values() if role.process]
         situation = Situation(
             best_worker.state,
             best_worker.reason,
@@ -251,6 +265,7 @@ class Lifecycle:
                 "front": front.restarts,
                 "worker": sum(role.restarts for role in workers),
                 "player": self._players.role.restarts,
+                "books": self._books.role.restarts,
             },
             dict(self._workers.failures.reasons),
             tuple(reports(front, workers, spares, self._nursery)),
@@ -258,6 +273,7 @@ class Lifecycle:
             {role.slot: role.ready.engine for role in resting(workers) if role.ready and role.slot is not None},
             self._fronts.streams_cut,
             self._players.reason,
+            self._books.reason,
         )
         self._fronts.tell_all(situation)
         if situation != self._situation:

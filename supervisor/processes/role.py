@@ -57,7 +57,7 @@ class Role:
     def __init__(
         self, name: str, settings: SupervisorSettings, nursery: Nursery, timers: Timers, slot: int | None = None
     ) -> None:
-        """`name`: front, worker or player; `slot`: which of the workers, from 0."""
+        """`name`: front, worker, player or books; `slot`: which of the workers, from 0."""
         self.name = name
         self.slot = slot
         self.state = RoleState.STOPPED

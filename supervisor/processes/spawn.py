@@ -111,6 +111,8 @@ class ProcessSpawner:
             target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
         elif role == "player":
             target, arguments = entries.player, (control_end, lifeline_end, self.settings)
+        elif role == "books":
+            target, arguments = entries.books, (control_end, lifeline_end, self.settings)
         elif role == "trial":
             target, arguments = entries.trial, (control_end, lifeline_end, self.settings, subject)
         else:

@@ -80,6 +80,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "wyoming_zeroconf",
     ),
     "Cache": ("cache_bytes", "disk_cache", "disk_cache_bytes", "disk_cache_ttl", "prewarm"),
+    "Books": ("jobs_dir", "jobs_between", "max_jobs", "max_job_bytes", "max_jobs_bytes"),
     "Limits": (
         "max_streams",
         "max_input_characters",

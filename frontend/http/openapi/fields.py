@@ -12,6 +12,7 @@ from frontend.text.voice_spec import OPENAI_VOICES
 _FORMAT_NAMES = [*(name.value for name in AudioFormat), None]
 
 _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
+    "JobForm": {},
     "SpeechBody": {
         "model": {
             "description": f"Any name is taken, and means the one model here. Clients know {', '.join(MODELS)}.",

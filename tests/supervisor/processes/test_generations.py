@@ -211,7 +211,7 @@ def test_new_settings_bring_a_new_worker_and_a_new_front_and_no_stream_notices()
     house.dies(front, 0)
     house.dies(worker, 0)
     house.passes(10)
-    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 0, "player": 0}
+    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 0, "player": 0, "books": 0}
 
 
 def test_a_worker_that_two_fronts_use_ends_when_both_have_let_it_go() -> None:
