@@ -61,7 +61,8 @@ class JobDesk:
 
     async def start(self) -> None:
         """Tell the supervisor about this front, and about the jobs that an earlier server has left unfinished."""
-        await self.refresh()
+        # However long the disk takes: a hasty look would leave the jobs of an earlier server unmade.
+        self._known, self._trouble = await self.run(self._look)
         self._news(any(not job.journal.state.ended for job in self._known))
 
     def given_up(self, reason: str) -> None:

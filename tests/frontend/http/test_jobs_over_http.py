@@ -164,6 +164,17 @@ async def test_the_limits_of_jobs_and_of_the_disk(tmp_path: Path) -> None:
         assert (await at.upload())[0] == 202
 
 
+async def test_jobs_of_an_earlier_server_are_announced_however_slow_the_disk_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        await at.upload()
+    monkeypatch.setattr("frontend.jobs.desk._PATIENCE", 0.0)
+    async with desk(tmp_path / "jobs") as later:
+        await later.desk.start()
+        assert later.told == [BooksNews("http://a", "k", True)]
+
+
 async def test_a_folder_that_cannot_be_used_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     async with desk(tmp_path / "file" / "jobs") as at:
