@@ -29,6 +29,7 @@ from frontend.http.play import PlayHandler
 from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount
 from frontend.http.scrape import Scrape
+from frontend.http.sentences import SentenceDivision
 from frontend.http.speech import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
@@ -81,7 +82,10 @@ def make_app(
         app.on_shutdown.append(play.close)
     catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics)
     translation = SsmlTranslation(settings.max_input_characters, services.in_flight)
-    handlers = Handlers(speech, catalog, health, scrape, description, translation, phonemizer, status, play, dialects)
+    sentences = SentenceDivision(speaker, settings.max_input_characters, services.in_flight)
+    handlers = Handlers(
+        speech, catalog, health, scrape, description, translation, sentences, phonemizer, status, play, dialects
+    )
     mount(app, handlers)
     return app
 
