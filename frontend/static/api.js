@@ -24,11 +24,15 @@ export function keepKey(value) {
 }
 
 /**
- * GET a path, or POST `body` to it as JSON.
+ * Ask the server, with the API key if there is one.
+ *
+ * @param {string} path relative to the page
+ * @param {{method?: string, body?: unknown, signal?: AbortSignal}} options `method` is POST where there is a body and
+ *   GET where there is none; a Blob or FormData is sent as it is, any other body as JSON
  * @returns {Promise<Response>} one with a good status
  * @throws {ApiError} any other; or DOMException "AbortError"
  */
-export async function ask(path, { body, signal } = {}) {
+export async function ask(path, { method, body, signal } = {}) {
   const headers = {};
   if (key()) {
     if (!/^[\x21-\x7e]+$/.test(key())) {
@@ -36,9 +40,9 @@ export async function ask(path, { body, signal } = {}) {
     }
     headers.Authorization = `Bearer ${key()}`;
   }
-  const options = { headers, signal, cache: "no-store" };
-  if (body) {
-    options.method = "POST";
+  const options = { method: method ?? (body === undefined ? "GET" : "POST"), headers, signal, cache: "no-store" };
+  if (body instanceof Blob || body instanceof FormData) options.body = body;
+  else if (body !== undefined) {
     options.body = JSON.stringify(body);
     headers["Content-Type"] = "application/json";
   }
@@ -47,12 +51,13 @@ export async function ask(path, { body, signal } = {}) {
   return response;
 }
 
-/** What `promise` gives; a failure of the network is told in words. */
+/** What `promise` gives; a failure of the network is told in words, and to the document by `kokoro-live:lost`. */
 export async function reached(promise) {
   try {
     return await promise;
   } catch (error) {
     if (error.name === "AbortError") throw error;
+    document.dispatchEvent(new Event("kokoro-live:lost"));
     throw new ApiError("The connection to the server failed: is it still running?");
   }
 }
