@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 from setproctitle import setproctitle
@@ -19,6 +20,7 @@ from frontend.http.connections.acceptor import Acceptor
 from frontend.http.connections.connections import Connections
 from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
+from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import Drift
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import cost_readings, demand_readings
@@ -32,6 +34,7 @@ from frontend.playing.desk import PlayDesk
 from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
+from frontend.settings.jobs import JobSettings
 from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.prewarm import prewarm
 from frontend.streams.cache.segments import SegmentCache
@@ -46,6 +49,7 @@ from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
+from shm.listeners import Listeners
 from shm.messages import (
     Connect,
     ControlMessage,
@@ -60,22 +64,26 @@ from shm.messages import (
 from shm.metric_files import MetricFiles
 from shm.situation import Situation
 
+if TYPE_CHECKING:
+    from frontend.wyoming.service import WyomingService
+
 log = logging.getLogger(__name__)
 
 
 def run(
-    listener: socket.socket,
+    listeners: Listeners,
     control_end: socket.socket,
     settings: FrontSettings,
     text: TextSettings,
     normalization: Normalization,
+    jobs: JobSettings,
     files: MetricFiles | None,
 ) -> None:
     """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
     memory."""
     setproctitle("kokoro-live: front")
     control_end.setblocking(False)
-    asyncio.run(Front(listener, ControlSocket(control_end), settings, text, normalization, files).serve())
+    asyncio.run(Front(listeners, ControlSocket(control_end), settings, text, normalization, jobs, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
@@ -87,14 +95,15 @@ class Front:
 
     def __init__(
         self,
-        listener: socket.socket,
+        listeners: Listeners,
         control: ControlSocket,
         settings: FrontSettings,
         text: TextSettings,
         normalization: Normalization,
+        jobs: JobSettings,
         files: MetricFiles | None,
     ) -> None:
-        self._listener = listener
+        self._listeners = listeners
         self._control = control
         self._metrics = Metrics(files, Drift(state_folder() / "real_time_factors.json"))
         self._settings = settings
@@ -114,8 +123,11 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
-        self._desk = PlayDesk(self._tell, reachable(listener))
+        self._desk = PlayDesk(self._tell, reachable(listeners.http))
+        self._jobs = JobDesk(jobs, self._tell, reachable(listeners.http), self._desk.key)
         self._end = asyncio.Event()
+        self._replaced = False
+        """True once another front has taken this one's place."""
         self._answered = False
         self._loading: asyncio.Future[None] | None = None
         """Loads English, started once a worker loads Kokoro, or an engine that takes phonemes is connected."""
@@ -144,8 +156,11 @@ class Front:
             self._selfcheck,
             services.open,
             self._desk.report,
+            self._jobs,
         )
-        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk)
+        app = make_app(
+            self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk, self._jobs
+        )
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -161,18 +176,26 @@ class Front:
             runner.server, self._settings, room_for(self._settings.max_connections), self._metrics
         )
         self._metrics.watch("connections", lambda: len(connections))
-        acceptor = Acceptor(self._listener, connections)
+        acceptor = Acceptor(self._listeners.http, connections)
+        wyoming = self._make_wyoming(connections, services)
         self._tell(Started())
         await self._oriented.wait()
         acceptor.start()
+        if wyoming:
+            wyoming.start()
         prewarming = asyncio.create_task(prewarm(self._scheduler, self._settings.prewarm))
+        news = asyncio.create_task(self._jobs.start())
         checking = asyncio.create_task(self._selfcheck.run()) if self._selfcheck else None
         await self._end.wait()
         prewarming.cancel()
+        news.cancel()
         if checking:
             checking.cancel()
+        ending = asyncio.create_task(wyoming.stop(replaced=self._replaced)) if wyoming else None
         await acceptor.stop()
         await runner.cleanup()
+        if ending:
+            await ending
         self._desk.close()
         self._scheduler.close()
 
@@ -182,7 +205,17 @@ class Front:
         self._metrics.readings.add(check.readings)
         return check
 
+    def _make_wyoming(self, connections: Connections, services: Services) -> WyomingService | None:
+        if self._listeners.wyoming is None:
+            return None
+        from frontend.wyoming.service import WyomingService
+
+        return WyomingService(self._listeners.wyoming, connections, services, self._note_progress)
+
     async def _progressed(self, _request: web.Request, _response: web.StreamResponse) -> None:
+        self._note_progress()
+
+    def _note_progress(self) -> None:
         if not self._answered:
             self._answered = True
             self._tell(Progress())
@@ -228,6 +261,7 @@ class Front:
             case Situation():
                 self._scheduler.situation(message)
                 self._desk.given_up(message.player_reason)
+                self._jobs.given_up(message.books_reason)
                 if any(report.loading for report in message.processes):
                     self._load_english()
                 self._oriented.set()
@@ -241,6 +275,7 @@ class Front:
                     # A kill from outside during loading would be held against the text that waits for it.
                     self._scheduler.prepare(partial(self._g2p.words, "a", "en-us"))
             case Drain():
+                self._replaced = message.replaced
                 self._oriented.set()
                 self._end.set()
 

@@ -15,10 +15,11 @@ from player.loudspeaker import Loudspeaker
 from player.output.output import Opener
 from player.reel import Place
 from player.report import Reporter
+from player.tempo import faster, slower
 from player.track import Track
 from player.waiting import WaitingItems
 from shm.audio import SAMPLE_RATE
-from shm.playing import Answer, Change, Item, Play, Playing, State, Steer, Verb, WhenBusy, Word
+from shm.playing import Answer, Change, Item, Play, Playing, Remove, State, Steer, Verb, WhenBusy, Word
 
 log = logging.getLogger(__name__)
 
@@ -106,8 +107,12 @@ class Playback:
                 self._step(1)
             case Verb.BACK:
                 self._step(-1)
-        if message.verb in (Verb.TOGGLE, Verb.PAUSE, Verb.RESUME):
-            self._pause_or_run()
+            case Verb.FASTER:
+                self._set_pace(faster)
+            case Verb.SLOWER:
+                self._set_pace(slower)
+        if self.paused:
+            self.loudspeaker.cut()
         self.changed()
         return Answer(message.number)
 
@@ -135,9 +140,28 @@ class Playback:
         self.changed()
         return Answer(message.number)
 
+    def remove(self, message: Remove) -> Answer:
+        """End the item of that id, or take it out of the queue; the others stay."""
+        track = self.track
+        if track and track.item.id == message.id:
+            if not self.waiting:
+                self.loudspeaker.cut()
+            self._next_item()
+        elif not self.waiting.remove(message.id):
+            refusal = "There is no such text: it was played, or never taken."
+            return Answer(message.number, refusal=refusal, code="not_found")
+        elif self._following and self._following.item.id == message.id:
+            self._drop_following()
+        self.changed()
+        return Answer(message.number)
+
     def pause(self) -> None:
         """Pause, because the machine has slept."""
         self.steer(Steer(0, Verb.PAUSE))
+
+    def _set_pace(self, change: Callable[[float], float]) -> None:
+        if self.track and (speed := change(self.track.speed)) != self.track.speed:
+            self.track.retake(speed, None)
 
     # -- items
 
@@ -193,10 +217,6 @@ class Playback:
         self.deck.jump(track.reel, Place(number), run=there and self.deck.running)
         if not there:
             track.close()  # the request continues elsewhere in the text
-
-    def _pause_or_run(self) -> None:
-        if self.paused:
-            self.loudspeaker.cut()
 
     # -- consequences
 

@@ -13,6 +13,7 @@ from functools import partial
 from setproctitle import setproctitle
 
 from player.fetching import HttpFetcher
+from player.mpris.session import MediaKeys, NoMediaKeys
 from player.output.choice import open_output
 from player.output.output import Opener
 from player.playback import Playback
@@ -33,6 +34,7 @@ from shm.playing import (
     Held,
     Play,
     Playing,
+    Remove,
     State,
     Steer,
     ToPlayer,
@@ -85,6 +87,7 @@ class PlayerProcess:
         self._end = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
         self._changing: set[asyncio.Task[None]] = set()
+        self._media_keys: MediaKeys | None = None
 
     async def serve(self) -> None:
         """Serve until there is nothing left to do."""
@@ -95,9 +98,12 @@ class PlayerProcess:
         self.playback.loudspeaker.want()
         self.playback.changed()
         self._control.send(Started())
-        watching = asyncio.create_task(self._watch_sleep())
+        beside = [asyncio.create_task(each) for each in (self._watch_sleep(), self._open_media_keys())]
         await self._end.wait()
-        watching.cancel()
+        for task in beside:
+            task.cancel()
+        if self._media_keys:
+            self._media_keys.close()
         self.playback.close()
         await self._fetcher.close()
         await self.playback.loudspeaker.close()
@@ -109,6 +115,17 @@ class PlayerProcess:
             if watch.slept() and self.playback.phase in (Playing.PLAYING, Playing.BUFFERING):
                 log.info("the machine has slept: pausing")
                 self.playback.pause()
+
+    async def _open_media_keys(self) -> None:
+        try:
+            media_keys = MediaKeys(self.playback)
+            log.info("media keys: %s", await media_keys.open())
+        except NoMediaKeys as reason:
+            log.info("no media keys: %s", reason)
+        else:
+            self._media_keys = media_keys
+            media_keys.show(self.playback.state)
+            await media_keys.until_lost()
 
     # -- the supervisor
 
@@ -178,6 +195,8 @@ class PlayerProcess:
                 self._progressed = True
                 self._control.send(Progress())
             self._rest()
+            if self._media_keys:
+                self._media_keys.show(message)
 
     def _hear(self, message: ToPlayer) -> None:
         match message:
@@ -190,6 +209,8 @@ class PlayerProcess:
                 self._answer(self.playback.play(message))
             case Steer():
                 self._answer(self.playback.steer(message))
+            case Remove():
+                self._answer(self.playback.remove(message))
             case Change():
                 changing = asyncio.create_task(self._change(message))
                 self._changing.add(changing)

@@ -30,6 +30,12 @@ class WaitingItems:
         """Remove the next item; None if none waits."""
         return self._items.pop(0) if self._items else None
 
+    def remove(self, name: str) -> bool:
+        """Remove the item of that id; False if it doesn't wait."""
+        before = len(self._items)
+        self._items = [item for item in self._items if item.id != name]
+        return len(self._items) < before
+
     @property
     def next(self) -> Item | None:
         return self._items[0] if self._items else None

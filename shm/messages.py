@@ -253,8 +253,8 @@ class WorkersNeeded(msgspec.Struct, frozen=True, tag="workers_needed"):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front or player -> supervisor: the process handles messages now. A front accepts requests after its first
-    `Situation`."""
+    """Front, player or maker of books -> supervisor: the process handles messages now. A front accepts requests after
+    its first `Situation`."""
 
 
 class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
@@ -286,8 +286,31 @@ class PlayerLink(msgspec.Struct, frozen=True, tag="player_link"):
     (`shm.playing`)."""
 
 
+class BooksNews(msgspec.Struct, frozen=True, tag="books_news"):
+    """Front -> supervisor -> the process that makes books: the folder of jobs has changed, or another front serves."""
+
+    url: str
+    """The address at which the front answers."""
+    key: str
+    """The API key with which processes of the server pass the front's gate."""
+    wanted: bool = True
+    """True if there may be something to make or to stop."""
+    number: int = 0
+    """Number of the news, given by the supervisor."""
+
+
+class BooksIdle(msgspec.Struct, frozen=True, tag="books_idle"):
+    """The process that makes books -> supervisor, before it ends by itself: there is nothing left to make."""
+
+    seen: int
+    """Number of the last news that it took into account."""
+
+
 class Drain(msgspec.Struct, frozen=True, tag="drain"):
     """Supervisor -> child: accept no new work, finish the streams, exit 0."""
+
+    replaced: bool = False
+    """True if another process has taken the child's place and goes on with its work."""
 
 
 ControlMessage = (
@@ -311,6 +334,8 @@ ControlMessage = (
     | Cleared
     | PlayerWanted
     | PlayerLink
+    | BooksNews
+    | BooksIdle
     | Drain
 )
 

@@ -1,9 +1,9 @@
 """Messages between the front and the player, and the player's state as the API shows it.
 
 The channel is a socket pair with frames (`shm.frames`), one message of msgpack in each. The front sends `Welcome`,
-`Play`, `Steer` and `Change`; the player sends `Greeting`, `Held`, `Answer`, `State` and `Word`. Either end may die: the
-front keeps the items that the last `State` names, and gives them to the next player; the player tells a new front which
-items it holds.
+`Play`, `Steer`, `Change` and `Remove`; the player sends `Greeting`, `Held`, `Answer`, `State` and `Word`. Either end
+may die: the front keeps the items that the last `State` names, and gives them to the next player; the player tells a
+new front which items it holds.
 """
 
 from __future__ import annotations
@@ -52,6 +52,10 @@ class Verb(StrEnum):
     """Go to the next sentence; after the last one, to the next item."""
     BACK = "back"
     """Go to the beginning of the sentence; within its first second, to the previous sentence."""
+    FASTER = "faster"
+    """Take the next higher of the usual speeds, from the next sentence on."""
+    SLOWER = "slower"
+    """Take the next lower of the usual speeds, from the next sentence on."""
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,6 +163,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_field=
     """Number of the sentence that is to begin."""
 
 
+class Remove(msgspec.Struct, frozen=True, tag="remove", tag_field="message"):
+    """Front -> player: end this item if it is being played, or take it out of the queue."""
+
+    number: int
+    id: str
+
+
 class Answer(msgspec.Struct, frozen=True, tag="answer", tag_field="message"):
     """Player -> front: the message with this number was obeyed, or can't be."""
 
@@ -186,7 +197,7 @@ class Held(msgspec.Struct, frozen=True, tag="held", tag_field="message"):
     item: Item
 
 
-ToPlayer = Welcome | Play | Steer | Change
+ToPlayer = Welcome | Play | Steer | Change | Remove
 FromPlayer = Greeting | Held | Answer | State | Word
 
 encode = msgspec.msgpack.Encoder().encode

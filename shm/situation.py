@@ -11,7 +11,8 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """The supervisor's view of one process, or of a role that has no process at the moment."""
 
     role: str
-    """One of front, worker, player, standby, fetcher, trial. A `draining` process is a `worker` or `front` too."""
+    """One of front, worker, player, books, standby, fetcher, trial. A `draining` process is a `worker` or `front`
+    too."""
     state: str
     """A `supervisor.processes.role.RoleState`, or `draining`; for a standby, `imported` or `loaded`."""
     generation: int | None = None
@@ -57,7 +58,7 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """State of the worker; with several workers, the best of their states."""
     reason: str
     restarts: dict[str, int]
-    """Number of restarts so far, by process role: front, worker, player."""
+    """Number of restarts so far, by process role: front, worker, player, books."""
     provider_failures: dict[str, str] = {}
     """Execution providers that were abandoned, with the reasons."""
     processes: tuple[ProcessReport, ...] = ()
@@ -67,4 +68,6 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     streams_cut: int = 0
     """Responses that ended in the middle because their front died, so far."""
     player_reason: str = ""
-    """The reason why no player is started any more; empty if one can be."""
+    """The reason why the player was given up; empty if it wasn't. The next text starts another one."""
+    books_reason: str = ""
+    """The reason why the process that makes books was given up; empty if it wasn't. The next job starts another one."""

@@ -14,6 +14,7 @@ _COMMANDS = {
     "book": "Make an audiobook of a file.",
     "play": "Play a text through the server's player.",
     "voices": "List the voices.",
+    "mcp": "Give an agent tools to speak.",
     "models": "List, fetch and verify model files.",
     "dequantize": "Make a float model of the int8 one, for accelerators.",
     "bench": "Measure how soon and how well this machine speaks.",
@@ -22,6 +23,8 @@ _COMMANDS = {
     "doctor": "Explain what is wrong and how to mend it.",
     "install-service": "Start the server at login.",
     "uninstall-service": "No longer start the server at login.",
+    "install-speechd": "Let Speech Dispatcher (Orca, spd-say) speak with the server.",
+    "uninstall-speechd": "Remove what install-speechd wrote.",
 }
 """Commands by name, with their line of `--help`. The object is `supervisor.commands.NAME.NAME`, with underscores."""
 
@@ -41,8 +44,9 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
-            meant = f" Did you mean `kokoro-live {near[0]}`?" if near else ""
+            begun = [name for name in _COMMANDS if name.startswith(args[0])]
+            near = begun or difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            meant = f" Did you mean {' or '.join(f'`kokoro-live {name}`' for name in near)}?" if near else ""
             ctx.fail(f"There is no command {args[0]!r}.{meant}")
         return super().resolve_command(ctx, args)
 

@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "worker": {"shm"},
     "frontend": {"shm"},
     "player": {"shm"},
-    "books": {"frontend"},
+    "books": {"shm", "frontend"},
     "supervisor": {"shm", "worker", "frontend", "books", "player"},
 }
 FOLDERS = set(MAY_IMPORT)
@@ -25,7 +25,7 @@ ENGINES_ONLY = {"onnxruntime", "kokoro_onnx"}
 DOORS = {("supervisor/commands/bench.py", "benchmarks")}
 """`kokoro-live bench` runs the measured comparisons, which may import everything; nothing else may import them."""
 FLOORS = {
-    "books": ["errors", "book", "spoken", "reading", "writing", "making"],
+    "books": ["errors", "book", "spoken", "reading", "writing", "making", "jobs"],
     "frontend": [
         "contract",
         "text",
@@ -38,7 +38,9 @@ FLOORS = {
         "scheduling",
         "contexts",
         "playing",
+        "jobs",
         "http",
+        "wyoming",
         "process",
     ],
     "worker": [
@@ -71,7 +73,7 @@ FLOORS = {
         "metrics",
         "process",
     ],
-    "supervisor": ["settings", "processes", "startup", "client", "tuning", "commands", "cli", "__main__"],
+    "supervisor": ["settings", "processes", "startup", "speechd", "client", "tuning", "commands", "cli", "__main__"],
 }
 """Each folder's rooms and root files, from the bottom up: a room imports only rooms that stand before it."""
 

@@ -68,7 +68,7 @@ class Workbench:
                 case Forget(number):
                     if forgotten := self._streams.pop(number, None):
                         self._discard(forgotten)
-            self._announce()
+            self._changed.notify_all()
 
     def _admit(self, order: SegmentOrder) -> None:
         if order.generation != self._generation:
@@ -92,7 +92,7 @@ class Workbench:
             with self._changed:
                 segment.seconds += seconds
                 self._take_in(segment, block, failure)
-                self._announce()
+                self._changed.notify_all()
 
     def _next(self) -> SegmentWork | None:
         """Wait for the segment whose next block is due first, and start it; None once the workbench is closed."""
@@ -113,21 +113,6 @@ class Workbench:
                     yield segment
                 if self._vocodes_in_windows and (not stream.sounds or segment.is_due):
                     break  # prosody of later segments would take cores from this block
-
-    def _announce(self) -> None:
-        """Wake all waiting threads after a change.
-
-        A thread on an unwanted segment is freed, by cancelling its run, only if more segments wait than other threads
-        are free or about to be: if no segment needs the thread, the run does no harm.
-        """
-        unwanted = [segment for segment in self._in_inference if segment.forgotten and not segment.cancellation.is_set]
-        if unwanted:
-            wanted = sum(1 for _ in self._workable())
-            being_freed = sum(segment.cancellation.is_set for segment in self._in_inference)
-            coming = self._engine.concurrency - len(self._in_inference) + being_freed
-            for segment in unwanted[: max(wanted - coming, 0)]:
-                segment.cancellation.set()
-        self._changed.notify_all()
 
     def _advance(self, segment: SegmentWork) -> tuple[Block | None, str]:
         """The segment's next block, None at its end, or the reason why there is none. The lock must not be held."""
@@ -161,9 +146,16 @@ class Workbench:
         stream.write()
 
     def _discard(self, stream: StreamOutput) -> None:
+        """Forget a stream's segments. Their runs end at once, also where no segment needs the thread: the text of the
+        next listener may be being read, a run alongside takes cores from that, and an engine with windows gives each of
+        several runs one core instead of all. A cancelled run ends within one of the graph's nodes, which is about 1 %
+        of a time to first audio.
+        """
         for segment in stream.segments:
             segment.forgotten = True
-            if segment not in self._in_inference:
+            if segment in self._in_inference:
+                segment.cancellation.set()
+            else:
                 segment.put_away()
 
     def close(self) -> None:
@@ -174,7 +166,5 @@ class Workbench:
             for stream in self._streams.values():
                 self._discard(stream)
             self._streams.clear()
-            for segment in self._in_inference:
-                segment.cancellation.set()
             self._arena = None  # gives its memory back, and a descriptor
             self._changed.notify_all()

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import msgspec
 
 from books.errors import BookError
 from books.making.settings import Cast
-
-
-class _CastFile(msgspec.Struct, forbid_unknown_fields=True):
-    narrator: str = ""
-    quotes: str = ""
-    speakers: dict[str, str] = {}
+from shm.book_jobs import CastFile
 
 
 def read_cast(data: bytes) -> Cast:
@@ -23,7 +16,11 @@ def read_cast(data: bytes) -> Cast:
         BookError: the file is no such TOML; the message says where.
     """
     try:
-        found = msgspec.convert(tomllib.loads(data.decode()), _CastFile)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        return cast_of(msgspec.toml.decode(data, type=CastFile))
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
         raise BookError(f"The file with the cast can't be read: {error}.") from error
-    return Cast(found.narrator, found.quotes, found.speakers)
+
+
+def cast_of(file: CastFile) -> Cast:
+    """The cast that such a file names."""
+    return Cast(file.narrator, file.quotes, file.speakers)

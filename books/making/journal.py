@@ -12,7 +12,7 @@ import numpy as np
 
 from books.making.speech import Speech, TimedWord
 from books.spoken import SAMPLE_RATE
-from books.writing.atomic import write_whole
+from shm.atomic import write_whole
 
 log = logging.getLogger(__name__)
 

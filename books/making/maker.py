@@ -20,8 +20,8 @@ from books.making.progress import Meter, Progress
 from books.making.settings import BookSettings
 from books.making.speech import Postponed, Refused, Speaker
 from books.spoken import SAMPLE_RATE
-from books.writing.atomic import write_whole
 from books.writing.chapter_audio import encode_chapter
+from shm.atomic import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +64,8 @@ class BookMaker:
         self._journal = Journal(self.order.folder / "passages")
         self._meter = Meter(0)
 
-    async def make(self) -> None:
-        """Make the book.
+    async def make(self) -> float:
+        """Make the book, and return its length in seconds.
 
         Raises:
             BookError: the server refuses a passage; the message names it. What is made is kept.
@@ -81,6 +81,7 @@ class BookMaker:
         facts = {"engine": engine, "speed": self.order.settings.speed, "loudness": self.order.settings.loudness}
         await asyncio.to_thread(write_output, self.order.output, self.order.book, finished, facts)
         self._report()
+        return sum(chapter.seconds for chapter in finished)
 
     def _planned(self, chapter: Chapter, engine: str) -> PlannedChapter:
         language = self.order.settings.language or self.order.book.language
@@ -100,7 +101,7 @@ class BookMaker:
                     text.unlink()
                     continue
                 self._meter.kept(sum(len(passage.text) for passage in planned.passages))
-                return FinishedChapter(spoken, audio)
+                return FinishedChapter(spoken.title, spoken.seconds, audio, text)
             before = self._meter.done
             await self._speak(planned)
             try:
@@ -115,7 +116,7 @@ class BookMaker:
         audio.parent.mkdir(parents=True, exist_ok=True)
         encode_chapter(audio, audio_of(planned, self._journal, loudness), form)
         write_whole(text, encode_timed(spoken))
-        return FinishedChapter(spoken, audio)
+        return FinishedChapter(spoken.title, spoken.seconds, audio, text)
 
     async def _speak(self, planned: PlannedChapter) -> None:
         """Speak what the journal lacks of a chapter, several passages at once, the earliest first."""
@@ -136,7 +137,7 @@ class BookMaker:
             async with asyncio.TaskGroup() as lanes:
                 for _ in range(self.order.parallel):
                     lanes.create_task(lane())
-        except* (Refused, OSError) as errors:
+        except* Exception as errors:
             raise _first(errors) from None
 
     async def _passage(self, planned: PlannedChapter, number: int) -> None:
@@ -181,6 +182,7 @@ class BookMaker:
             meter.audio_seconds,
             meter.seconds_left,
             waiting,
+            meter.speed,
         )
         self.tell(progress)
 

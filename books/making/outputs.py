@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from books.book import Book
+from books.making.chapter import decode_timed
 from books.spoken import SpokenChapter
-from books.writing.atomic import replacing, write_whole
 from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.captions import captions
 from books.writing.formats import BY_SUFFIX, AudioFormat
 from books.writing.read_along import ReadAlongChapter, write_read_along
+from shm.atomic import replacing, write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,17 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class FinishedChapter:
-    """One chapter's audio file and its text in time."""
+    """One chapter's files. A book of ten hours has 90,000 words with their times, so they aren't held in memory."""
 
-    spoken: SpokenChapter
+    title: str
+    seconds: float
     audio: Path
+    text: Path
+    """The text in time, as `chapter.encode_timed` writes it."""
+
+    def spoken(self) -> SpokenChapter:
+        """The chapter's text in time, read from its file."""
+        return decode_timed(self.text.read_bytes())
 
 
 def write_output(output: Output, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:
@@ -51,10 +59,11 @@ def write_output(output: Output, book: Book, chapters: Sequence[FinishedChapter]
         _write_folder(output, book, chapters, facts)
         return
     if output.path.suffix.lower() == ".epub":
-        parts = [ReadAlongChapter(chapter.spoken, chapter.audio) for chapter in chapters if chapter.spoken.sentences]
-        write_read_along(output.path, book, parts, by_word=output.by_word)
+        parts = [ReadAlongChapter(chapter.spoken(), chapter.audio) for chapter in chapters]
+        spoken = [part for part in parts if part.spoken.sentences]
+        write_read_along(output.path, book, spoken, by_word=output.by_word)
     else:
-        files = [ChapterFile(chapter.spoken.title, chapter.audio) for chapter in chapters]
+        files = [ChapterFile(chapter.title, chapter.audio) for chapter in chapters]
         write_audiobook(output.path, book, files, output.form)
     for number, chapter in enumerate(chapters, 1):
         _write_captions(output, output.path.with_suffix(""), number, chapter)
@@ -64,13 +73,13 @@ def _write_folder(output: Output, book: Book, chapters: Sequence[FinishedChapter
     output.path.mkdir(exist_ok=True)
     listed: list[dict[str, object]] = []
     for number, chapter in enumerate(chapters, 1):
-        name = f"{number:03d} {file_name(chapter.spoken.title)}".strip()
+        name = f"{number:03d} {file_name(chapter.title)}".strip()
         path = output.path / f"{name}.{output.form.suffix}"
         with replacing(path) as draft:
             shutil.copyfile(chapter.audio, draft)
         _write_captions(output, output.path / name, None, chapter)
-        seconds = round(chapter.spoken.seconds, 3)
-        listed.append({"number": number, "title": chapter.spoken.title, "file": path.name, "seconds": seconds})
+        seconds = round(chapter.seconds, 3)
+        listed.append({"number": number, "title": chapter.title, "file": path.name, "seconds": seconds})
     if book.cover:
         write_whole(output.path / f"cover.{book.cover.media_type.partition('/')[2]}", book.cover.data)
     described = {"title": book.title, "author": book.author, "language": book.language, **facts, "chapters": listed}
@@ -80,7 +89,7 @@ def _write_folder(output: Output, book: Book, chapters: Sequence[FinishedChapter
 def _write_captions(output: Output, base: Path, number: int | None, chapter: FinishedChapter) -> None:
     for suffix in output.captions:
         name = f"{base.name}.{number:03d}" if number is not None else base.name
-        write_whole(base.with_name(f"{name}.{suffix}"), captions(chapter.spoken, suffix).encode())
+        write_whole(base.with_name(f"{name}.{suffix}"), captions(chapter.spoken(), suffix).encode())
 
 
 def file_name(title: str) -> str:

@@ -25,6 +25,8 @@ class Progress:
     """None before anything was made in this run."""
     waiting: str = ""
     """The reason for which nothing is made now."""
+    speed: float | None = None
+    """Seconds of audio made in a second of work; None before anything was made in this run."""
 
     @property
     def fraction(self) -> float:
@@ -75,3 +77,8 @@ class Meter:
         if not self._made:
             return None
         return (self.total - self.done) * self._busy / self._made
+
+    @property
+    def speed(self) -> float | None:
+        """Seconds of audio that this run made in a second of work."""
+        return self._audio / self._busy if self._busy else None

@@ -45,9 +45,14 @@ class ServerSpeaker:
             url: the server's address without a path.
             key: an API key, if the server asks for one.
         """
-        self._url = url.rstrip("/")
-        headers = {"User-Agent": "kokoro-live-book"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        self._session = aiohttp.ClientSession(headers=headers, timeout=aiohttp.ClientTimeout(total=_LONGEST))
+        self._session = aiohttp.ClientSession(
+            headers={"User-Agent": "kokoro-live-book"}, timeout=aiohttp.ClientTimeout(total=_LONGEST)
+        )
+        self.use(url, key)
+        self.inference_threads = 1
+        """Passages that the server makes side by side, as it said last."""
+        self.stands_in = False
+        """True if the engine that it named last speaks only because Kokoro can't."""
         self._captions = True
         self._engine = ""
         self._failures: Counter[bytes] = Counter()
@@ -61,6 +66,11 @@ class ServerSpeaker:
     ) -> None:
         await self._session.close()
 
+    def use(self, url: str, key: str | None) -> None:
+        """Ask at this address with this key from now on."""
+        self._url = url.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+
     async def engine(self) -> str:
         """Implements `Speaker.engine`."""
         status = await self._json("GET", "/status", None)
@@ -68,6 +78,9 @@ class ServerSpeaker:
         if not engine:
             raise Postponed("the server can't speak yet", _LOST)
         self._engine = str(engine.get("name"))
+        self.stands_in = bool(engine.get("stands_in"))
+        roles = [(each["role"], each["state"]) for each in status.get("processes", ())]
+        self.inference_threads = int(engine.get("inference_threads", 1)) * max(1, roles.count(("worker", "running")))
         return f"{engine.get('name')}/{engine.get('model')}/{engine.get('sha256', '')[:16]}"
 
     async def speak(self, passage: Passage) -> Speech:
@@ -115,14 +128,16 @@ class ServerSpeaker:
 
     async def _answer(self, method: str, path: str, body: Any) -> bytes:
         try:
-            async with self._session.request(method, f"{self._url}{path}", json=body) as response:
+            address = f"{self._url}{path}"
+            async with self._session.request(method, address, json=body, headers=self._headers) as response:
                 answer = await response.read()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise Postponed(f"{self._url} doesn't answer: {error or type(error).__name__}", _LOST) from error
         if response.status == 200:
             speaks = response.headers.get("X-Engine", self._engine)
             if self._engine and speaks != self._engine:
-                raise Refused(f"{speaks} speaks now, not {self._engine} as at the beginning: start again.")
+                message = f"{speaks} speaks now, not {self._engine} as at the beginning: start again."
+                raise Refused(message, "engine_changed")
             return answer
         code, message = _error(answer)
         message = message or f"The server answers with {response.status} {response.reason}."

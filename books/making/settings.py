@@ -19,6 +19,12 @@ class Pauses:
     """Instead of the pause before it."""
     chapter: float = 2.5
 
+    @classmethod
+    def given(cls, paragraph: float | None, scene_break: float | None, chapter: float | None) -> Pauses:
+        """The usual pauses but for those that are given."""
+        given = {"paragraph": paragraph, "scene_break": scene_break, "chapter": chapter}
+        return cls(**{name: seconds for name, seconds in given.items() if seconds is not None})
+
     def after(self, kind: BlockKind) -> float:
         """Seconds after a block of that kind."""
         return {

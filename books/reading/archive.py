@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import lzma
+import struct
+import unicodedata
 import zipfile
 import zlib
 from posixpath import normpath
+from urllib.parse import unquote
 
 from books.errors import BookError
 
@@ -13,6 +17,32 @@ MOST_FILES = 20_000
 MOST_BYTES_OF_A_FILE = 32 << 20
 MOST_BYTES = 256 << 20
 """Bytes that are unpacked from one archive in all: the documents and the cover of a book, not its other pictures."""
+
+
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    OSError,
+    ValueError,
+    OverflowError,
+)
+"""What the standard library raises at a damaged archive."""
+
+
+def plain_name(name: str) -> str:
+    """A name without `.` and `..`, from the archive's root, out of which no name leads."""
+    return normpath("/" + name.replace("\\", "/")).lstrip("/")
+
+
+def _folded(name: str) -> str:
+    """What is equal in names that makers write in different ways: their systems have no case, other separators or other
+    forms of Unicode, or write escapes into the archive."""
+    return unicodedata.normalize("NFC", unquote(plain_name(name))).casefold()
 
 
 class Archive:
@@ -26,20 +56,19 @@ class Archive:
         """
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        except _DAMAGED as error:
             raise BookError(f"The file is no readable zip archive: {error}.") from error
         if len(self._zip.infolist()) > MOST_FILES:
             raise BookError(f"The archive has {len(self._zip.infolist())} files; at most {MOST_FILES} are read.")
-        self._names = {normpath(name): name for name in reversed(self._zip.namelist())}
-        self._folded = {name.casefold(): real for name, real in self._names.items()}
+        self._names = {plain_name(name): name for name in reversed(self._zip.namelist())}
+        self._folded = {_folded(name): real for name, real in self._names.items()}
         self._unpacked = 0
 
     def __contains__(self, name: str) -> bool:
         return self._find(name) is not None
 
     def _find(self, name: str) -> str | None:
-        # Makers on systems without case name files otherwise than their lists do.
-        return self._names.get(normpath(name)) or self._folded.get(normpath(name).casefold())
+        return self._names.get(plain_name(name)) or self._folded.get(_folded(name))
 
     def read(self, name: str) -> bytes:
         """Bytes of one file.
@@ -55,8 +84,8 @@ class Archive:
             # A header may state any size: what is unpacked counts.
             with self._zip.open(real) as file:
                 data = file.read(bound + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as error:
-            raise BookError(f"{name} in the archive can't be unpacked: {error}.") from error
+        except _DAMAGED as error:
+            raise BookError(f"{name} in the archive can't be unpacked: {error or type(error).__name__}.") from error
         if len(data) > bound:
             raise BookError(f"{name} unpacks to more than {bound >> 20} MB, which is taken for an attack.")
         self._unpacked += len(data)

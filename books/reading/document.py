@@ -12,120 +12,39 @@ from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 
 from books.book import Block, BlockKind
+from books.errors import BookError
+from books.reading.elements import (
+    BESIDE,
+    BLOCKS,
+    BRACKETED_MARK,
+    CELLS,
+    ENDED_BY,
+    EXPONENT,
+    MAIN,
+    NOTE_MARK,
+    PAGE_CLASS,
+    PAGE_NUMBER,
+    RAISED,
+    SILENT,
+    SILENT_CLASS,
+    SILENT_TYPES,
+    VERSE_CLASS,
+    VOID,
+    is_ornament,
+)
+from books.reading.markup import prepared
 
-_SILENT = frozenset(
-    [
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "svg",
-        "math",
-        "audio",
-        "video",
-        "canvas",
-        "object",
-        "iframe",
-        "button",
-        "form",
-        "select",
-        "textarea",
-        "dialog",
-        "rt",
-        "rp",
-        "figure",
-        "img",
-        "title",
-    ]
-)
-"""Elements whose text isn't spoken. A picture's caption is of no use without the picture."""
-_BESIDE = frozenset({"nav", "footer", "aside", "header", "menu"})
-"""Elements of a web page that stand beside its text."""
-_MAIN = frozenset({"article", "main"})
-_VOID = frozenset(
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
-)
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "caption",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "footer",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hgroup",
-        "hr",
-        "li",
-        "main",
-        "menu",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
-_CELLS = frozenset({"td", "th"})
-_SILENT_TYPES = frozenset(
-    [
-        "footnote",
-        "footnotes",
-        "endnote",
-        "endnotes",
-        "rearnote",
-        "rearnotes",
-        "note",
-        "noteref",
-        "pagebreak",
-        "page-list",
-        "doc-footnote",
-        "doc-endnote",
-        "doc-endnotes",
-        "doc-noteref",
-        "doc-pagebreak",
-        "doc-backlink",
-        "backlink",
-    ]
-)
-"""Values of `epub:type` and `role` of notes, of the marks that refer to them, and of the printed edition's page
-numbers."""
-_SILENT_CLASS = re.compile(
-    r"(?:^|[\s_-])(?:page-?(?:num(?:ber)?|no|break)|footnote|fnanchor|noteref|endnote)s?(?:$|[\s_-])", re.I
-)
-_VERSE_CLASS = re.compile(r"(?:^|[\s_-])(?:verse|poem|poetry|stanza|line-?group)(?:$|[\s_-])", re.I)
-_NOTE_MARK = re.compile(
-    r"\s*(?:[\[({]\s*(?:\d{1,4}|[a-z]|[ivx]{1,5}|\*+|[†‡§])\s*[\])}]|\d{1,4}|\*{1,3}|[†‡§¶]{1,3})\s*", re.I
-)
-_BRACKETED_MARK = re.compile(r"\s*[\[({]\s*(?:\d{1,4}|[a-z]|[ivx]{1,5}|\*+|[†‡§])\s*[\])}]\s*", re.I)
-_EXPONENT = re.compile(r"[\d+\-−]{1,6}")
-_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-_DEEPEST = 400
+_DEEPEST = 20_000
 """Open elements that are followed. Deeper ones are those of a generator gone wild, and their text is kept."""
 _MOST_TYPES = 50
-ORNAMENT = re.compile(r"[\s*•·⁂∗✻✽❦☙❧◆◇■□●○~#=_+—–―.\-]*[*•·⁂∗✻✽❦☙❧◆◇■□●○~#=_+—–―\-][\s*•·⁂∗✻✽❦☙❧◆◇■□●○~#=_+—–―.\-]*")
-"""A line without a letter or digit between two scenes, such as "* * *"."""
+_MOST_ANCHORS = 200_000
+MOST_BLOCKS = 500_000
+"""Paragraphs that are read. The longest books have a tenth of it."""
+_LONGEST_TITLE = 500
+_LONGEST_MARK = 30
+"""Characters and pieces of text of what may be the mark of a note or a page's number."""
+_NEAR = 20
+"""Open elements among which one is looked for whose end tag is left out."""
 
 
 @dataclass(slots=True)
@@ -152,17 +71,25 @@ class _Element:
     """Place of a link or superscript, which may be the mark of a note: number of its block, and of pieces of text
     before it."""
     link: bool = False
+    """True within a link to a place."""
+    raised: bool = False
+    """True within a superscript."""
+    page: bool = False
+    """True where a page of the printed edition ends: a number that stands there alone isn't spoken."""
 
 
 def read_document(text: str, web_page: bool = False) -> Document:
-    """Parse a document. Any text is accepted.
+    """Parse a document. Any text is accepted, and the work is linear in its length.
 
     Args:
         web_page: leave out what stands beside a page's text: its navigation, header and footer, and all that is outside
             `<article>` or `<main>` if the page has one with text.
+
+    Raises:
+        BookError: it has more than `MOST_BLOCKS` paragraphs.
     """
     parser = _Parser(web_page)
-    parser.feed(text)
+    parser.feed(prepared(text))
     parser.close()
     parser.end_block()
     document = parser.document
@@ -187,36 +114,41 @@ class _Parser(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
-        self._in_title = tag == "title" and not self.document.title
-        if tag in _BLOCKS:
+        self._in_title = tag == "title" and not self.document.title and not self._tags["svg"]
+        self._end_implied(tag)
+        if tag in BLOCKS:
             self.end_block()
         for name in ("id", "name"):
-            if name in attributes and (name == "id" or tag == "a"):
+            if name in attributes and (name == "id" or tag == "a") and len(self.document.anchors) < _MOST_ANCHORS:
                 self.document.anchors.setdefault(attributes[name], len(self.document.blocks))
         if tag == "br":
             self._text.append("\n")
+        elif (
+            tag == "img" and len(attributes.get("alt", "")) == 1 and attributes["alt"].isalpha() and not self._silent()
+        ):
+            self._text.append(attributes["alt"])  # a chapter's first letter, as a picture
         elif tag == "hr" and not self._silent():
             self._add(Block(BlockKind.SCENE_BREAK))
         if tag == "html":
             self.document.language = attributes.get("lang") or attributes.get("xml:lang", "")
         types = frozenset(f"{attributes.get('epub:type', '')} {attributes.get('role', '')}".lower().split())
-        if types and not self.document.blocks and len(self.document.types) < _MOST_TYPES:
-            self.document.types |= types
-        if tag not in _VOID and len(self._open) < _DEEPEST:
+        if tag not in VOID and len(self._open) < _DEEPEST:
             self._open.append(self._element(tag, attributes, types))
             self._tags[tag] += 1
+        if types and not self.document.blocks and not self._silent() and len(self.document.types) < _MOST_TYPES:
+            self.document.types |= types
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
-        if tag not in _VOID:
+        if tag not in VOID:
             self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if not self._tags[tag]:
             return
-        if tag in _BLOCKS:
+        if tag in BLOCKS:
             self.end_block()
-        elif tag in _CELLS and self._text and not self._silent():
+        elif tag in CELLS and self._text and not self._silent():
             self._text.append("\t")
         while self._open:
             element = self._open.pop()
@@ -226,8 +158,23 @@ class _Parser(HTMLParser):
             if element.tag == tag:
                 break
 
+    def _end_implied(self, tag: str) -> None:
+        """End the elements whose end tags HTML lets a maker leave out before this one."""
+        ended = ENDED_BY.get(tag)
+        if not ended or not any(self._tags[name] for name in ended):
+            return
+        outermost = ""
+        for place in range(len(self._open) - 1, max(len(self._open) - _NEAR, 0) - 1, -1):
+            name = self._open[place].tag
+            if name in ended:
+                outermost = name
+            elif name in BLOCKS:
+                break
+        if outermost:
+            self.handle_endtag(outermost)
+
     def handle_data(self, data: str) -> None:
-        if self._in_title:
+        if self._in_title and len(self.document.title) < _LONGEST_TITLE:
             self.document.title = " ".join(f"{self.document.title}{data}".split())
         if not self._silent():
             self._text.append(data if self._tags["pre"] else re.sub(r"\s+", " ", data))
@@ -240,7 +187,9 @@ class _Parser(HTMLParser):
         if not text:
             return
         styled = self._open[-1] if self._open else _Element("")
-        if ORNAMENT.fullmatch(text):
+        if styled.page and len(text) <= _LONGEST_MARK and PAGE_NUMBER.fullmatch(text):
+            return
+        if is_ornament(text):
             self._add(Block(BlockKind.SCENE_BREAK))
         else:
             self._add(Block(styled.kind or BlockKind.PARAGRAPH, text, styled.level))
@@ -248,40 +197,45 @@ class _Parser(HTMLParser):
     def _element(self, tag: str, attributes: dict[str, str], types: frozenset[str]) -> _Element:
         classes = attributes.get("class", "")
         silent = (
-            tag in _SILENT
-            or (tag in _BESIDE if self._web_page else tag == "nav")
-            or bool(types & _SILENT_TYPES)
-            or bool(_SILENT_CLASS.search(classes))
+            tag in SILENT
+            or (tag in BESIDE if self._web_page else tag == "nav")
+            or bool(types & SILENT_TYPES)
+            or bool(SILENT_CLASS.search(classes))
             or "hidden" in attributes
             or attributes.get("aria-hidden") == "true"
             or "display:none" in attributes.get("style", "").replace(" ", "").lower()
         )
         outer = self._open[-1] if self._open else _Element("")
-        main = outer.main or tag in _MAIN or "main" in types
+        main = outer.main or tag in MAIN or "main" in types
         element = _Element(tag, outer.silent or silent, outer.kind, outer.level, main)
+        element.link = outer.link or (tag == "a" and "#" in attributes.get("href", ""))
+        element.raised = outer.raised or tag == "sup"
         if re.fullmatch("h[1-6]", tag):
             element.kind, element.level = BlockKind.HEADING, int(tag[1])
         elif tag == "li":
             element.kind = BlockKind.LIST_ITEM
         elif tag == "blockquote":
             element.kind = BlockKind.QUOTATION
-        if _VERSE_CLASS.search(classes):
+        if VERSE_CLASS.search(classes):
             element.kind = BlockKind.VERSE
-        if tag in ("sup", "a"):
+        element.page = element.kind is not BlockKind.HEADING and (
+            bool(PAGE_CLASS.search(classes)) or (outer.page and tag not in BLOCKS)
+        )
+        if tag in ("sup", "a") or element.page:
             element.mark = (self._number, len(self._text))
-            element.link = tag == "a" and "#" in attributes.get("href", "")
         return element
 
     def _end_mark(self, element: _Element, start: int) -> None:
-        """Drop the text from piece `start` on if it refers to a note; else let a raised number remain raised."""
-        text = "".join(self._text[start:])
-        around = [element, *self._open]
-        linked = any(outer.link for outer in around)
-        raised = any(outer.tag == "sup" for outer in around)
-        if linked and (_NOTE_MARK if raised else _BRACKETED_MARK).fullmatch(text):
+        """Drop the text from piece `start` on if it refers to a note or numbers a page; else let a raised number remain
+        raised."""
+        text = "".join(self._text[start : start + _LONGEST_MARK])
+        if len(text) > _LONGEST_MARK or len(self._text) - start > _LONGEST_MARK:
+            return
+        note = element.link and (NOTE_MARK if element.raised else BRACKETED_MARK).fullmatch(text)
+        if note or (element.page and PAGE_NUMBER.fullmatch(text)):
             del self._text[start:]
-        elif element.tag == "sup" and _EXPONENT.fullmatch(text):
-            self._text[start:] = [text.translate(_RAISED)]
+        elif element.tag == "sup" and EXPONENT.fullmatch(text):
+            self._text[start:] = [text.translate(RAISED)]
 
     def _silent(self) -> bool:
         return bool(self._open) and self._open[-1].silent
@@ -290,6 +244,8 @@ class _Parser(HTMLParser):
         blocks = self.document.blocks
         if block.kind is BlockKind.SCENE_BREAK and blocks and blocks[-1].kind is BlockKind.SCENE_BREAK:
             return
+        if len(blocks) >= MOST_BLOCKS:
+            raise BookError(f"The text has more than {MOST_BLOCKS} paragraphs, which is taken for an attack.")
         blocks.append(block)
         if self._open and self._open[-1].main:
             self.main_blocks.append(block)
@@ -301,6 +257,6 @@ _UNSEEN = {0xAD: None, 0x200B: None, 0xFEFF: None, 0xA0: " "}
 
 def _tidy(text: str) -> str:
     text = text.translate(_UNSEEN)
-    cells = re.sub(r"\s*\t\s*(?=\S)", ", ", text.strip())
+    cells = ", ".join(filter(None, (cell.strip() for cell in text.split("\t"))))
     lines = [" ".join(line.split()) for line in cells.split("\n")]
     return "\n".join(line for line in lines if line)

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
-from xml.etree.ElementTree import ParseError
-
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
 
 from books.book import Block, Book, Chapter, Matter, Picture
 from books.errors import BookError
 from books.reading.archive import Archive
 from books.reading.chapters import Division, by_divisions, heading_divisions
 from books.reading.decoding import decode
-from books.reading.document import read_document
+from books.reading.document import MOST_BLOCKS, read_document
+from books.reading.guide import guided, landmarks
 from books.reading.matter import matter_of
+from books.reading.package_xml import parse_xml
 from books.reading.toc import TocEntry, nav_entries, ncx_entries, resolve
 
 _CONTAINER = "META-INF/container.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 """Methods that garble fonts only."""
 _PICTURES = {"image/jpeg", "image/png"}
+_TEXTS = frozenset(
+    [
+        "application/xhtml+xml",
+        "text/html",
+        "application/x-dtbook+xml",
+        "text/x-oeb1-document",
+        "application/xml",
+        "text/xml",
+    ]
+)
+"""Media types of documents: those of EPUB 2 and 3, and what makers write instead."""
+_MOST_FALLBACKS = 10
+_MOST_PLACES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +43,12 @@ class _Item:
     file: str
     media_type: str
     properties: frozenset[str]
+    fallback: str = ""
+    """Identifier of the item to be taken where this one is no text."""
 
     @property
     def is_text(self) -> bool:
-        return self.media_type in ("application/xhtml+xml", "text/html", "application/x-dtbook+xml") or bool(
-            re.search(r"\.x?html?$", self.file, re.IGNORECASE)
-        )
+        return self.media_type in _TEXTS or bool(re.search(r"\.x?html?$", self.file, re.IGNORECASE))
 
 
 def read_epub(data: bytes, name: str) -> Book:
@@ -53,6 +65,8 @@ def read_epub(data: bytes, name: str) -> Book:
     """
     package = _Package(Archive(data))
     blocks, places, breaks = package.text()
+    if not breaks:
+        raise BookError("The book has no text: its package lists no documents to read.")
     if not any(block.text for block in blocks):
         raise BookError("The book has no text: its pages are pictures.")
     title = package.metadata("title") or name
@@ -94,15 +108,21 @@ def _with_marked(divisions: list[Division], marked: Sequence[Division], breaks: 
 
     The document after such a one, if it is in no table either, belongs to the chapter before, which goes on there.
     """
+    ordered = sorted(divisions, key=lambda division: division.start)
     starts = {division.start for division in divisions}
     added = [each for each in marked if each.start not in starts]
+    kept, places = list(divisions), [division.start for division in ordered]
+    begins = [each.start for each in breaks]
     for each in added:
-        following = next((other for other in breaks if other.start > each.start), None)
-        before = max((other for other in divisions if other.start < each.start), key=lambda d: d.start, default=None)
-        if following and before and following.start not in starts and not following.matter:
-            divisions = [*divisions, Division(following.start, before.title, before.depth, before.matter)]
+        place = bisect_right(begins, each.start)
+        before = bisect_left(places, each.start)
+        if place == len(breaks) or not before:
+            continue
+        following, chapter = breaks[place], ordered[before - 1]
+        if following.start not in starts and not following.matter:
+            kept.append(Division(following.start, chapter.title, chapter.depth, chapter.matter))
             starts.add(following.start)
-    return [*divisions, *added]
+    return [*kept, *added]
 
 
 def _bodies(chapters: Sequence[Chapter]) -> int:
@@ -119,8 +139,9 @@ class _Package:
         self._items = {
             item.get("id", ""): _Item(
                 resolve(item.get("href", ""), self._name)[0],
-                item.get("media-type", "").strip().lower(),
+                item.get("media-type", "").partition(";")[0].strip().lower(),
                 frozenset(item.get("properties", "").split()),
+                item.get("fallback", ""),
             )
             for item in self._root.findall("{*}manifest/{*}item")
         }
@@ -129,18 +150,15 @@ class _Package:
     def _package_name(self) -> str:
         if _CONTAINER not in self._archive:
             raise BookError(f"The file is no EPUB: it lacks {_CONTAINER}.")
-        for rootfile in self._xml(_CONTAINER).findall(".//{*}rootfile"):
-            if rootfile.get("full-path"):
-                return str(rootfile.get("full-path"))
-        raise BookError(f"The EPUB's {_CONTAINER} names no package document.")
+        rootfiles = [each for each in self._xml(_CONTAINER).findall(".//{*}rootfile") if each.get("full-path")]
+        # Other renditions of the book, as a PDF, may be listed too.
+        rootfiles.sort(key=lambda each: each.get("media-type") != "application/oebps-package+xml")
+        if not rootfiles:
+            raise BookError(f"The EPUB's {_CONTAINER} names no package document.")
+        return str(rootfiles[0].get("full-path"))
 
     def _xml(self, name: str) -> Any:
-        try:
-            return fromstring(self._archive.read(name))
-        except DefusedXmlException as error:
-            raise BookError(f"{name} in the EPUB defines XML entities, which are taken for an attack.") from error
-        except (ParseError, ValueError, LookupError) as error:
-            raise BookError(f"{name} in the EPUB is no readable XML: {error}.") from error
+        return parse_xml(self._archive.read(name), name)
 
     def _refuse_encrypted(self) -> None:
         if "META-INF/encryption.xml" not in self._archive:
@@ -168,30 +186,60 @@ class _Package:
         blocks: list[Block] = []
         places: _Places = {}
         breaks = []
-        for reference in self._root.findall("{*}spine/{*}itemref"):
-            item = self._items.get(reference.get("idref", ""))
-            if item is None or not item.is_text or reference.get("linear") == "no" or (item.file, "") in places:
+        guide = self._guide()
+        for item in self._spine():
+            if (item.file, "") in places:
                 continue
             if item.file not in self._archive:
                 raise BookError(f"The EPUB lacks its document {item.file}: it is incomplete.")
             document = read_document(decode(self._archive.read(item.file)))
             start = len(blocks)
             places.setdefault((item.file, ""), start)
-            for anchor, index in document.anchors.items():
+            for anchor, index in document.anchors.items() if len(places) < _MOST_PLACES else ():
                 places.setdefault((item.file, anchor), start + index)
             matter = matter_of("", document.types | (item.properties & {"nav"} and {"toc"}))
+            if matter is Matter.BODY:
+                matter = guided(guide.get(item.file), document.blocks)
             breaks.append(Division(start, document.title, 0, None if matter is Matter.BODY else matter))
             blocks += document.blocks
+            if len(blocks) > MOST_BLOCKS:
+                raise BookError(f"The book has more than {MOST_BLOCKS} paragraphs, which is taken for an attack.")
         return blocks, places, breaks
+
+    def _spine(self) -> Iterator[_Item]:
+        """Documents in reading order, without those outside it."""
+        for reference in self._root.findall("{*}spine/{*}itemref"):
+            item = self._items.get(reference.get("idref", ""))
+            for _ in range(_MOST_FALLBACKS):
+                if item is None or item.is_text:
+                    break
+                item = self._items.get(item.fallback)
+            if item is not None and item.is_text and reference.get("linear") != "no":
+                yield item
+
+    def _guide(self) -> dict[str, str]:
+        """Parts of the book that whole documents are, by the guide of EPUB 2 and the landmarks of EPUB 3."""
+        links = [
+            (str(each.get("href", "")), str(each.get("type", "")), self._name)
+            for each in self._root.findall("{*}guide/{*}reference")
+        ]
+        if nav := self._nav():
+            links += [(href, kind, nav.file) for href, kind in landmarks(decode(self._archive.read(nav.file)))]
+        found: dict[str, str] = {}
+        for href, kind, base in links:
+            file, fragment = resolve(href, base)
+            if not fragment:
+                found.setdefault(file, kind.strip().lower())
+        return found
+
+    def _nav(self) -> _Item | None:
+        nav = next((item for item in self._items.values() if "nav" in item.properties), None)
+        return nav if nav and nav.file in self._archive else None
 
     def toc(self) -> list[TocEntry]:
         """Entries of the table of contents; none if there is no readable one."""
-        nav = next((item for item in self._items.values() if "nav" in item.properties), None)
-        if (
-            nav
-            and nav.file in self._archive
-            and (entries := nav_entries(decode(self._archive.read(nav.file)), nav.file))
-        ):
+        nav = self._nav()
+        if nav and (entries := nav_entries(decode(self._archive.read(nav.file)), nav.file)):
             return entries
         spine = self._root.find("{*}spine")
         named = self._items.get(spine.get("toc", "")) if spine is not None else None

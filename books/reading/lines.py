@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from books.book import Block, BlockKind
-from books.reading.document import ORNAMENT
+from books.reading.elements import is_ornament
 
 _NUMERAL = (
     r"(?:\d{1,3}|[IVXLC]{1,8}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
@@ -79,7 +79,7 @@ def heading_level(line: str) -> int:
 
 
 def _block(lines: Sequence[str]) -> Block:
-    if ORNAMENT.fullmatch(" ".join(lines)):
+    if is_ornament(" ".join(lines)):
         return Block(BlockKind.SCENE_BREAK)
     if len(lines) <= 2 and (level := heading_level(lines[0])):
         return Block(BlockKind.HEADING, "\n".join(line.strip("_*= ") for line in lines), level)

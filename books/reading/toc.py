@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html.parser import HTMLParser
-from posixpath import dirname, join, normpath
+from posixpath import dirname, join
 from typing import Any
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote
+
+from books.reading.archive import plain_name
+from books.reading.markup import prepared
 
 _DEEPEST = 100
 
@@ -26,8 +29,9 @@ class TocEntry:
 
 def resolve(link: str, base: str) -> tuple[str, str]:
     """File and fragment of a link in the file `base` of an archive."""
-    path, fragment = urldefrag(link.strip())
-    return normpath(join(dirname(base), unquote(path))) if path else base, unquote(fragment)
+    address, _, fragment = link.strip().partition("#")
+    path = unquote(address.partition("?")[0])
+    return plain_name(join(dirname(base), path)) if path else base, unquote(fragment)
 
 
 def nav_entries(text: str, name: str) -> list[TocEntry]:
@@ -35,7 +39,7 @@ def nav_entries(text: str, name: str) -> list[TocEntry]:
     a link are left out.
     """
     parser = _Nav(name)
-    parser.feed(text)
+    parser.feed(prepared(text))
     parser.close()
     return parser.entries
 

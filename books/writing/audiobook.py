@@ -13,9 +13,9 @@ from typing import Any
 import av
 
 from books.book import Book, Picture
-from books.writing.atomic import replacing
 from books.writing.chapter_audio import Encoding, decode_file, open_container
 from books.writing.formats import AAC, FLAC, MP3, AudioFormat
+from shm.atomic import replacing
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,8 @@ def _length(audio: Path, form: AudioFormat) -> Fraction:
     with av.open(str(audio)) as container:
         stream = container.streams.audio[0]
         base = stream.time_base or Fraction(1, form.sample_rate)
-        return sum((packet.duration or 0 for packet in container.demux(stream) if packet.size), 0) * base
+        durations = [packet.duration or 0 for packet in container.demux(stream) if packet.size]
+        return len(durations) * max(durations, default=0) * base
 
 
 def _copy(container: Any, chapters: Sequence[ChapterFile], cover: Picture | None) -> None:
@@ -91,13 +92,16 @@ def _copy(container: Any, chapters: Sequence[ChapterFile], cover: Picture | None
     position = 0
     for chapter in chapters:
         with av.open(str(chapter.audio)) as source:
-            for packet in source.demux(audio=0):
-                if packet.size:
-                    duration = packet.duration or 0
-                    packet.pts = packet.dts = position
-                    packet.stream = stream
-                    container.mux(packet)
-                    position += duration
+            packets = [packet for packet in source.demux(audio=0) if packet.size]
+            # A file's last packet is shorter than its frame, all of which players sound: without its whole length each
+            # chapter's mark would come up to a frame earlier against the sound than the one before.
+            duration = max((packet.duration or 0 for packet in packets), default=0)
+            for packet in packets:
+                packet.pts = packet.dts = position
+                packet.duration = duration
+                packet.stream = stream
+                container.mux(packet)
+                position += duration
 
 
 def _encode_again(container: Any, chapters: Sequence[ChapterFile], cover: Picture | None) -> None:

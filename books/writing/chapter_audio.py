@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from books.spoken import SAMPLE_RATE
-from books.writing.atomic import replacing
 from books.writing.formats import AudioFormat
+from shm.atomic import replacing
 
 Pcm = NDArray[np.int16]
 """Samples, shape [n], mono at `SAMPLE_RATE`."""

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from books.book import BlockKind, Book
 from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence
-from books.writing.atomic import replacing
+from shm.atomic import replacing
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
 _CONTAINER = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -116,7 +116,7 @@ class Context:
         if self._encoding is not None:
             self._encoding.close()
 
-    async def __aiter__(self) -> AsyncIterator[Event]:
+    async def __aiter__(self) -> AsyncGenerator[Event, None]:
         """The context's events, until its audio is whole or it is closed.
 
         Raises:

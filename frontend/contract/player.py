@@ -35,6 +35,14 @@ class Player(Protocol):
         """
         ...
 
+    async def remove(self, name: str) -> None:
+        """End the item of that id if it is being played, or take it out of the queue; the others stay.
+
+        Raises:
+            ApiError: 404, the player has no such item; 503, the player doesn't answer.
+        """
+        ...
+
     async def change(self, change: Change) -> None:
         """Change speed, voice, volume or place.
 

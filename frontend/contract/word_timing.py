@@ -18,3 +18,7 @@ class WordTiming:
     end: float
     voice: str = ""
     """The voice that says it (`Performer.name`); empty if one voice says the whole text."""
+    bookmarks: tuple[str, ...] = ()
+    """Names of the bookmarks that are reached where the word begins."""
+    bookmarks_after: tuple[str, ...] = ()
+    """Names of the bookmarks that are reached where the word ends."""

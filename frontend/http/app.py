@@ -22,16 +22,18 @@ from frontend.http.dialects.error_forms import errors_in_form
 from frontend.http.dialects.handlers import Dialects
 from frontend.http.errors import ERROR_CODE, asked, openai_errors
 from frontend.http.health import Health
+from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.document import build
 from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.routes.route import Handlers
-from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount
+from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, streams_body
 from frontend.http.scrape import Scrape
 from frontend.http.sentences import SentenceDivision
 from frontend.http.speech import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
+from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status.handler import StatusHandler
@@ -51,15 +53,16 @@ def make_app(
     status: StatusHandler | None = None,
     services: Services | None = None,
     player: Player | None = None,
+    jobs: JobDesk | None = None,
 ) -> web.Application:
-    """The HTTP surface over a speaker. Without a phonemizer, a status or a player, their routes are missing.
+    """The HTTP surface over a speaker. Without a phonemizer, a status, a player or jobs, their routes are missing.
     `services` are the speaker's, if other protocols share them.
 
     Run the application with `handler_cancellation=True`, so that a client that leaves gives its stream back at once;
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
     and with `access_log=None`, because the application logs each request itself.
     """
-    gate = Gate(settings, access_of, player_key=player.key if player else "")
+    gate = Gate(settings, access_of, player_key=player.key if player else "", streams_body=streams_body)
     app = web.Application(
         client_max_size=settings.max_body_bytes,
         middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],
@@ -80,11 +83,14 @@ def make_app(
     play = PlayHandler(player, speaker, settings) if player else None
     if play:
         app.on_shutdown.append(play.close)
-    catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics)
+    making = JobsHandler(jobs, speaker, settings) if jobs else None
+    if jobs:
+        metrics.readings.add(jobs.readings)
+    catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics, jobs.refresh if jobs else None)
     translation = SsmlTranslation(settings.max_input_characters, services.in_flight)
     sentences = SentenceDivision(speaker, settings.max_input_characters, services.in_flight)
     handlers = Handlers(
-        speech, catalog, health, scrape, description, translation, sentences, phonemizer, status, play, dialects
+        speech, catalog, health, scrape, description, translation, sentences, phonemizer, status, play, dialects, making
     )
     mount(app, handlers)
     return app

@@ -10,7 +10,7 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, Unavailable, Unspeakable
+from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, SpeechError, Unavailable, Unspeakable
 from frontend.http import request_id
 
 ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
@@ -69,6 +69,22 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
         case Broken():
             return error_body(500, str(error), code="synthesis_failed")
     return error_body(500, INTERNAL, code="internal")
+
+
+def late_status(error: Exception) -> int:
+    """The HTTP status that stands for the failure."""
+    match error:
+        case ApiError():
+            return error.status
+        case Overloaded():
+            return 429
+        case Unavailable():
+            return 503
+        case Broken():
+            return 500
+        case SpeechError():
+            return 400
+    return 500
 
 
 def retry_after(seconds: float) -> dict[str, str]:

@@ -63,6 +63,15 @@ class PlayHandler:
 
         return obey
 
+    async def delete(self, request: web.Request) -> web.Response:
+        """DELETE /v1/play/{id}: end one text; the state afterwards.
+
+        Raises:
+            ApiError: 404, there is no such text; 503, the player doesn't answer.
+        """
+        await self._player.remove(request.match_info["id"])
+        return self._state()
+
     async def patch(self, request: web.Request) -> web.Response:
         """PATCH /v1/play: change speed, voice, volume or place; the state afterwards.
 

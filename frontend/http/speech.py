@@ -27,7 +27,7 @@ from frontend.contract.word_timing import WordTiming
 from frontend.http import downloads, request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery
 from frontend.http.answers.ending import cut, left, reset_on_close
-from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, timing
+from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain, caption, mark_times, timing
 from frontend.http.answers.speakable import HEADER, Pieces
 from frontend.http.downloads import Downloads, Recording
 from frontend.http.errors import late_error_body
@@ -262,17 +262,19 @@ class SpeechHandler:
 
 def _with_words(answer: _Answer, audio: bytes, words: list[WordTiming]) -> dict[str, object]:
     call, encoded = answer.call, base64.b64encode(audio).decode()
+    marks = mark_times(words)
+    marked: dict[str, object] = {"marks": marks} if marks else {}
     if call.captioned:
         content_type = FORMATS[call.format].content_type
         captions = [caption(word, answer.voice) for word in words] if call.timestamps else None
-        return {"audio": encoded, "audio_format": content_type, "timestamps": captions}
+        return {"audio": encoded, "audio_format": content_type, "timestamps": captions} | marked
     return {
         "audio": encoded,
         "format": call.format.value,
         "sample_rate": call.sample_rate,
         "duration": round(answer.listening.samples / SAMPLE_RATE, 3),
         "words": [timing(word) for word in words],
-    }
+    } | marked
 
 
 def _label(headers: MutableMapping[str, str], stream: SpeechStream, pieces: Pieces) -> None:

@@ -28,9 +28,10 @@ ELEMENTS = {
     "phoneme": "a pronunciation, in IPA: [word](/ipa/)",
     "sub": "its alias, in place of its text",
     "say-as": "its text in words, by interpret-as",
+    "mark": "a place whose time comes with the times of words; tags have none",
 }
 
-IGNORED = ("audio", "emphasis", "lang", "mark", "w")
+IGNORED = ("audio", "emphasis", "lang", "w")
 """Elements of which only the text is read; `desc` and `metadata` are left out with their text."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from frontend.contract.growing_text import TextMark
@@ -216,7 +216,7 @@ def _segment(units: Sequence[Unit]) -> Segment:
     for unit in units:
         position += len(unit.lead)
         for word in unit.words:
-            add_word(words, SpokenWord(word.written, word.said, word.start + position, word.end + position))
+            add_word(words, replace(word, start=word.start + position, end=word.end + position))
         position += len(unit.script)
     last = units[-1]
     text = " ".join(unit.text for unit in units if unit.text)

@@ -27,6 +27,7 @@ from shm.playing import (
     Item,
     Play,
     Playing,
+    Remove,
     State,
     Steer,
     Verb,
@@ -39,6 +40,12 @@ from shm.playing import (
 
 ANSWER_SECONDS = 30.0
 """Seconds in which a player must answer, its start and the opening of the device included."""
+
+_STATUSES = {"nothing_playing": 409, "not_found": 404}
+"""HTTP statuses of a player's refusals, by their codes; the others are 400."""
+
+_Asking = Play | Steer | Change | Remove
+"""Messages that the player answers."""
 
 _REMEMBERED = 256
 """Events kept for a reader of events that is slow; older ones are dropped."""
@@ -70,7 +77,7 @@ class PlayDesk:
         self._link: Duplex[FromPlayer] | None = None
         self._greeted = False
         self._numbers = itertools.count(1)
-        self._asked: dict[int, tuple[Play | Steer | Change, asyncio.Future[Answer]]] = {}
+        self._asked: dict[int, tuple[_Asking, asyncio.Future[Answer]]] = {}
         self._readers: set[asyncio.Queue[State | Word]] = set()
 
     # -- for clients
@@ -94,17 +101,23 @@ class PlayDesk:
 
     async def steer(self, verb: Verb) -> None:
         """Implements `Player.steer`."""
-        if self._link or self._journal.items:
+        if self._is_used:
             await self._ask(Steer(next(self._numbers), verb))
 
     async def change(self, change: Change) -> None:
         """Implements `Player.change`."""
-        if self._link or self._journal.items:
+        if self._is_used:
             await self._ask(msgspec.structs.replace(change, number=next(self._numbers)))
         elif any(each is not None for each in (change.speed, change.voice, change.seek, change.sentence)):
             raise ApiError(409, "Nothing is being played.", code="nothing_playing")
         elif change.volume is not None:
             self._take_state(msgspec.structs.replace(self._journal.state, volume=change.volume))
+
+    async def remove(self, name: str) -> None:
+        """Implements `Player.remove`."""
+        if not self._is_used:
+            raise ApiError(404, "There is no such text: nothing is being played.", param="id", code="not_found")
+        await self._ask(Remove(next(self._numbers), name))
 
     async def events(self) -> AsyncIterator[State | Word]:
         """Implements `Player.events`."""
@@ -117,7 +130,12 @@ class PlayDesk:
         finally:
             self._readers.discard(queue)
 
-    async def _ask(self, message: Play | Steer | Change) -> Answer:
+    @property
+    def _is_used(self) -> bool:
+        """True if there is a player, or one is being started: its first text may be stopped before it sounds."""
+        return bool(self._link or self._journal.items or self._asked)
+
+    async def _ask(self, message: _Asking) -> Answer:
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._asked[message.number] = message, answered
         try:
@@ -130,8 +148,9 @@ class PlayDesk:
         finally:
             self._asked.pop(message.number, None)
         if answer.refusal:
-            status = 409 if answer.code == "nothing_playing" else 400
-            raise ApiError(status, answer.refusal, param="seek" if status == 400 else None, code=answer.code)
+            status = _STATUSES.get(answer.code, 400)
+            param = {400: "seek", 404: "id"}.get(status)
+            raise ApiError(status, answer.refusal, param=param, code=answer.code)
         return answer
 
     def report(self) -> Player:
@@ -168,7 +187,7 @@ class PlayDesk:
 
     # -- the player
 
-    def _send(self, message: Welcome | Play | Steer | Change) -> None:
+    def _send(self, message: Welcome | _Asking) -> None:
         if self._link:
             self._link.send(encode(message))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from frontend.planning.minimum import MIN_FIRST_TOKENS, SHORTEST_FIRST_TOKENS
@@ -71,6 +72,19 @@ class FrontSettings:
     )
     deepgram: bool = field(
         default=True, metadata={"help": "Answer clients of Deepgram: /v1/speak, by WebSocket and POST."}
+    )
+    wyoming_blends: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "Blends that Wyoming's clients are told of besides the voices: af_heart(2)+af_bella.",
+            "separator": ",",
+        },
+    )
+    wyoming_zeroconf: bool = field(
+        default=False,
+        metadata={
+            "help": "Announce the Wyoming port to the local network, for Home Assistant to find (extra zeroconf)."
+        },
     )
     chunk_ms: int = field(
         default=100,
@@ -198,6 +212,8 @@ class FrontSettings:
             checked(self.api_keys)
         except BadKey as error:
             raise ValueError(f"api_keys: {error}") from error
+        if self.wyoming_zeroconf and find_spec("zeroconf") is None:
+            raise ValueError("wyoming_zeroconf needs the extra zeroconf: pip install 'kokoro-live[zeroconf]'")
         Hosts(self.allowed_hosts)
         Origins(self.cors_origins)
         if self.cost_profiles:

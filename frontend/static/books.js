@@ -1,10 +1,80 @@
-// The Books tab: what makes an audiobook today.
+// The tab of books: a file is dropped, becomes a job of /v1/jobs, and its progress and download are shown.
 
-/** Fill the panel. */
-export function mountBooks(panel) {
-  const title = Object.assign(document.createElement("h2"), { textContent: "Audiobooks" });
-  const what = document.createElement("p");
-  const command = Object.assign(document.createElement("code"), { textContent: "kokoro-live book novel.epub" });
-  what.append("On this server's machine, ", command, " makes an audiobook with chapters, and goes on after any end.");
-  panel.append(title, what);
+import { BookForm } from "./book_form.js";
+import { JobCards } from "./book_jobs.js";
+import { made } from "./made.js";
+
+const POLL = 2000; // milliseconds between two looks while something is being made
+
+/**
+ * Fill the tab's panel. Call it once.
+ *
+ * @param {HTMLElement} section the panel
+ * @param {{api: (path: string, options?: object) => Promise<Response>}} tools `ask` of api.js
+ */
+export function mountBooks(section, { api }) {
+  if (!document.querySelector('link[href$="books.css"]')) {
+    document.head.append(made("link", { rel: "stylesheet", href: "static/books.css" }));
+  }
+  new Books(section, api).show();
+}
+
+class Books {
+  #timer = 0;
+  #asking = false;
+
+  constructor(section, api) {
+    this.section = section;
+    this.api = api;
+    this.form = new BookForm(api, (fields) => this.#upload(fields));
+    this.cards = new JobCards(api, (work, told) => this.#tried(work, told));
+    this.said = made("p", { role: "status", className: "books-said" });
+    this.wrong = made("p", { role: "alert", className: "books-wrong" });
+    const title = made("h2", { textContent: "Books" });
+    section.append(title, this.form.element, this.said, this.wrong, this.cards.element);
+    document.addEventListener("visibilitychange", () => this.show());
+    new MutationObserver(() => this.show()).observe(section, { attributes: true, attributeFilter: ["hidden"] });
+  }
+
+  /** Look now, and again while something is being made and the tab is seen. */
+  async show() {
+    clearTimeout(this.#timer);
+    if (this.section.hidden || document.hidden || this.#asking) return;
+    this.#asking = true;
+    try {
+      const jobs = (await (await this.api("v1/jobs")).json()).data;
+      this.cards.show(jobs);
+      if (jobs.some((job) => job.position_in_queue !== null)) this.#timer = setTimeout(() => this.show(), POLL);
+    } catch (error) {
+      this.#fail(error);
+      this.#timer = setTimeout(() => this.show(), 5 * POLL);
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  async #upload(fields) {
+    await this.#tried(async () => {
+      this.said.textContent = "Uploading…";
+      const job = await (await this.api("v1/jobs", { body: fields })).json();
+      this.form.clear();
+      return `${job.file_name} is in the queue.`;
+    });
+  }
+
+  /** Do something with the jobs, tell what came of it, and look again. */
+  async #tried(work) {
+    this.wrong.textContent = "";
+    try {
+      this.said.textContent = await work();
+    } catch (error) {
+      this.#fail(error);
+    }
+    await this.show();
+  }
+
+  #fail(error) {
+    this.said.textContent = "";
+    this.wrong.textContent = error.message.replaceAll("`", "");
+  }
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from frontend.contract.performer import Performer
-from frontend.text.markup.marked import Marked
+from frontend.text.markup.marked import Bookmark, Marked
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Continuation, Cut, Notation, Sentence
 from frontend.text.sentences import ends_sentence
@@ -51,8 +51,12 @@ def performed_sentences(
     Args:
         then: the boundary to a text that is spoken after the last part; None: the speech ends with it.
     """
+    soundless: tuple[Bookmark, ...] = ()
     for place, part in enumerate(parts, 1):
         performer = part.performer
         boundary = part.then if place < len(parts) else then
-        for sentence in pipeline.sentences(part.marked, performer.language, notation, speed, boundary):
+        marked = replace(part.marked, annotations=soundless + part.marked.annotations)
+        soundless = tuple(Bookmark(0, each.name) for each in marked.annotations if isinstance(each, Bookmark))
+        for sentence in pipeline.sentences(marked, performer.language, notation, speed, boundary):
+            soundless = ()
             yield tuple(replace(unit, performer=performer, rate=unit.rate * performer.rate) for unit in sentence)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from frontend.text.given import Given
 from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.markup.bookmarks import Bookmarks
 from frontend.text.markup.marked import Marked, SentenceEnd
 from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
@@ -127,6 +128,17 @@ class TextPipeline:
     def _sentences(
         self, marked: Marked, lexicon: Lexicon, reading: _Reading, normalization: Normalization
     ) -> Iterator[Sentence]:
+        bookmarks = Bookmarks(marked)
+        return bookmarks.all_given(self._read(marked, lexicon, reading, normalization, bookmarks))
+
+    def _read(
+        self,
+        marked: Marked,
+        lexicon: Lexicon,
+        reading: _Reading,
+        normalization: Normalization,
+        bookmarks: Bookmarks,
+    ) -> Iterator[Sentence]:
         clean = marked.text
         language, notation = reading.language, reading.notation
         given = Given(marked, lexicon, language)
@@ -153,6 +165,7 @@ class TextPipeline:
         limit = _PASSAGE * notation.max_tokens
         for passage, their_written, their_origins, end in _passages(clean, language, normalization, given, limit):
             more = self._words(passage.text, their_origins, given, language, notation)
+            more = bookmarks.given_to(more, their_written, their_origins)
             sounds = any(pronounceable(word, notation) for word in more)
             if ready and sounds:
                 yield units(ready)

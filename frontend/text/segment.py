@@ -36,6 +36,10 @@ class SpokenWord:
     """Span in characters of the script of the unit or segment that holds the word; start equals end if the script has
     nothing for it.
     """
+    bookmarks: tuple[str, ...] = ()
+    """Names of the bookmarks that stand before the word."""
+    bookmarks_after: tuple[str, ...] = ()
+    """Names of the bookmarks after the word, if no word follows in the text."""
 
 
 @dataclass(frozen=True, slots=True)

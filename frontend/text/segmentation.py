@@ -46,14 +46,14 @@ class _Draft:
         """True if the unit can take `length` more characters of script, and no clause has ended in it."""
         return not self.ends_clause and len(self.script) + length <= limit
 
-    def add(self, text: str, script: str, space: str, written: str) -> None:
+    def add(self, word: Word, script: str, space: str, written: str) -> None:
         """Append a word at the end of the script."""
-        self.texts.append(text)
+        self.texts.append(word.text)
         start = len(self.script)
         if script:
             self.script += (space if self.script else "") + script
             start = len(self.script) - len(script)
-        add_word(self.words, SpokenWord(written, text, start, len(self.script)))
+        add_word(self.words, SpokenWord(written, word.text, start, len(self.script), word.bookmarks))
 
     def drop_pause(self) -> None:
         """Leave the script of silent words out; their texts stay."""
@@ -93,7 +93,12 @@ def add_word(words: list[SpokenWord], word: SpokenWord) -> None:
     """Append a word, or merge it into the last one if it continues that (its `written` is "")."""
     if words and not word.written:
         before = words[-1]
-        words[-1] = replace(before, said=f"{before.said} {word.said}".strip(), end=word.end)
+        words[-1] = replace(
+            before,
+            said=f"{before.said} {word.said}".strip(),
+            end=word.end,
+            bookmarks_after=before.bookmarks_after + word.bookmarks_after,
+        )
     else:
         words.append(word)
 
@@ -171,7 +176,7 @@ def _drafts(
                 pauses = script and not neighbour.paused
                 if pauses and len(neighbour.script) + len(space) + len(script) > limit:
                     pauses = False
-                neighbour.add(word.text, script if pauses else "", space, source)
+                neighbour.add(word, script if pauses else "", space, source)
                 neighbour.paused |= bool(pauses)
                 neighbour.ends_clause |= clause
                 continue
@@ -180,25 +185,25 @@ def _drafts(
                 whole_word = _Draft([], "", clause, lead, []) if units else leading
                 whole_word.drop_pause()
                 whole_word.lead, whole_word.ends_clause = lead, clause
-                whole_word.add(word.text, script, space, source)
+                whole_word.add(word, script, space, source)
                 units += _pieces(whole_word, notation)
             elif not units:
                 leading.lead = lead
                 if leading.script and len(leading.script) + len(space) + len(script) > limit:
                     leading.drop_pause()
-                leading.add(word.text, script, space, source)
+                leading.add(word, script, space, source)
                 leading.ends_clause = clause
                 leading.paused = False
                 units.append(leading)
             elif (not source or whole.joins or clings("".join(units[-1].texts[-1:]), language)) and units[-1].has_room(
                 len(space) + len(script), min(TOGETHER, limit)
             ):
-                units[-1].add(word.text, script, lead, source)
+                units[-1].add(word, script, lead, source)
                 units[-1].ends_clause = clause
                 units[-1].paused = False
             else:
                 units.append(_Draft([], "", clause, lead, []))
-                units[-1].add(word.text, script, space, source)
+                units[-1].add(word, script, space, source)
     return units
 
 
@@ -237,6 +242,7 @@ def _clauses(word: Word, notation: Notation) -> list[Word]:
     if len(texts) != len(scripts):
         return [word]
     parts = [Word(text, script, word.source) for text, script in zip(texts, scripts, strict=True)]
+    parts[0] = replace(parts[0], bookmarks=word.bookmarks)
     return parts if all(pronounceable(part, notation) for part in parts) else [word]
 
 

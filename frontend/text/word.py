@@ -28,3 +28,5 @@ class Word:
     source: PhonemeSource
     joins: bool = False
     """True if the phonemes continue those of the word before without a space: both are one spoken word."""
+    bookmarks: tuple[str, ...] = ()
+    """Names of the bookmarks that stand before the word."""

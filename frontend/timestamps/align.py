@@ -47,7 +47,10 @@ def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callabl
         start, end = next(times) if word.end > word.start else (place, place)
         place = end
         if word.written:
-            timings.append(WordTiming(word.written, word.said, _seconds(start), _seconds(end)))
+            timing = WordTiming(word.written, word.said, _seconds(start), _seconds(end))
+            if word.bookmarks or word.bookmarks_after:
+                timing = replace(timing, bookmarks=word.bookmarks, bookmarks_after=word.bookmarks_after)
+            timings.append(timing)
     return timings
 
 

@@ -10,6 +10,7 @@ from player.output.output import Fill, NoOutput, Output
 log = logging.getLogger(__name__)
 
 _CLASSES = (
+    ("player.output.pulse_output", "PulseOutput"),
     ("player.output.miniaudio_output", "MiniaudioOutput"),
     ("player.output.sounddevice_output", "SounddeviceOutput"),
     ("player.output.program_output", "ProgramOutput"),

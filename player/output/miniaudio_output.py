@@ -1,4 +1,4 @@
-"""The output through miniaudio: PulseAudio, ALSA, JACK or CoreAudio, without a library of the system's."""
+"""The output through miniaudio: ALSA, JACK or CoreAudio. PulseAudio has an output of its own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from player.output.output import Fill, NoOutput
 from shm.audio import SAMPLE_RATE
 
 PERIODS = 4
-"""Parts of the device's buffer. PulseAudio asks for a part when it is free, so the slack is the other three."""
+"""Parts of the device's buffer. A backend asks for a part when it is free, so the slack is the other three."""
 
 _BACKENDS = {
     "darwin": [miniaudio.Backend.COREAUDIO],
     "linux": [
-        miniaudio.Backend.PULSEAUDIO,
         miniaudio.Backend.ALSA,
         miniaudio.Backend.JACK,
         miniaudio.Backend.OSS,

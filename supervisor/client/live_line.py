@@ -14,12 +14,16 @@ from typing import Any, Protocol
 
 from supervisor.client.spoken import CannotSpeak
 
-STEPS = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
-"""Speeds that + and - go through."""
-
 _MARKS = {"playing": "▶", "paused": "⏸", "buffering": "…", "idle": "■"}
 
-_VERBS = {b" ": "toggle", b"\x1b[C": "skip", b"\x1b[D": "back", b"q": "stop"}
+_VERBS = {
+    b" ": "toggle",
+    b"\x1b[C": "skip",
+    b"\x1b[D": "back",
+    b"+": "faster",
+    b"=": "faster",
+    b"-": "slower",
+}
 
 
 class Steered(Protocol):
@@ -29,35 +33,35 @@ class Steered(Protocol):
 
     def steer(self, verb: str) -> dict[str, Any]: ...
 
+    def end(self, name: str) -> None: ...
+
     def change(self, **changes: float | str) -> dict[str, Any]: ...
 
 
 def line(state: dict[str, Any], width: int) -> str:
-    """The state in one line of at most `width` characters."""
+    """The state in one line that leaves the last column of a terminal of `width` columns to the cursor."""
     seconds, of = state.get("seconds") or 0.0, state.get("of") or 0.0
     head = f"{_MARKS[state['state']]} {_clock(seconds)}/{_clock(of)} {state.get('speed') or 1:g}× "
     text = state.get("reason") or state.get("sentence") or ""
-    room = max(width - len(head) - 1, 0)
-    return head + (text if len(text) <= room else text[: max(room - 1, 0)] + "…")
+    whole, room = head + text, max(width - 1, 1)
+    return whole if len(whole) <= room else whole[: room - 1] + "…"
 
 
-def obey(client: Steered, key: bytes) -> None:
-    """Do what a key means; a key without a meaning does nothing."""
+def obey(client: Steered, name: str, key: bytes) -> None:
+    """Do what a key means for the text of that id; a key without a meaning does nothing."""
     if key in _VERBS:
         client.steer(_VERBS[key])
-    elif key in (b"+", b"=", b"-"):
-        speed = client.state().get("speed") or 1.0
-        faster = [step for step in STEPS if step > speed] or [STEPS[-1]]
-        slower = [step for step in STEPS if step < speed] or [STEPS[0]]
-        client.change(speed=slower[-1] if key == b"-" else faster[0])
+    elif key == b"q":
+        client.end(name)
     elif key in (b"\x1b[A", b"\x1b[B"):
         volume = client.state()["volume"] + (0.1 if key.endswith(b"A") else -0.1)
         client.change(volume=round(min(max(volume, 0.0), 1.0), 2))
 
 
 @contextmanager
-def live_line(client: Steered) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Call the result with each state. Without a terminal nothing is shown, and no keys are read."""
+def live_line(client: Steered, name: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Call the result with each state while the text of that id is played. Without a terminal nothing is shown, and no
+    keys are read."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         yield lambda state: None
         return
@@ -66,7 +70,7 @@ def live_line(client: Steered) -> Iterator[Callable[[dict[str, Any]], None]]:
 
     before = termios.tcgetattr(sys.stdin)
     end_read, end_write = os.pipe()
-    keys = threading.Thread(target=_read_keys, args=(client, end_read), daemon=True)
+    keys = threading.Thread(target=_read_keys, args=(client, name, end_read), daemon=True)
     try:
         tty.setcbreak(sys.stdin)
         keys.start()
@@ -85,7 +89,7 @@ def _show(state: dict[str, Any]) -> None:
     sys.stderr.flush()
 
 
-def _read_keys(client: Steered, end: int) -> None:
+def _read_keys(client: Steered, name: str, end: int) -> None:
     while True:
         ready, _, _ = select.select([sys.stdin, end], [], [])
         if end in ready:
@@ -94,7 +98,7 @@ def _read_keys(client: Steered, end: int) -> None:
         if not key:
             return
         with contextlib.suppress(CannotSpeak):  # nothing is being played any more
-            obey(client, key)
+            obey(client, name, key)
 
 
 def _clock(seconds: float) -> str:

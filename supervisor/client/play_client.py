@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import urllib.parse
 from collections.abc import Generator
 from contextlib import closing
@@ -9,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from supervisor.client.server_client import NoAnswer, ask_json, error_in, lines
+from supervisor.client.server_client import KEY_VARIABLE, NoAnswer, ask_json, error_in, lines
 from supervisor.client.spoken import CannotSpeak
 
 _HERE = ("127.0.0.1", "localhost", "::1")
@@ -40,8 +41,16 @@ class PlayClient:
         Raises:
             CannotSpeak: it isn't taken.
         """
-        name: str = self._ask("POST", "", body)["id"]
+        name: str = self.ask_to_play(body)["id"]
         return name
+
+    def ask_to_play(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Have a text played; its `id` and its `position_in_queue`, where 0 is played now.
+
+        Raises:
+            CannotSpeak: it isn't taken.
+        """
+        return self._ask("POST", "", body)
 
     def steer(self, verb: str) -> dict[str, Any]:
         """Give a command; the state afterwards.
@@ -50,6 +59,12 @@ class PlayClient:
             CannotSpeak: the server doesn't answer, or has no player.
         """
         return self._ask("POST", f"/{verb}")
+
+    def end(self, name: str) -> None:
+        """End the text of that id, or take it out of the queue; other programs' texts stay. Does nothing if the text
+        is over or the server is gone."""
+        with contextlib.suppress(CannotSpeak):
+            self._ask("DELETE", f"/{urllib.parse.quote(name)}")
 
     def change(self, **changes: float | str) -> dict[str, Any]:
         """Change speed, voice, volume or place; the state afterwards.
@@ -99,5 +114,6 @@ class PlayClient:
         except NoAnswer as error:
             raise CannotSpeak(f"{error}; start the server with `kokoro-live serve`") from error
         if status >= 400 or not isinstance(answer, dict):
-            raise CannotSpeak(error_in(answer) or f"the server answers with {status}")
+            said = error_in(answer) or f"the server answers with {status}"
+            raise CannotSpeak(f"{said} Here, {KEY_VARIABLE} has it." if status == 401 else said)
         return answer

@@ -22,13 +22,14 @@ from supervisor.client.spoken import CannotSpeak
 from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
 
 if TYPE_CHECKING:
-    from books.book import Chapter
+    from books.making.estimate import Pace
     from books.making.maker import Order
     from books.making.settings import BookSettings
     from books.making.speech import Speaker
 
-_LETTERS_PER_SECOND = 15.0
-"""Characters that Kokoro speaks in a second at speed 1, about: for estimates before anything was spoken."""
+_NICENESS = 10
+"""Priority of the command beside a server: the encoding of a finished chapter takes a core for seconds, of which a
+listener who comes gets nine tenths."""
 
 
 @click.command(cls=ClientCommand)
@@ -44,7 +45,11 @@ _LETTERS_PER_SECOND = 15.0
     "--chapters", default="", metavar="RANGES", help="Chapters to speak, as in 3-9 or 1,4-; --dry-run lists them."
 )
 @click.option("--all-matter", is_flag=True, help="Speak front matter, notes and back matter too.")
-@click.option("--dry-run", is_flag=True, help="List the chapters with words, duration and size, and make nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="List the chapters, with duration, size and time to make, and make nothing.",
+)
 @click.option("--unknown-words", is_flag=True, help="List the words that no dictionary has, and make nothing.")
 @click.option("--voice", default="", help="The narrator's voice, or a blend.  [default: the server's]")
 @click.option("--cast", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A TOML file with voices.")
@@ -93,7 +98,7 @@ def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]
     folder = _kept(path)
     order = Order(read, chapters, _settings(values), output, folder, values["parallel"])
     if values["dry_run"]:
-        _list(order)
+        _list(context, order)
         return
     if values["unknown_words"]:
         asyncio.run(_unknown_words(context, order))
@@ -123,39 +128,46 @@ def _settings(values: dict[str, Any]) -> BookSettings:
 
     cast = read_cast(values["cast"].read_bytes()) if values["cast"] else Cast()
     narrated = Cast(values["voice"] or cast.narrator, cast.quotes, cast.speakers)
-    usual = Pauses()
-    given = {name: values[f"{name}_pause"] for name in ("paragraph", "scene", "chapter")}
-    pauses = Pauses(
-        paragraph=usual.paragraph if given["paragraph"] is None else given["paragraph"],
-        scene_break=usual.scene_break if given["scene"] is None else given["scene"],
-        chapter=usual.chapter if given["chapter"] is None else given["chapter"],
-    )
+    pauses = Pauses.given(values["paragraph_pause"], values["scene_pause"], values["chapter_pause"])
     return BookSettings(narrated, values["speed"], values["lang"], pauses, values["loudness"])
 
 
-def _list(order: Order) -> None:
+def _list(context: click.Context, order: Order) -> None:
+    from books.making.estimate import spoken_seconds
     from supervisor.client.book_display import duration
 
-    read, seconds_in_all = order.book, 0.0
+    read, seconds_in_all, pace = order.book, 0.0, _pace(context)
     click.echo(
         f"{read.title}{f', by {read.author}' if read.author else ''}{f' [{read.language}]' if read.language else ''}"
     )
     for number, chapter in enumerate(order.chapters, 1):
-        seconds = _estimated(chapter, order.settings)
+        seconds = spoken_seconds(chapter, order.settings, pace)
         seconds_in_all += seconds
         click.echo(f"{number:4} {chapter.words:7} words {duration(seconds):>9}  {chapter.title}")
     size = seconds_in_all * order.output.form.bytes_per_second / 1e6
     words = sum(chapter.words for chapter in order.chapters)
     click.echo(f"{len(order.chapters):4} {words:7} words {duration(seconds_in_all):>9}  about {size:.0f} MB")
+    known = "as the server has measured" if pace.measured else "an assumption, because no server has measured it"
+    work = duration(seconds_in_all * pace.real_time_factor)
+    click.echo(f"about {work} of work: {pace.real_time_factor:.2g} s for each second of audio, {known}")
     others = [chapter for chapter in read.chapters if chapter not in order.chapters]
     if others:
         click.echo("left out: " + ", ".join(f"{chapter.title} ({chapter.matter.value})" for chapter in others))
 
 
-def _estimated(chapter: Chapter, settings: BookSettings) -> float:
-    letters = sum(len(block.text) for block in chapter.blocks)
-    pauses = sum(settings.pauses.after(block.kind) for block in chapter.blocks)
-    return letters / _LETTERS_PER_SECOND / settings.speed + pauses
+def _pace(context: click.Context) -> Pace:
+    """The pace of the server, if one runs that tells it."""
+    from books.making.estimate import Pace, pace_of
+    from supervisor.client.server_client import NoAnswer, get_json
+
+    url = server_to_ask(context)
+    if url is None:
+        return Pace()
+    try:
+        status, answer = get_json(url, "/status")
+    except NoAnswer:
+        return Pace()
+    return pace_of(answer) if status == 200 else Pace()
 
 
 async def _unknown_words(context: click.Context, order: Order) -> None:
@@ -182,10 +194,13 @@ async def _unknown_words(context: click.Context, order: Order) -> None:
 async def _make(context: click.Context, order: Order, between: str | None) -> bool:
     """Make the book; False if the user ended it."""
     from books.making.maker import BookMaker
-    from books.making.selection import Hours
+    from shm.hours import Hours
     from supervisor.client.book_display import book_progress
 
-    hours = Hours(between) if between else None
+    try:
+        hours = Hours(between) if between else None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     with book_progress() as show:
         async with _speaker(context) as speaker:
             maker = BookMaker(order, speaker, show, hours.closed if hours else lambda: 0.0)
@@ -204,6 +219,7 @@ async def _speaker(context: click.Context) -> AsyncIterator[Speaker]:
     if url is not None:
         from books.making.server import ServerSpeaker
 
+        os.nice(_NICENESS)
         async with ServerSpeaker(url, _key()) as server:
             yield server
         return

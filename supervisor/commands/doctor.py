@@ -97,6 +97,7 @@ def checks() -> dict[str, Check]:
         "service": service.service,
         "open files": machine.descriptors,
         "sound card": sound.sound_card,
+        "media keys": sound.media_keys,
     }
 
 

@@ -12,7 +12,7 @@ import click
 
 from supervisor.commands.client_command import AskingCommand, address_options, server_url
 
-_VERBS = ("pause", "resume", "toggle", "stop", "skip", "back")
+_VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower")
 
 
 @click.command(cls=AskingCommand)
@@ -23,6 +23,8 @@ _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back")
 @click.option("--stop", "verb", flag_value="stop", help="Stop, and empty the queue.")
 @click.option("--skip", "verb", flag_value="skip", help="Go to the next sentence.")
 @click.option("--back", "verb", flag_value="back", help="Go to the sentence's beginning, or to the one before.")
+@click.option("--faster", "verb", flag_value="faster", help="Speak faster from the next sentence on.")
+@click.option("--slower", "verb", flag_value="slower", help="Speak slower from the next sentence on.")
 @click.option("--status", "verb", flag_value="status", help="Print what is being played, as JSON.")
 @click.option("--voice", help="A voice, or a blend such as 'af_heart(2)+af_bella'.")
 @click.option("--speed", type=float, help="The pace, 0.25 to 4; without TEXT, of what is being played.")
@@ -44,7 +46,7 @@ def play(
     """Play TEXT, the FILE of that name, or standard input (`-`), through a running server.
 
     In a terminal, one line shows the sentence, and keys control it: space pauses, ← and → go by sentence, + and -
-    change the speed, ↑ and ↓ the volume, q stops.
+    change the speed, ↑ and ↓ the volume, q ends the text.
     """
     from supervisor.client.interruption import tidied_up_when_killed
     from supervisor.client.play_client import PlayClient
@@ -99,15 +101,13 @@ def _is_file(word: str) -> bool:
 
 
 def _listen(client: Any, name: str) -> None:
-    """Follow the text to its end; one that is interrupted here is stopped there."""
+    """Follow the text to its end; an interruption here ends it there, and leaves other programs' texts alone."""
     from supervisor.client.live_line import live_line
 
     try:
-        with live_line(client) as show:
+        with live_line(client, name) as show:
             for state in client.until_heard(name):
                 show(state)
     except KeyboardInterrupt:
-        with contextlib.suppress(Exception):
-            if client.state()["id"] == name:  # another program's text is left alone
-                client.steer("stop")
+        client.end(name)
         raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -105,9 +104,7 @@ def _played_by_server(url: str, text: str, values: dict[str, Any]) -> bool:
         for _ in client.until_heard(name):
             pass
     except KeyboardInterrupt:
-        with contextlib.suppress(CannotSpeak):
-            if client.state()["id"] == name:
-                client.steer("stop")
+        client.end(name)
         raise
     return True
 

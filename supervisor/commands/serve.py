@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import click
 from setproctitle import setproctitle
 
 from frontend.planning.stored import stored_profiles
+from shm.listeners import Listeners
 from shm.messages import Ready
 from shm.situation import Situation, Tuning
 from supervisor.processes.errands import Errand
@@ -33,6 +33,7 @@ from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.groups import write_options
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import settings_options
+from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.startup.activation import BadActivation, activated_listener
 from supervisor.startup.exposure import assert_wanted
 from supervisor.startup.listener import PortTaken, listen
@@ -77,9 +78,7 @@ def run(applied: Applied, arguments: list[str]) -> ExitCode:
     applied.log()
     notifications = Notifications(os.environ, os.getpid())
     try:
-        listener = activated_listener(os.environ, os.getpid())
-        if listener is None:
-            listener = listen(settings.supervisor.host, settings.supervisor.port)
+        listeners = _listeners(settings.supervisor)
     except BadActivation as error:
         logging.critical("%s", error)
         return ExitCode.BAD_SETTING
@@ -87,31 +86,46 @@ def run(applied: Applied, arguments: list[str]) -> ExitCode:
         logging.critical("%s", error)
         return ExitCode.PORT
     try:
-        assert_wanted(listener.getsockname()[0], settings)
+        assert_wanted(listeners.http.getsockname()[0], settings)
     except ValueError as error:
         logging.critical("%s", error)
         return ExitCode.BAD_SETTING
     with metrics_folder(settings.supervisor.metrics_dir) as metrics:
-        return _serve(settings, status_of(applied), listener, arguments, notifications, metrics)
+        return _serve(settings, status_of(applied), listeners, arguments, notifications, metrics)
+
+
+def _listeners(settings: SupervisorSettings) -> Listeners:
+    """The sockets of one server.
+
+    Raises:
+        BadActivation, PortTaken: an address can't be listened on.
+    """
+    http = activated_listener(os.environ, os.getpid()) or listen(settings.host, settings.port)
+    if settings.wyoming_port is None:
+        return Listeners(http)
+    wyoming = listen(settings.wyoming_host, settings.wyoming_port, "--wyoming-port")
+    host, port = wyoming.getsockname()[:2]
+    logging.info("Wyoming's clients are answered on tcp://%s:%d", f"[{host}]" if ":" in host else host, port)
+    return Listeners(http, wyoming)
 
 
 def _serve(
     settings: Settings,
     tuning: Tuning,
-    listener: socket.socket,
+    listeners: Listeners,
     arguments: list[str],
     notifications: Notifications,
     metrics: Path | None,
 ) -> ExitCode:
-    spawner = ProcessSpawner(settings, listener, metrics)
+    spawner = ProcessSpawner(settings, listeners, metrics)
     loop = Loop(spawner)
     watchdog = None
     if notifications.watchdog_seconds is not None:
-        probe = Probe(loop, listener)
+        probe = Probe(loop, listeners.http)
         seconds = notifications.watchdog_seconds
         watchdog = WatchdogFeed(seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
     manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
-    outside = Program(spawner, tuning, listener, arguments, manager, metrics)
+    outside = Program(spawner, tuning, listeners, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
 
 
@@ -122,7 +136,7 @@ class Program(Outside):
         self,
         spawner: ProcessSpawner,
         tuning: Tuning,
-        listener: socket.socket,
+        listeners: Listeners,
         arguments: list[str],
         manager: ServiceManager,
         metrics: Path | None,
@@ -130,12 +144,12 @@ class Program(Outside):
         self._spawner = spawner
         self._tuning = tuning
         self._costs = stored_profiles(spawner.settings.front.cost_profiles)
-        self._listener = listener
+        self._listeners = listeners
         self._arguments = arguments
         self._manager = manager
         self._metrics_folder = metrics
         self._metrics: SupervisorMetrics | None = None
-        self._host, port = listener.getsockname()[:2]
+        self._host, port = listeners.http.getsockname()[:2]
         self._url = f"http://{f'[{self._host}]' if ':' in self._host else self._host}:{port}"
         self._said = ""
 
@@ -170,7 +184,7 @@ class Program(Outside):
         self._metrics.follow(situation)
 
     def stop_listening(self) -> None:
-        self._listener.close()
+        self._listeners.close()
 
     def drain_timeout(self) -> float:
         return self._spawner.settings.front.drain_timeout
@@ -192,7 +206,8 @@ class Program(Outside):
         self._tuning = status_of(applied)
         costs, before = stored_profiles(new.front.cost_profiles), self._costs
         self._costs = costs
-        return Changes(front=(new.front, costs) != (old.front, before), worker=new.worker != old.worker)
+        front = (new.front, new.jobs, costs) != (old.front, old.jobs, before)
+        return Changes(front=front, worker=new.worker != old.worker)
 
 
 def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:

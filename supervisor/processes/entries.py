@@ -13,11 +13,12 @@ from supervisor.settings.logs import configure_logging
 if TYPE_CHECKING:
     from multiprocess.connection import Connection
 
+    from shm.listeners import Listeners
     from supervisor.settings.composition import Settings
 
 
 def front(
-    listener: socket.socket, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
+    listeners: Listeners, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
 ) -> None:
     """Run the front process. `metrics`: the folder for its counts."""
     become_child(os.dup(lifeline.fileno()))
@@ -27,9 +28,11 @@ def front(
     from shm.metric_files import metric_files
 
     files = metric_files(metrics, "front")
+    # aiohttp's sendfile goes past the guard of the connection, so a client that reads nothing would never be cut.
+    os.environ["AIOHTTP_NOSENDFILE"] = "1"
     from frontend.process import run
 
-    run(listener, control, settings.front, settings.text, settings.normalization, files)
+    run(listeners, control, settings.front, settings.text, settings.normalization, settings.jobs, files)
 
 
 def worker(
@@ -52,6 +55,15 @@ def player(control: socket.socket, lifeline: Connection, settings: Settings) -> 
     from player.process import run
 
     run(control, os.dup(lifeline.fileno()), settings.player)
+
+
+def books(control: socket.socket, lifeline: Connection, settings: Settings) -> None:
+    """Run the process that makes books."""
+    become_child(os.dup(lifeline.fileno()))
+    configure_logging(settings.supervisor.logs, "books")
+    from books.jobs.process import run
+
+    run(control, settings.jobs)
 
 
 def fetcher(control: socket.socket, lifeline: Connection, settings: Settings) -> None:

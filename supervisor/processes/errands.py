@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
@@ -44,8 +44,6 @@ class Errand:
 class _Running:
     errand: Errand
     child: Incarnation
-    deadline: float | None
-    """Deadline in monotonic seconds."""
     era: int
     """The value of `Errands._era` when the errand was started."""
 
@@ -53,11 +51,9 @@ class _Running:
 class Errands:
     """Runs errands, one at a time."""
 
-    def __init__(self, nursery: Nursery, timers: Timers, done: Callable[[str], None]) -> None:
-        """`done` is called with the errand's `why` after an errand that changed something."""
+    def __init__(self, nursery: Nursery, timers: Timers) -> None:
         self._nursery = nursery
         self._timers = timers
-        self._done = done
         self._waiting: deque[Errand] = deque()
         self._started: set[tuple[str, str]] = set()
         self._failures: Counter[tuple[str, str]] = Counter()
@@ -86,33 +82,32 @@ class Errands:
         errand = self._waiting.popleft()
         self._started.add((errand.role, errand.subject))
         child = self._nursery.start(errand.role, errand.subject)
-        deadline = None
         if errand.timeout is not None:
-            deadline = self._timers.clock() + errand.timeout
             self._nursery.kill_after(child, errand.timeout)
-        self._running = _Running(errand, child, deadline, self._era)
+        self._running = _Running(errand, child, self._era)
 
     @property
     def running(self) -> tuple[Errand, Incarnation] | None:
         return (self._running.errand, self._running.child) if self._running else None
 
-    def exited(self, child: Incarnation, status: int) -> bool:
-        """Handle the end of a reaped process; returns False if it was no errand's."""
-        if self._running is None or self._running.child is not child:
-            return False
-        errand, deadline, era = self._running.errand, self._running.deadline, self._running.era
+    def exited(self, status: int) -> str:
+        """Handle the end of the running errand's reaped process; returns the errand's `why` if it changed
+        something."""
+        assert self._running is not None
+        errand, child, era = self._running.errand, self._running.child, self._running.era
         self._running = None
+        why = ""
         if status == DONE and self._wanted:
             self._waiting.clear()  # the worker that comes up next names the errands that are still wanted
-            self._done(errand.why)
-        elif status == -signal.SIGKILL and deadline is not None and self._timers.clock() >= deadline:
+            why = errand.why
+        elif status == -signal.SIGKILL and errand.timeout and self._timers.clock() >= child.started + errand.timeout:
             log.warning("%s: ended after %g s, nothing changes", errand.meanwhile, errand.timeout)
         elif status != NOTHING_NEW and self._wanted:
             log.warning("%s: ended with %s, nothing changes", errand.meanwhile, ended(status))
         if errand.again and status in (FAILED, -signal.SIGKILL) and era == self._era and self._wanted:
             self._try_later(errand)
         self._start_next()
-        return True
+        return why
 
     def _try_later(self, errand: Errand) -> None:
         about, era = (errand.role, errand.subject), self._era

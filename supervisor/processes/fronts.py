@@ -1,12 +1,13 @@
-"""The front's role, and the messages that every front needs."""
+"""The front's role, the channels between fronts and workers, and the messages that every front needs."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
-from shm.messages import ControlMessage
+from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
+from supervisor.processes.channels import channel
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery
 from supervisor.processes.role import Role, RoleState
@@ -25,81 +26,96 @@ class Fronts:
     ) -> None:
         """`drain_timeout`: seconds that streams have to finish, read from the present settings at each call."""
         self.role = Role("front", settings, nursery, timers)
-        self._drain_timeout = drain_timeout
-        self._nursery = nursery
-        self._suspects = SuspectTexts(timers.clock)
-        self.cleared = self._suspects.cleared
+        self.suspects = SuspectTexts(timers.clock)
         self.streams_cut = 0
         """Answers that ended in the middle because their front died."""
-        self._told: dict[tuple[int, type], ControlMessage] = {}
-        """The last message of each kind sent to each front, by generation and kind."""
+        self._drain_timeout = drain_timeout
+        self._nursery = nursery
+        self._rings, self._samples = settings.rings, settings.ring_samples
 
-    def start(self) -> None:
-        self.role.start(self._nursery.start("front"))
-
-    def replace(self, why: str) -> None:
-        """Start another front on the same socket; the present one finishes its streams once the new one serves."""
-        if self.role.state is RoleState.RUNNING and not self.role.successor:
-            self.role.replace(self._nursery.start("front"), why)
-
-    def exited(self, child: Incarnation, status: int, asked: bool) -> None:
-        """Handle the end of a reaped front. `asked`: it was told to end."""
-        for told in [told for told in self._told if told[0] == child.generation]:
-            del self._told[told]
+    def exited(self, child: Incarnation, status: int) -> None:
+        """Handle the end of a reaped front."""
         self.streams_cut += child.in_flight.begun
-        if status and not asked:
-            self._suspects.front_died(child.in_flight, status)
+        if status and not child.ending:
+            self.suspects.front_died(child.in_flight, status)
         self.role.exited(child, status)
 
-    def start_if_due(self) -> None:
-        if self.role.start_due:
-            self.role.start(self.role.successor or self._nursery.start("front"))
+    def reconcile(self) -> None:
+        """Start the front if it is due, and its successor on the same socket if it is outdated."""
+        self.role.start_if_due()
+        if self.role.outdated and self.role.state is RoleState.RUNNING:
+            self.role.replace()
 
     def end_predecessors(self) -> None:
         """Let fronts that another one has replaced finish their streams and end."""
-        for child in self.role.draining.values():
-            self._nursery.end(child, self._drain_timeout() + KILL_GRACE)
+        for child in self.role.draining:
+            self._nursery.end(child, self._drain_timeout() + KILL_GRACE, replaced=True)
 
     def stop(self) -> None:
         """Let streams finish within the drain timeout. A starting front has accepted none."""
         running = self.role.state is RoleState.RUNNING
         self.role.stop(self._drain_timeout() + KILL_GRACE if running else 0.0)
 
-    @property
-    def gone(self) -> bool:
-        """True if no front is left, not even a draining one."""
-        return not (self.role.process or self.role.successor or self.role.draining)
+    # -- channels to workers
 
-    @property
-    def finishing(self) -> bool:
-        """True if fronts that another one has replaced, or is about to replace, have streams to finish."""
-        return bool(self.role.successor or self.role.draining)
+    def join(self, workers: Iterable[Incarnation]) -> None:
+        """Give each pair of a front and a worker a channel, unless it has one.
+
+        Raises:
+            shm.memory.NoMemory: a channel's arena can't be reserved.
+        """
+        for worker in workers:
+            for front in self._listening:
+                if worker.generation not in front.channels:
+                    self._join(front, worker)
+
+    def _join(self, front: Incarnation, worker: Incarnation) -> None:
+        assert worker.load is not None
+        front.channels[worker.generation] = False
+        with channel(self._rings, self._samples) as ends:
+            worker.send(Connect(worker.generation, self._rings, self._samples), ends.worker)
+            told = Connect(worker.generation, self._rings, self._samples, worker.engine, worker.load.slot)
+            self.send(front, told, ends.front)
+
+    def release(self, worker: Incarnation) -> bool:
+        """Tell the fronts to send the worker no new segments; returns True if every front has released it."""
+        joined = [front for front in self._listening if worker.generation in front.channels]
+        for front in joined:
+            if not front.channels[worker.generation]:
+                front.channels[worker.generation] = True
+                self.send(front, Disconnect(worker.generation, draining=True))
+        return not joined
+
+    def released(self, front: Incarnation, worker: int) -> None:
+        """Note a front's message that it has no work left at the draining worker."""
+        if front.channels.get(worker):
+            del front.channels[worker]
+
+    def worker_exited(self, worker: Incarnation) -> None:
+        """Tell the fronts that were joined to the worker that it has ended."""
+        for front in self._listening:
+            if front.channels.pop(worker.generation, None) is not None:
+                self.send(front, Disconnect(worker.generation))
 
     # -- messages to fronts
 
     @property
-    def listening(self) -> Iterator[Incarnation]:
+    def _listening(self) -> list[Incarnation]:
         """Fronts that follow messages. A draining front needs a worker until its last stream has ended."""
-        if self.role.process and self.role.state in (RoleState.RUNNING, RoleState.STOPPING):
-            yield self.role.process
-        yield from self.role.draining.values()
+        role = self.role
+        serving = role.process if role.state in (RoleState.RUNNING, RoleState.STOPPING) else None
+        return [serving, *role.draining] if serving else role.draining
 
-    def tell_all(self, situation: Situation) -> None:
+    def tell(self, situation: Situation) -> None:
         """Send each front the messages that it lacks. A front accepts requests after its first situation."""
-        for front in list(self.listening):
-            for message in (self._suspects.message, situation):
-                told = front.generation, type(message)
-                if self._told.get(told) != message:
-                    self._told[told] = message
+        for front in self._listening:
+            for message in (self.suspects.message, situation):
+                if front.told.get(type(message)) != message:
+                    front.told[type(message)] = message
                     self.send(front, message)
 
-    def tell(self, generation: int, message: ControlMessage) -> None:
-        """Send a message to the front of that generation, if it still exists."""
-        for front in list(self.listening):
-            if front.generation == generation:
-                self.send(front, message)
-
     def send(self, front: Incarnation, message: ControlMessage, fds: tuple[int, ...] = ()) -> None:
+        """Send a message. A front that doesn't read its messages is killed."""
         if not front.send(message, fds):
             log.error("front[%d] doesn't listen: ending it", front.generation)
             front.kill()

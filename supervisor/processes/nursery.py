@@ -28,50 +28,37 @@ class Nursery:
         self._timers = timers
         self._generations = itertools.count(1)
         self.children: list[Incarnation] = []
-        self._started: dict[int, float] = {}
-        self._ending: set[int] = set()
-        """Generations that were asked to end."""
 
     def start(self, role: str, subject: str = "") -> Incarnation:
         """Start a child. `subject`: the execution provider that a trial tries."""
         child = self._spawn(role, next(self._generations), subject)
+        child.started = self._timers.clock()
         self.children.append(child)
-        self._started[child.generation] = self._timers.clock()
         log.info("started %s[%d], pid %d", role, child.generation, child.pid)
         return child
 
     def reap(self, child: Incarnation) -> int:
         """Reap a child whose end was reported, and return its exit status."""
         self.children.remove(child)
-        del self._started[child.generation]
-        self._ending.discard(child.generation)
         return child.reap()
 
-    def started(self, child: Incarnation) -> float:
-        """Start time of the child in monotonic seconds."""
-        return self._started[child.generation]
-
-    def is_ending(self, child: Incarnation) -> bool:
-        """True if the child was asked to end."""
-        return child.generation in self._ending
-
-    def end(self, child: Incarnation, limit: float = KILL_GRACE) -> None:
+    def end(self, child: Incarnation, limit: float = KILL_GRACE, *, replaced: bool = False) -> None:
         """Ask the child to end; kill it if it can't be asked, or still runs after `limit` seconds.
 
         Repeated calls have no further effect.
+
+        Args:
+            replaced: another process has taken the child's place.
         """
-        if child.generation in self._ending:
+        if child.ending:
             return
-        self._ending.add(child.generation)
-        if not child.send(Drain()):
+        child.ending = True
+        if not child.send(Drain(replaced)):
             child.kill()
         self.kill_after(child, limit)
 
-    def let_go(self, child: Incarnation) -> None:
-        """Kill a child that is no longer needed, after the time that it may need to write its stacks."""
-        self.kill_after(child, DUMP_GRACE)
-
-    def kill_after(self, child: Incarnation, delay: float) -> None:
+    def kill_after(self, child: Incarnation, delay: float = DUMP_GRACE) -> None:
+        """Kill a child that is no longer needed, by default after the time that it may need to write its stacks."""
         self._timers.after(delay, lambda: child.kill() if child in self.children else None)
 
 

@@ -8,48 +8,32 @@ import socket
 from shm.messages import PlayerLink
 from supervisor.processes.fronts import Fronts
 from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.nursery import KILL_GRACE, Nursery
-from supervisor.processes.role import Role, RoleState
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.on_demand import OnDemandRole
+from supervisor.processes.role import RoleState
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
 
 class Players:
-    """One player at most. Its death concerns no other process."""
+    """One player at most, and its channel to the front."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
-        self.role = Role("player", settings, nursery, timers)
+        self.role = OnDemandRole("player", settings, nursery, timers)
         self._fronts = fronts
-        self._nursery = nursery
-        self._wanted = False
-        """True if a front wants a player that it doesn't have."""
-        self._linked: tuple[int, int] | None = None
-        """Generations of the front and the player that share a channel."""
-        self._allowed = True
-
-    def wanted(self) -> None:
-        """Handle a front's message that there is something to play."""
-        self._wanted = True
-
-    def exited(self, child: Incarnation, status: int) -> None:
-        """Handle the end of a reaped player. Status 0 is the end of an idle one."""
-        if status == 0 and child is self.role.process and self.role.state is RoleState.RUNNING:
-            self.role.finished()
-        else:
-            self.role.exited(child, status)
+        self._linked: tuple[Incarnation, Incarnation] | None = None
+        """The front and the player that share a channel."""
 
     def reconcile(self) -> None:
         """Start the player if it is wanted or died; link it with the front that serves."""
         role, front = self.role, self._fronts.role
-        if self._allowed and (role.start_due or (self._wanted and role.state in (RoleState.STOPPED, RoleState.FATAL))):
-            self._wanted = False
-            role.start(self._nursery.start("player"))
+        role.start_if_due()
         if role.state is RoleState.RUNNING and front.state is RoleState.RUNNING and role.process and front.process:
-            pair = (front.process.generation, role.process.generation)
+            pair = (front.process, role.process)
             if pair != self._linked:
                 self._linked = pair
-                self._wanted = False
-                self._link(front.process, role.process)
+                role.wanted = False
+                self._link(*pair)
 
     def _link(self, front: Incarnation, player: Incarnation) -> None:
         ends = socket.socketpair()
@@ -60,13 +44,3 @@ class Players:
         finally:
             for fd in descriptors:
                 os.close(fd)
-
-    @property
-    def reason(self) -> str:
-        """The reason why no player is started any more; empty if one can be."""
-        return self.role.reason if self.role.state is RoleState.FATAL else ""
-
-    def stop(self) -> None:
-        """End the player, because no front is left. Idempotent."""
-        self._allowed = False
-        self.role.stop(KILL_GRACE)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from shm.situation import ProcessReport
 from supervisor.processes.incarnation import Incarnation
-from supervisor.processes.nursery import Nursery
 from supervisor.processes.role import Role, RoleState
 
 Spare = tuple[Incarnation, str, str]
 """A process that fills no role, with its kind and its state as text."""
 
 
-def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nursery: Nursery) -> Iterator[ProcessReport]:
+def reports(front: Role, workers: Sequence[Role], spares: Iterable[Spare]) -> Iterator[ProcessReport]:
     """The front and each worker once, even without a process; then successors, predecessors and `spares`."""
 
     def report(child: Incarnation | None, role: str, state: str, slot: int | None, **restarts: Any) -> ProcessReport:
@@ -24,7 +23,7 @@ def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nurse
             state=state,
             generation=child.generation if child else None,
             pid=child.pid if child else None,
-            started=nursery.started(child) if child else None,
+            started=child.started if child else None,
             load_seconds=ready.load_seconds if ready else None,
             slot=slot if len(workers) > 1 else None,
             provider=ready.engine.provider if ready else "",
@@ -39,7 +38,7 @@ def reports(front: Role, workers: Sequence[Role], spares: Sequence[Spare], nurse
     for role in (front, *workers):
         if role.successor:
             yield report(role.successor, role.name, RoleState.STARTING, role.slot)
-        for child in role.draining.values():
+        for child in role.draining:
             yield report(child, role.name, "draining", role.slot)
     for child, name, state in spares:
         yield report(child, name, state, None)

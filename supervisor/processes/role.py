@@ -1,12 +1,13 @@
-"""One role of the server, the front or one worker: the process that serves, its successor, and its draining
-predecessors.
+"""One role of the server, such as the front or one of the workers: the process that serves, its successor, and its
+draining predecessors.
 
-A role records the events of its processes. It starts none: `start_due` tells the caller to start one.
+A role records the events of its processes. `start_if_due` and `replace`, called after each event, start the processes.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from enum import StrEnum
 
 from shm.messages import Ready
@@ -24,7 +25,7 @@ class RoleState(StrEnum):
     """The process exists and hasn't reported that it serves."""
     RUNNING = "running"
     RESTING = "resting"
-    """The process was stopped because nobody has asked for speech for a while; the next request starts another."""
+    """The process has ended because nobody has needed it for a while; the next request starts another."""
     BACKOFF = "backoff"
     """The process died; the next start is due soon."""
     STOPPING = "stopping"
@@ -35,13 +36,7 @@ class RoleState(StrEnum):
 
 _TRANSITIONS = {
     RoleState.STARTING: {RoleState.RUNNING, RoleState.BACKOFF, RoleState.STOPPING, RoleState.FATAL},
-    RoleState.RUNNING: {
-        RoleState.BACKOFF,
-        RoleState.RESTING,
-        RoleState.STOPPING,
-        RoleState.STOPPED,
-        RoleState.FATAL,
-    },
+    RoleState.RUNNING: {RoleState.BACKOFF, RoleState.RESTING, RoleState.STOPPING, RoleState.FATAL},
     RoleState.RESTING: {RoleState.STARTING, RoleState.STOPPED},
     RoleState.BACKOFF: {RoleState.STARTING, RoleState.STOPPED},
     RoleState.STOPPING: {RoleState.STOPPED},
@@ -55,9 +50,20 @@ class Role:
     """The succession of one role's processes. Several worker roles are independent of one another."""
 
     def __init__(
-        self, name: str, settings: SupervisorSettings, nursery: Nursery, timers: Timers, slot: int | None = None
+        self,
+        name: str,
+        settings: SupervisorSettings,
+        nursery: Nursery,
+        timers: Timers,
+        slot: int | None = None,
+        supply: Callable[[Role], Incarnation] | None = None,
     ) -> None:
-        """`name`: front, worker or player; `slot`: which of the workers, from 0."""
+        """
+        Args:
+            name: front, worker, player or books.
+            slot: which of the workers, from 0.
+            supply: gives the role a process; without it, each process is started for the role.
+        """
         self.name = name
         self.slot = slot
         self.state = RoleState.STOPPED
@@ -65,10 +71,12 @@ class Role:
         self.process: Incarnation | None = None
         self.successor: Incarnation | None = None
         """A starting process that takes over once it serves; `process` serves until then."""
-        self.draining: dict[int, Incarnation] = {}
-        """Predecessors that finish their streams, by generation."""
+        self.draining: list[Incarnation] = []
+        """Predecessors that finish their streams."""
         self.start_due = False
         """True if a process is to be started now."""
+        self.outdated = ""
+        """The reason why the process is to be replaced by a successor; empty if it is not."""
         self.ready: Ready | None = None
         """The last serving worker's message about its engine; None before the first."""
         self.boot_failed = False
@@ -79,6 +87,7 @@ class Role:
         """The signal or status with which the role's last process ended; empty while none has."""
         self.last_exit_at: float | None = None
         """Time of the last end, in monotonic seconds."""
+        self._supply = supply or (lambda role: nursery.start(role.name))
         self._nursery = nursery
         self._timers = timers
         self._restarts = Restarts(settings.max_deaths, settings.death_window)
@@ -92,6 +101,8 @@ class Role:
         self.state = state
         self.reason = reason
         self.start_due = False
+        if state not in _ALIVE:
+            self.outdated = ""  # the next process will be up to date
         self.ever_ran |= state is RoleState.RUNNING
 
     @property
@@ -99,34 +110,48 @@ class Role:
         """True if one of the role's processes is about to serve."""
         return self.successor is not None or self.state in (RoleState.STARTING, RoleState.BACKOFF)
 
+    @property
+    def gone(self) -> bool:
+        """True if no process is left, not even a draining one."""
+        return not (self.process or self.successor or self.draining)
+
     # -- coming up
 
-    def start(self, child: Incarnation) -> None:
-        """Make `child` the role's process: a new one, the successor that was starting, or one that has loaded
-        already."""
+    def start_if_due(self) -> None:
+        if self.start_due:
+            self.start()
+
+    def start(self) -> None:
+        """Start the role's process: the successor that was starting, or another one."""
         # A request has woken a resting worker, and waits for it: the server is as ready as it was.
         waking = self.state is RoleState.RESTING
         self.become(RoleState.STARTING, "" if waking else f"the {self.name} is starting")
         self.boot_failed = False
-        self.process = child
-        if child is self.successor:
-            self.successor = None
-        if child.ready:
-            self.serves(child)
+        self.process, self.successor = self.successor or self._supply(self), None
+        if self.process.ready:
+            self.serves(self.process)
 
-    def replace(self, child: Incarnation, why: str) -> None:
-        """Make `child` the successor, which takes over once it serves."""
-        log.info("bringing up another %s: %s", self.name, why)
-        self.successor = child
-        if child.ready:
-            self.serves(child)
+    def outdate(self, why: str, fresh: bool = True) -> None:
+        """Have the process replaced once it serves. `fresh`: a successor that is starting is as outdated."""
+        if self.successor and fresh:
+            self._let_go(self.successor)
+        if self.successor is None and self.state in _ALIVE:
+            self.outdated = why
+
+    def replace(self) -> None:
+        """Start a successor for the outdated process."""
+        log.info("bringing up another %s: %s", self.name, self.outdated)
+        self.outdated = ""
+        self.successor = self._supply(self)
+        if self.successor.ready:
+            self.serves(self.successor)
 
     def serves(self, child: Incarnation) -> None:
         """Note that the child can serve. A successor takes over, and its predecessor drains."""
         if child is self.successor:
-            old, self.process, self.successor = self.process, child, None
-            if old is not None:
-                self.draining[old.generation] = old
+            if self.process:
+                self.draining.append(self.process)
+            self.process, self.successor = child, None
             if self.state not in _ALIVE:  # the predecessor has died meanwhile
                 self.become(RoleState.STARTING)
         if child is self.process and self.state in _ALIVE:
@@ -146,7 +171,7 @@ class Role:
 
     def gives_way(self, child: Incarnation, reason: str) -> None:
         """Note that the child ends without a crash: the next one is started at once."""
-        self.let_go(child)
+        self._let_go(child)
         if child is self.process and self.state in _ALIVE:
             self.process = None
             self.become(RoleState.BACKOFF, reason)
@@ -156,14 +181,15 @@ class Role:
         """Replace a child that hangs or broke the protocol: at once, and kill it after it has written its stacks."""
         log.error("ending %s[%d]: %s", self.name, child.generation, reason)
         child.dump_stacks()
-        self.let_go(child)
-        self.draining.pop(child.generation, None)
-        if child is self.process:
+        self._let_go(child)
+        if child in self.draining:
+            self.draining.remove(child)
+        elif child is self.process:
             self._lost(reason, child)
 
-    def let_go(self, child: Incarnation) -> None:
+    def _let_go(self, child: Incarnation) -> None:
         """Kill the child soon. If a successor reports in the meantime that it serves, it doesn't take over."""
-        self._nursery.let_go(child)
+        self._nursery.kill_after(child)
         if child is self.successor:
             self.successor = None
 
@@ -174,7 +200,8 @@ class Role:
         if child is self.successor:
             self.successor = None
             log.error("%s[%d], meant to take over, ended with %s", self.name, child.generation, how)
-        elif self.draining.pop(child.generation, None):
+        elif child in self.draining:
+            self.draining.remove(child)
             log.info("%s[%d] has finished", self.name, child.generation)
         elif child is self.process:
             self._lost(how, child)
@@ -205,16 +232,11 @@ class Role:
 
     # -- ending
 
-    def finished(self) -> None:
-        """Note that the process has ended by itself, because it has nothing to do; the next start needs a reason."""
-        self.process = None
-        self.become(RoleState.STOPPED, "not needed")
-
     def rest(self) -> None:
         """Let the serving process finish and end, and start none until one is needed."""
         assert self.process is not None
         self.drop_successor()
-        self.draining[self.process.generation] = self.process
+        self.draining.append(self.process)
         self.process = None
         self.become(RoleState.RESTING)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,28 +15,24 @@ from multiprocess.connection import Connection
 
 from shm.control import ControlSocket, control_pair
 from shm.frames import BrokenChannel
-from shm.in_flight import BOARD_BYTES, Board, TextsInFlight
+from shm.in_flight import BOARD_BYTES, Board
+from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
-from shm.messages import ControlMessage, Ready, TextBoard
+from shm.messages import ControlMessage, TextBoard
 from supervisor.processes import entries
+from supervisor.processes.incarnation import Incarnation
 from supervisor.settings.composition import Settings
 
 
-class ChildProcess:
-    """A `supervisor.processes.incarnation.Incarnation` backed by a real process."""
+class ChildProcess(Incarnation):
+    """An incarnation backed by a real process."""
 
     def __init__(self, role: str, generation: int, process: Any, control: ControlSocket, lifeline: Connection) -> None:
-        self.role = role
-        self.generation = generation
-        self.ready: Ready | None = None
-        self.loading = ""
-        self.progressed = False
-        self.in_flight = TextsInFlight()
+        super().__init__(role, generation, process.pid)
         self.control = control
         self._board = self._give_board() if role == "front" else None
         self._process = process
         self._lifeline = lifeline
-        self.pid: int = process.pid
 
     def _give_board(self) -> Board | None:
         try:
@@ -87,11 +82,11 @@ class ChildProcess:
 class ProcessSpawner:
     """Starts the children of one server."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, metrics: Path | None = None) -> None:
+    def __init__(self, settings: Settings, listeners: Listeners, metrics: Path | None = None) -> None:
         """`metrics`: the folder for the children's counts."""
         self.settings = settings
         """The settings of children that are started from now on."""
-        self._listener = listener
+        self._listeners = listeners
         self._metrics = metrics
         self._context = multiprocess.get_context("spawn")
 
@@ -103,11 +98,16 @@ class ProcessSpawner:
         target: Any
         arguments: tuple[Any, ...]
         if role == "front":
-            target, arguments = entries.front, (self._listener, control_end, lifeline_end, self.settings, self._metrics)
+            target, arguments = (
+                entries.front,
+                (self._listeners, control_end, lifeline_end, self.settings, self._metrics),
+            )
         elif role == "worker":
             target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
         elif role == "player":
             target, arguments = entries.player, (control_end, lifeline_end, self.settings)
+        elif role == "books":
+            target, arguments = entries.books, (control_end, lifeline_end, self.settings)
         elif role == "trial":
             target, arguments = entries.trial, (control_end, lifeline_end, self.settings, subject)
         else:

@@ -34,13 +34,11 @@ def hopeless(roles: Sequence[Role]) -> bool:
     return never and any(role.boot_failed for role in roles)
 
 
-def speaking(roles: Sequence[Role]) -> list[tuple[int, Incarnation]]:
-    """The running workers, each with its slot, in the order of slots."""
-    running = ((slot, role.process) for slot, role in enumerate(roles) if role.state is RoleState.RUNNING)
-    return [(slot, process) for slot, process in running if process and process.ready]
+def speaking(roles: Iterable[Role]) -> list[Incarnation]:
+    """The running workers in the order of slots."""
+    return [role.process for role in roles if role.state is RoleState.RUNNING and role.process]
 
 
-def voice(roles: Sequence[Role]) -> Incarnation | None:
+def voice(roles: Iterable[Role]) -> Incarnation | None:
     """The worker that is heard: the first one with the best engine. None while no worker runs."""
-    running = [process for _, process in speaking(roles)]
-    return max(running, key=lambda process: process.ready.engine.rank if process.ready else -1, default=None)
+    return max(speaking(roles), key=lambda worker: worker.engine.rank, default=None)

@@ -56,8 +56,8 @@ def summary(front: Role, workers: Sequence[Role], stopping: bool, meanwhile: str
         if role.state is not RoleState.RUNNING:
             return role.reason or f"the {role.name} is starting"
     heard = voice(workers)
-    assert heard and heard.ready
-    engine = heard.ready.engine
+    assert heard is not None
+    engine = heard.engine
     several = f", {len(speaking(workers))} of {len(workers)} workers" if len(workers) > 1 else ""
     errand = f", while {meanwhile}" if meanwhile else ""
     return f"speaking with {engine.name} ({engine.model}, {engine.provider}){several}{errand}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable
 
 import msgspec
 
@@ -11,69 +12,65 @@ from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.provider_failures import ProviderFailures
 from supervisor.processes.role import Role
-from supervisor.processes.standby import Standby
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
+
+log = logging.getLogger(__name__)
 
 ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"}
 """Execution providers that leave the cores to others. OpenVINO by default runs on the cores."""
 
+STANDBY_BACKOFF = 5.0
+"""Seconds after which a standby that failed is replaced."""
+
 
 class Supply:
-    """Supplies workers, and records the slot of each and the share of the machine that it was given."""
+    """The slots' roles, and the standby that they share: one worker that waits for another one's death.
+
+    An imported standby has imported its libraries and fits any slot; a loaded one has loaded the model too, as slot 0
+    would.
+    """
 
     def __init__(
-        self,
-        roles: Sequence[Role],
-        failures: ProviderFailures,
-        settings: SupervisorSettings,
-        nursery: Nursery,
-        timers: Timers,
-        overdue: Callable[[Incarnation], None],
+        self, settings: SupervisorSettings, nursery: Nursery, timers: Timers, overdue: Callable[[Incarnation], None]
     ) -> None:
         """`overdue` is called with a worker that hasn't loaded within `--load-timeout`."""
-        self.standby = Standby(settings, nursery, timers)
-        self._roles = roles
-        self._failures = failures
+        self.roles = [Role("worker", settings, nursery, timers, slot, self._take) for slot in range(settings.workers)]
+        self.failures = ProviderFailures()
+        self.standby: Incarnation | None = None
+        self._standby_mode = settings.standby
+        self._no_standby_before = 0.0
         self._load_timeout = settings.load_timeout
         self._nursery = nursery
         self._timers = timers
         self._overdue = overdue
-        self._given: dict[int, tuple[Role, Load]] = {}
-        """For each worker, by generation: the role for which it was started, and its `Load` message."""
-        self._accelerated = False
-        """True if slot 0 speaks, or did last, on an accelerator."""
         self._divided_for: Incarnation | None = None
         """The process of slot 0 for which the cores were divided last."""
 
-    def role_of(self, generation: int) -> Role | None:
-        """The role for which that worker was started; None for a standby."""
-        return self._given[generation][0] if generation in self._given else None
-
-    def take(self, role: Role) -> Incarnation:
+    def _take(self, role: Role) -> Incarnation:
         """A process for that role that has loaded or was told to load."""
-        first = self._roles[0]
+        first = self.roles[0]
         like_first = role is first or bool(role.ready and first.ready and _provider(role) == _provider(first))
-        child = self.standby.take(like_first) or self._nursery.start("worker")
-        load = self._load(role)
-        self._given[child.generation] = role, load
-        child.send(load)
-        self._mind_loading(child)
+        child = self.standby
+        if child is None or (child.load and not like_first):
+            child = self._nursery.start("worker")
+        else:
+            self.standby = None
+        self._tell(child, self._load(role))
         return child
 
-    def refill_standby(self, resting: bool) -> None:
-        """Start a standby, if its time has come. `resting`: the workers rest."""
-        if child := self.standby.refill(msgspec.structs.replace(self._load(self._roles[0]), standby=True), resting):
-            self._mind_loading(child)
+    def _load(self, role: Role) -> Load:
+        """The `Load` message for a process of that role. Slot 0 gets a share of the cores until it proves to need
+        none."""
+        assert role.slot is not None
+        accelerated = role.slot > 0 and _provider(self.roles[0]) in ACCELERATORS
+        return Load(tuple(self.failures.reasons), slot=role.slot, slots=len(self.roles), accelerated=accelerated)
 
-    def drop_loaded_standby(self, but: Incarnation) -> None:
-        """End a standby that has loaded on a provider that doesn't work, unless it is `but`, which ends by itself."""
-        if self.standby.was_told_to_load and self.standby.process is not but:
-            self.standby.drop()
-
-    def _mind_loading(self, child: Incarnation) -> None:
-        """Report the worker if it doesn't load in time: an execution provider without its compiled files may compile
-        for ever."""
+    def _tell(self, child: Incarnation, load: Load) -> None:
+        """Have the child load within the time limit: an execution provider without its compiled files may compile for
+        ever."""
+        child.load = load
+        child.send(load)
 
         def look() -> None:
             if child.ready is None and child in self._nursery.children:
@@ -81,31 +78,61 @@ class Supply:
 
         self._timers.after(self._load_timeout, look)
 
-    def _load(self, role: Role) -> Load:
-        """The `Load` message for a process of that role. Slot 0 gets a share of the cores until it proves to need
-        none."""
-        accelerated = self._accelerated and role is not self._roles[0]
-        assert role.slot is not None
-        return Load(tuple(self._failures.reasons), slot=role.slot, slots=len(self._roles), accelerated=accelerated)
-
-    def divide_cores(self) -> list[Role]:
-        """Divide the cores by slot 0's engine; returns the roles whose processes have a wrong share of them since."""
-        first = self._roles[0]
+    def divide_cores(self) -> None:
+        """Divide the cores by slot 0's engine, and outdate the processes that have a wrong share of them since."""
+        first = self.roles[0]
         if first.process is None or first.process.ready is None or first.process is self._divided_for:
-            return []
+            return
         self._divided_for = first.process
-        if len(self._roles) == 1:
-            return []
-        self._accelerated = _provider(first) in ACCELERATORS
-        if self._accelerated:
+        accelerated = _provider(first) in ACCELERATORS
+        if accelerated and len(self.roles) > 1:
             first.process.send(msgspec.structs.replace(self._load(first), accelerated=True))
-        latest = [role.successor or role.process for role in self._roles[1:]]
-        given = [self._given[child.generation] for child in latest if child]
-        return [role for role, load in given if load.accelerated is not self._accelerated]
+        for role in self.roles[1:]:
+            latest = role.successor or role.process
+            if latest and latest.load and latest.load.accelerated is not accelerated:
+                role.outdate("the cores are divided again")
 
-    def gone(self, child: Incarnation) -> Role | None:
-        """Forget a worker that has ended and was reaped; returns its role."""
-        return self._given.pop(child.generation, (None,))[0]
+    # -- the standby
+
+    def refill_standby(self, resting: bool) -> None:
+        """Start a standby if there is none and its time has come. `resting`: the workers rest, so it holds no model
+        either."""
+        if self._standby_mode == "off" or self.standby or self._timers.clock() < self._no_standby_before:
+            return
+        self.standby = self._nursery.start("worker")
+        if self._standby_mode == "loaded" and not resting:
+            self._tell(self.standby, msgspec.structs.replace(self._load(self.roles[0]), standby=True))
+
+    def drop_standby(self) -> None:
+        """End the standby, because its settings are out of date."""
+        if self.standby:
+            self._nursery.kill_after(self.standby)
+            self.standby = None
+
+    def drop_loaded_standby(self) -> None:
+        """End a standby that has loaded, because its provider doesn't work or its memory is to be given back."""
+        if self.standby and self.standby.load:
+            self.drop_standby()
+
+    def standby_fails(self, child: Incarnation, reason: str) -> None:
+        """Note that the child, if it is the standby, is of no use; the next one is started after a while."""
+        if child is self.standby:
+            log.error("the standby worker[%d] has failed: %s", child.generation, reason)
+            self.drop_standby()
+            self.delay_standby()
+
+    def delay_standby(self) -> None:
+        """Start no standby for a while, after a process died that was not needed yet."""
+        self._no_standby_before = self._timers.clock() + STANDBY_BACKOFF
+        self._timers.after(STANDBY_BACKOFF, lambda: None)  # wakes the loop, whose `tick` refills
+
+    def stop(self) -> None:
+        """Kill the processes that nobody needs while the server stops."""
+        if self.standby:
+            self.standby.kill()
+            self.standby = None
+        for role in self.roles:
+            role.drop_successor()
 
 
 def _provider(role: Role) -> str:

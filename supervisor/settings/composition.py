@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from frontend.settings.front import FrontSettings
+from frontend.settings.jobs import JobSettings
 from frontend.text.normalization.settings import Normalization
 from frontend.text.settings import TextSettings
 from player.settings import PlayerSettings
@@ -25,6 +26,7 @@ class Settings:
     normalization: Normalization = field(default_factory=Normalization)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     player: PlayerSettings = field(default_factory=PlayerSettings)
+    jobs: JobSettings = field(default_factory=JobSettings)
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Settings:
@@ -49,6 +51,7 @@ KINDS: tuple[type[Any], ...] = (
     Normalization,
     WorkerSettings,
     PlayerSettings,
+    JobSettings,
 )
 """The dataclasses from which the command line makes options; no two have a field of the same name."""
 

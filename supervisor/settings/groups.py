@@ -70,8 +70,17 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "cost_profiles",
     ),
     "Answers": ("chunk_ms", "prime_silence", "max_clip_seconds", "rings", "ring_seconds", "play_buffer_ms"),
-    "Protocols of other services": ("elevenlabs", "cartesia", "deepgram"),
+    "Protocols of other services": (
+        "elevenlabs",
+        "cartesia",
+        "deepgram",
+        "wyoming_port",
+        "wyoming_host",
+        "wyoming_blends",
+        "wyoming_zeroconf",
+    ),
     "Cache": ("cache_bytes", "disk_cache", "disk_cache_bytes", "disk_cache_ttl", "prewarm"),
+    "Books": ("jobs_dir", "jobs_between", "max_jobs", "max_job_bytes", "max_jobs_bytes"),
     "Limits": (
         "max_streams",
         "max_input_characters",

@@ -20,6 +20,17 @@ class SupervisorSettings:
 
     host: str = field(default="127.0.0.1", metadata={"help": "The address to listen on."})
     port: int = field(default=8880, metadata={"help": "The port to listen on."})
+    wyoming_port: int | None = field(
+        default=None,
+        metadata={
+            "help": "Answer Wyoming's clients, such as Home Assistant, on this port; 10200 is usual. Without the "
+            "setting, no such port is open."
+        },
+    )
+    wyoming_host: str = field(
+        default="127.0.0.1",
+        metadata={"help": "The address for Wyoming's clients: who can reach it can use the server, without a key."},
+    )
     allow_unauthenticated: bool = field(
         default=False, metadata={"help": "Listen where others can reach it, without an API key."}
     )
@@ -73,6 +84,8 @@ class SupervisorSettings:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port must be 0 to 65535, not {self.port}")
+        if self.wyoming_port is not None and not 0 <= self.wyoming_port <= 65535:
+            raise ValueError(f"wyoming_port must be 0 to 65535, not {self.wyoming_port}")
         if self.rings < 1:
             raise ValueError(f"rings must be at least 1, not {self.rings}")
         if not 1 <= self.ring_seconds <= 600:

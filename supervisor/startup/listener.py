@@ -12,8 +12,8 @@ class PortTaken(Exception):
     """The address can't be listened on. The message gives the address, the cause and the remedy."""
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening TCP socket; port 0 takes any free one.
+def listen(host: str, port: int, flag: str = "--port") -> socket.socket:
+    """A listening TCP socket; port 0 takes any free one. `flag`: the option that chooses the port.
 
     Raises:
         PortTaken: another program listens there, or this machine doesn't have the address.
@@ -33,7 +33,7 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise PortTaken(
             f"can't listen on {host}:{port}: {error.strerror or error}. "
-            "Stop what listens there, or choose another with --port."
+            f"Stop what listens there, or choose another with {flag}."
         ) from error
     listener.setblocking(False)
     return listener

@@ -1,11 +1,16 @@
-"""Home Assistant by wyoming_openai: a request a sentence, side by side, each WAV read whole and unpacked."""
+"""Home Assistant: its Wyoming integration's own files on the Wyoming port, and requests as wyoming_openai does."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+import json
+import subprocess
+import sys
 import wave
+import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from openai import AsyncOpenAI
@@ -39,3 +44,27 @@ async def test_each_sentences_wav_is_its_own_and_whole(keyed: Server) -> None:
             assert (reader.getframerate(), reader.getsampwidth(), reader.getnchannels()) == (24_000, 2, 1)
             assert reader.readframes(reader.getnframes()) == wanted
     assert len({*samples}) == len(SENTENCES)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_home_assistants_own_integration_speaks(tmp_path: Path) -> None:
+    """Home Assistant's wheel needs a newer Python to be installed; four files of it are run here, the rest is stubs."""
+    download = ["download", "-q", "--no-deps", "--only-binary=:all:", "--python-version", "3.14", "-d", str(tmp_path)]
+    subprocess.run([sys.executable, "-m", "pip", *download, "homeassistant==2026.2.3"], check=True, timeout=300)
+    [wheel] = tmp_path.glob("homeassistant-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.startswith("homeassistant/components/wyoming/")]
+        archive.extractall(tmp_path, names)
+    script = Path(__file__).parent / "agents" / "home_assistant_speaks.py"
+    with server("--engine", "espeak", "--wyoming-port", "0") as started:
+        port = started.logs(r"answered on tcp://127\.0\.0\.1:(\d+)")[1]
+        done = subprocess.run(
+            [sys.executable, script, str(tmp_path), "127.0.0.1", port], capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout.splitlines()[-1])
+        assert {"en-US", "en-GB", "zh-CN"} <= found["voices"].keys() and "bf_emma" in found["voices"]["en-GB"]
+        assert sum(map(len, found["voices"].values())) == 54
+        assert found["same"] and found["whole"] > 4 * 48_000, "spoken alike whole and in pieces"
+        assert started.get("/status")[1]["contexts"] == 0

@@ -9,6 +9,7 @@ import wave
 from pathlib import Path
 
 from tests.system.server import ROOT, server
+from tests.system.sound_card import audible, needs_pulseaudio, sound_card
 
 KEY = "sk-say"
 
@@ -33,3 +34,14 @@ def test_say_has_its_key_from_a_variable(tmp_path: Path) -> None:
         assert listed.returncode == 0, "lists need none on this machine"
     with wave.open(str(out)) as reader:
         assert reader.getnframes() > 5_000
+
+
+@needs_pulseaudio
+def test_play_and_the_player_itself_have_their_keys(tmp_path: Path) -> None:
+    with sound_card() as card, server("--engine", "espeak", "--api-keys", KEY, environment=card.environment) as keyed:
+        refused = command(keyed.port, tmp_path, "play", "Hello.", key=None)
+        assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
+        recording = card.record()
+        done = command(keyed.port, tmp_path, "play", "Hello.", key=KEY)
+        assert done.returncode == 0, done.stderr
+        assert audible(recording.samples).size > 5_000

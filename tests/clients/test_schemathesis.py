@@ -49,4 +49,4 @@ def test_the_server_is_as_it_describes_itself(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
         assert "Tested: " in done.stdout
         assert keyed.get("/ready")[0] == 200
-        assert keyed.get("/status")[1]["restarts"] == {"front": 0, "worker": 0, "player": 0}
+        assert keyed.get("/status")[1]["restarts"] == {"front": 0, "worker": 0, "player": 0, "books": 0}

@@ -79,8 +79,9 @@ class Proxied:
                 connection.request("GET", "/ready")
                 if connection.getresponse().status == 200:
                     return
-            assert process.poll() is None, process.stderr and process.stderr.read()
-            time.sleep(0.1)
+            with contextlib.suppress(subprocess.TimeoutExpired):  # a proxy doesn't say when it listens
+                process.wait(0.1)
+                raise AssertionError(process.stderr and process.stderr.read())
         raise TimeoutError(name)
 
     def connect(self) -> http.client.HTTPConnection:

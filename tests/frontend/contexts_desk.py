@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -99,9 +100,10 @@ async def scripts(worker: ScriptedWorker, count: int) -> Sequence[str]:
 
 
 async def speak_all(worker: ScriptedWorker) -> None:
-    """Speak each order as it comes."""
-    for count in range(1, 10_000):
-        while len(worker.orders) < count:
-            worker._news.clear()
-            await worker._news.wait()
-        worker.speak(worker.orders[count - 1])
+    """Speak each order as it comes, but for those of a stream that was forgotten before its turn came."""
+    for place in itertools.count():
+        await worker.news(lambda place=place: len(worker.orders) > place)
+        order = worker.orders[place]
+        await worker.news(lambda order=order: worker.forgot(order) or worker.has_room(order))
+        if not worker.forgot(order):
+            worker.speak(order)

@@ -18,6 +18,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
 from frontend.http.app import make_app
+from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
@@ -151,11 +152,12 @@ async def serving(
     settings: FrontSettings | None = None,
     in_flight: InFlight | None = None,
     player: Player | None = None,
+    jobs: JobDesk | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()
     chosen = settings or FrontSettings()
     services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
-    app = make_app(speaker, chosen, metrics, services=services, player=player)
+    app = make_app(speaker, chosen, metrics, services=services, player=player, jobs=jobs)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

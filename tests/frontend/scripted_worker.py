@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -118,16 +118,26 @@ class ScriptedWorker:
     async def has(self, count: int) -> SegmentOrder:
         """Wait until `count` orders have come; the last of them."""
         async with asyncio.timeout(DEADLINE):
-            while len(self.orders) < count:
-                self._news.clear()
-                await self._news.wait()
+            await self.news(lambda: len(self.orders) >= count)
         return self.orders[count - 1]
 
     async def hears_of_forgotten(self, count: int) -> None:
         async with asyncio.timeout(DEADLINE):
-            while len(self.forgotten) < count:
-                self._news.clear()
-                await self._news.wait()
+            await self.news(lambda: len(self.forgotten) >= count)
+
+    async def news(self, arrived: Callable[[], bool]) -> None:
+        """Wait until that holds; looked at after each message of the front."""
+        while not arrived():
+            self._news.clear()
+            await self._news.wait()
+
+    def forgot(self, order: SegmentOrder) -> bool:
+        """True if the front has let the order's stream go."""
+        return order.stream not in self._rings
+
+    def has_room(self, order: SegmentOrder) -> bool:
+        """True if the whole order can be sealed now."""
+        return self._rings[order.stream].room >= len(samples_of(order.script)) - order.from_sample
 
     def begin(self, order: SegmentOrder) -> None:
         """Say that an inference thread takes it up."""

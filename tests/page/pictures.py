@@ -30,7 +30,7 @@ def main(address: str, folder: Path) -> None:
             context = chromium.new_context(viewport={"width": 1100, "height": 720}, color_scheme=scheme)
             page = context.new_page()
             page.goto(address)
-            page.wait_for_function("document.getElementById('voice-name').textContent")
+            page.locator("#voice-name:not(:empty)").wait_for()
             page.fill("#text", TEXT)
             page.click("#listen")
             page.wait_for_function(

@@ -6,6 +6,7 @@ import pytest
 
 from player.prebuffer import AFTER_A_GAP, AT_LEAST, MOST, needed
 from player.sleep import SleepWatch
+from player.tempo import STEPS, faster, slower
 from player.timeline import Timeline
 from player.waiting import WaitingItems
 from shm.audio import SAMPLE_RATE
@@ -61,6 +62,12 @@ def test_the_queue_keeps_everything_but_the_order_is_the_callers() -> None:
     assert [each.id for each in waiting] == ["d", "c", "a", "b"]
     taken = waiting.take()
     assert taken and taken.id == "d" and len(waiting) == 3
+
+
+def test_a_speed_beyond_the_usual_ones_stays() -> None:
+    assert (faster(3.5), slower(3.5), faster(0.3), slower(0.3)) == (3.5, 3.0, 0.5, 0.3)
+    assert [faster(step) for step in STEPS] == [*STEPS[1:], STEPS[-1]]
+    assert [slower(step) for step in STEPS] == [STEPS[0], *STEPS[:-1]]
 
 
 def test_only_sleep_counts_as_sleep() -> None:

@@ -11,7 +11,7 @@ import pytest
 from player.fade import FADE
 from player.fetching import CannotFetch
 from player.playback import Playback
-from shm.playing import Change, Item, Play, Playing, State, Steer, Verb, WhenBusy, Word
+from shm.playing import Change, Item, Play, Playing, Remove, State, Steer, Verb, WhenBusy, Word
 from tests.player.fakes import SENTENCE, Cards, FakeFetcher, RecordingSink, voice_of
 
 TEXT = "one two three four"
@@ -121,6 +121,47 @@ async def test_next_comes_before_the_queue_and_nothing_is_lost(house: House) -> 
     house.play("b", WhenBusy.NEXT)
     order = [house.playback.state.id, *(each.id for each in house.playback.state.queue)]
     assert order == ["i0", "i2", "i1"]
+
+
+async def test_one_text_is_ended_and_the_others_stay(house: House) -> None:
+    first = house.play("a b c")
+    second = house.play("d e", WhenBusy.QUEUE)
+    third = house.play("f g", WhenBusy.QUEUE)
+    await house.sounds()
+    await house.until(lambda: len(house.fetcher.requests) == 2)  # the second text is fetched ahead
+    await house.hear(0.5)
+    assert not house.playback.remove(Remove(0, second.id)).refusal
+    assert [each.id for each in house.playback.items] == [first.id, third.id]
+    assert not house.playback.remove(Remove(0, first.id)).refusal
+    await house.until(lambda: house.playback.state.sentence == "f")
+    await house.sounds()
+    before = len(np.concatenate(house.card.heard))
+    await house.hear(0.5)
+    after = np.concatenate(house.card.heard)[before:]
+    assert after[FADE - 1] == 0 and np.array_equal(after[FADE : FADE + 1000], voice_of("f", 0)[:1000])
+    assert house.playback.remove(Remove(0, second.id)).code == "not_found"
+
+
+async def test_the_only_text_ends_at_once(house: House) -> None:
+    house.play()
+    await house.sounds()
+    await house.hear(0.5)
+    assert not house.playback.remove(Remove(0, "i0")).refusal
+    await house.until(lambda: house.card.closed)
+    assert house.playback.idle
+
+
+async def test_faster_and_slower_go_through_the_usual_speeds(house: House) -> None:
+    house.play()
+    await house.sounds()
+    await house.hear(0.5)
+    speeds = []
+    for verb in (Verb.FASTER, Verb.FASTER, Verb.SLOWER):
+        house.steer(verb)
+        speeds.append(house.playback.state.speed)
+    assert speeds == [1.25, 1.5, 1.25]
+    await house.hear(0.7)
+    assert house.fetcher.requests[-1].speed == 1.25
 
 
 async def test_skip_and_back_use_what_is_there(house: House) -> None:

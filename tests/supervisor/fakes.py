@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 from shm.engine_info import EngineInfo
-from shm.in_flight import TextsInFlight
 from shm.messages import (
     BootFailure,
     Connect,
@@ -26,6 +24,7 @@ from shm.messages import (
     WorkersNeeded,
 )
 from supervisor.processes.errands import Errand
+from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.standing import Standing
@@ -46,25 +45,16 @@ KOKORO = EngineInfo(
 FETCH = Errand("fetcher", "the model was fetched", "the model is being fetched")
 
 
-@dataclass(eq=False)
-class FakeChild:
-    """See `supervisor.processes.incarnation.Incarnation`."""
+class FakeChild(Incarnation):
+    """A child that records what it is told."""
 
-    role: str
-    generation: int
-    pid: int = 4711
-    subject: str = ""
-    ready: Ready | None = None
-    loading: str = ""
-    progressed: bool = False
-    in_flight: TextsInFlight = field(default_factory=TextsInFlight)
-    heard: list[ControlMessage] = field(default_factory=list)
-    said: set[type] = field(default_factory=set)
-    deaf: bool = False
-    killed: bool = False
-    dumped: bool = False
-    reaped: bool = False
-    status: int = 0
+    def __init__(self, role: str, generation: int, subject: str = "") -> None:
+        super().__init__(role, generation, 4711)
+        self.subject = subject
+        self.heard: list[ControlMessage] = []
+        self.said: set[type] = set()
+        self.deaf = self.killed = self.dumped = self.reaped = False
+        self.status = 0
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         if self.deaf:
@@ -131,7 +121,7 @@ class House(Outside):
         return self.changes
 
     def _spawn(self, role: str, generation: int, subject: str = "") -> FakeChild:
-        self.children.append(FakeChild(role, generation, subject=subject))
+        self.children.append(FakeChild(role, generation, subject))
         return self.children[-1]
 
     def all(self, role: str) -> list[FakeChild]:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from tests.system.oracle import miniature_arguments, samples_of, sentences
@@ -90,6 +91,7 @@ def test_a_listener_is_served_as_if_there_were_no_book(tmp_path: Path) -> None:
     with server(*miniature_arguments(tmp_path, cost=50)) as started:
         process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.flac")
         until_passages(process, tmp_path, 2)
+        assert psutil.Process(process.pid).nice() > os.nice(0), "what it encodes takes no core from a listener"
         heard = started.hear(input="A listener comes. Another sentence follows.", response_format="pcm")
         assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("A listener comes. Another sentence follows."))
         finished(process)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
+import http.client
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,21 @@ import numpy as np
 
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of
-from tests.system.server import Server, server
+from tests.system.server import DEADLINE, Server, server
 
 
 def process(of: Server, role: str) -> dict[str, Any]:
     _, status = of.get("/status")
     (found,) = [each for each in status["processes"] if each["role"] == role]
     return dict(found)
+
+
+def passes_keepalive_timeout(of: Server) -> None:
+    """Wait until the front's own clock has passed `--keepalive-timeout`: it closes a connection after its request."""
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", of.port, timeout=DEADLINE)) as connection:
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        assert connection.sock.recv(1) == b""
 
 
 def test_the_engine_goes_when_nobody_asks_and_the_next_request_brings_it_back(tmp_path: Path) -> None:
@@ -48,9 +57,10 @@ def test_a_new_front_wakes_the_engine_too(tmp_path: Path) -> None:
 
 
 def test_a_listener_who_pauses_keeps_the_engine(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--idle-unload", "0.2s", "--standby", "off") as started:
+    settings = ("--idle-unload", "0.2s", "--keepalive-timeout", "1", "--standby", "off")
+    with server(*miniature_arguments(tmp_path), *settings) as started:
         listener = Listener(started, LONG, held=True)
-        time.sleep(1.0)  # longer than an idle worker is kept
+        passes_keepalive_timeout(started)
         assert process(started, "worker")["state"] == "running"
         start = len(started.log)
         assert listener.heard_all()

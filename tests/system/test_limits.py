@@ -213,7 +213,7 @@ def test_status_says_what_happened(tmp_path: Path) -> None:
             "miniature.onnx",
         )
         assert len(engine["sha256"]) == 64
-        assert first["restarts"] == {"front": 0, "worker": 0, "player": 0}
+        assert first["restarts"] == {"front": 0, "worker": 0, "player": 0, "books": 0}
         assert (first["provider_failures"], first["quarantined_segments"]) == ({}, 0)
         assert is_intact(shown)
         start = len(shown.log)
@@ -226,7 +226,7 @@ def test_status_says_what_happened(tmp_path: Path) -> None:
         response = connection.getresponse()
         response.read(10 * 24_000)
         _, then = shown.get("/status")
-        assert then["restarts"] == {"front": 0, "worker": 1, "player": 0}
+        assert then["restarts"] == {"front": 0, "worker": 1, "player": 0, "books": 0}
         (stream,) = then["streams"]
         assert (stream["request_id"], stream["engine"], then["active_streams"]) == ("mine", "kokoro", 1)
         assert stream["seconds_sent"] >= 2

@@ -137,7 +137,7 @@ def test_status_answers_while_the_worker_is_being_restarted(tmp_path: Path) -> N
     assert len(workers) == 1
     (worker,) = [process for process in after["processes"] if process["role"] == "worker"]
     assert (worker["restarts"], worker["last_exit"]) == (1, "SIGKILL")
-    assert after["restarts"] == {"front": 0, "worker": 1, "player": 0}
+    assert after["restarts"] == {"front": 0, "worker": 1, "player": 0, "books": 0}
     assert "restarts" in {each["code"] for each in after["recommendations"]}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.system.oracle import miniature_arguments, samples_of, sentence_starts, sentences
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import DEADLINE, ROOT, Server, server
 from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, sound_card, whole
 
 pytestmark = [needs_pulseaudio, pytest.mark.xdist_group("player"), pytest.mark.timeout(240)]
@@ -219,6 +221,39 @@ def test_ten_quick_requests_are_one_voice(card: SoundCard, speaking: Server, rec
         assert at is not None, "each is heard, one after another"
         recorded = recorded[at + len(wanted) :]
     assert len(speaking.children("player")) == 1
+
+
+def test_one_text_of_three_is_ended(speaking: Server, recording: Recording) -> None:
+    texts = [f"This is text number {n}. It has a second sentence." for n in range(3)]
+    first, second, _ = (play(speaking, text, on_busy="queue") for text in texts)
+    wait_until(speaking, in_sentence(0))
+    status, state = speaking.post(f"/v1/play/{second}", {}, "DELETE")
+    assert status == 200 and state["id"] == first and len(state["queue"]) == 1
+    assert speaking.post(f"/v1/play/{second}", {}, "DELETE")[0] == 404
+    recorded = recording.quiet(2 * SAMPLE_RATE)
+    wanted = [samples_of(text, numbered=True) for text in texts]
+    assert [heard(recorded, each) for each in wanted] == [True, False, True]
+
+
+@pytest.mark.parametrize("command", [("play", "--on-busy", "next"), ("say",)])
+def test_a_text_that_is_interrupted_on_the_command_line_leaves_the_others(
+    speaking: Server, recording: Recording, command: tuple[str, ...]
+) -> None:
+    first, last = "The first text is paused meanwhile.", "The last text."
+    play(speaking, first)
+    speaking.post("/v1/play/pause", {})
+    address = f"http://127.0.0.1:{speaking.port}"
+    unheard = [sys.executable, "-m", "supervisor", *command, "--url", address, "Unheard."]
+    with subprocess.Popen(unheard, cwd=ROOT, stderr=subprocess.DEVNULL) as mine:
+        wait_until(speaking, lambda state: len(state["queue"]) == 1)
+        play(speaking, last, on_busy="queue")
+        mine.send_signal(signal.SIGINT)
+        mine.wait(DEADLINE)
+    _, state = speaking.post("/v1/play/resume", {})
+    assert len(state["queue"]) == 1
+    recorded = recording.quiet(2 * SAMPLE_RATE)
+    assert heard(recorded, samples_of(last, numbered=True))
+    assert not heard(recorded, samples_of("Unheard.", numbered=True))
 
 
 def test_speed_changes_with_the_next_sentence(speaking: Server, recording: Recording) -> None:

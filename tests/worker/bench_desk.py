@@ -119,7 +119,7 @@ class Desk:
         block, failure = self.bench._advance(segment)
         with self.bench._changed:
             self.bench._take_in(segment, block, failure)
-            self.bench._announce()
+            self.bench._changed.notify_all()
 
     def steps(self) -> None:
         """Until nothing can be made."""

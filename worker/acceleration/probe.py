@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import onnxruntime as ort
-from onnx import TensorProto, helper
 
 from worker.engine import ProviderUnavailable
 from worker.providers.options import BadOption
@@ -34,6 +33,8 @@ def see_accepted(record: StageRecord, given: Collection[str]) -> None:
 
 
 def _one_node() -> bytes:
+    from onnx import TensorProto, helper  # not above: 11 MB and 0.06 s, which a worker on the CPU never needs
+
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("x", "y")]
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "one", ends[:1], ends[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

@@ -16,9 +16,9 @@ from shm.marks import Mark
 from shm.messages import Voice
 from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, Utterance
-from worker.espeak.espeak_library import LIBRARY_RATE, SEEDS, EspeakLibrary
+from worker.espeak.espeak_library import SEEDS, EspeakLibrary
 from worker.espeak.espeak_marks import marks_of
-from worker.espeak.espeak_synthesis import Speech, Spoken, decode_spoken, encode
+from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, Speech, Spoken, decode_spoken, encode
 from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
 from worker.voices.kokoro_voices import KOKORO_VOICES
@@ -86,9 +86,7 @@ class EspeakEngine:
         """
         with EspeakLibrary() as library:
             version = library.version
-        self._helper = Expendable(
-            "worker.espeak.espeak_synthesis:answering", "kokoro-live: espeak-ng", _LONGEST_SPEAKING
-        )
+        self._helper = Expendable(SPEAKING, "kokoro-live: espeak-ng", _LONGEST_SPEAKING)
         self._helper.start()
         self.info = EngineInfo(
             name="espeak-ng",

@@ -29,13 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.engine import EngineError, EngineUnavailable
-
-LIBRARY_RATE = 22_050
-"""Sampling rate of espeak-ng 1.52, in samples per second."""
+from worker.espeak.espeak_messages import LIBRARY_RATE
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
-_RATE, _PITCH = 1, 3
+_RATE, _VOLUME, _PITCH, _PUNCTUATION, _CAPITALS = 1, 2, 3, 5, 6
+_ALL, _LISTED, _SPELLED = 1, 2, 2
 _FROM_CHARACTER = 1
 _UTF8 = 1
 _END_PAUSE = 0x1000
@@ -135,6 +134,16 @@ class EspeakLibrary:
         version: bytes = self._library.espeak_Info(None)
         return version.decode()
 
+    def announce(self, volume: int, punctuation: str | None, capitals: bool) -> None:
+        """Set what is spoken besides words, and how loud; the arguments are those of `espeak_messages.Speech`."""
+        library = self._library
+        library.espeak_SetParameter(_VOLUME, volume, 0)
+        if punctuation is not None:
+            library.espeak_SetPunctuationList(ctypes.c_wchar_p(punctuation))
+            library.espeak_SetParameter(_PUNCTUATION, _LISTED if punctuation else _ALL, 0)
+        if capitals:
+            library.espeak_SetParameter(_CAPITALS, _SPELLED, 0)
+
     def speak(
         self,
         texts: Sequence[str],
@@ -144,6 +153,7 @@ class EspeakLibrary:
         pitch: int,
         end_pause: bool,
         seed: int,
+        by_name: bool = False,
     ) -> NDArray[np.int16]:
         """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning.
 
@@ -155,6 +165,7 @@ class EspeakLibrary:
             pitch: 0 to 99; 50 is the voice's own.
             end_pause: True to end the last text with the pause that its last punctuation mark demands.
             seed: seed of the breath noise.
+            by_name: True to speak the names of the texts, each of which is one character.
 
         Returns:
             Samples at `LIBRARY_RATE`, shape [n]; `words` has the sample at which each word begins.
@@ -173,7 +184,10 @@ class EspeakLibrary:
             flags = _UTF8 | (_END_PAUSE if end_pause and self._text == len(texts) - 1 else 0)
             size = ctypes.c_size_t(len(data) + 1)
             self._text_start = self._taken
-            status = library.espeak_Synth(data, size, 0, _FROM_CHARACTER, 0, flags, None, None)
+            if by_name:
+                status = library.espeak_Char(ctypes.c_wchar(text))
+            else:
+                status = library.espeak_Synth(data, size, 0, _FROM_CHARACTER, 0, flags, None, None)
             if status:
                 raise EngineError(f"espeak-ng failed with status {status}")
         return np.frombuffer(b"".join(self._chunks), dtype=np.int16)

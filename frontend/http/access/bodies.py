@@ -22,6 +22,14 @@ class Bodies:
         """Bytes announced by the bodies being read; a body that announces no length counts with the largest one
         allowed."""
 
+    def check_encoding(self, request: web.Request) -> None:
+        """
+        Raises:
+            ApiError: 415, the body is compressed.
+        """
+        if request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
+            raise ApiError(415, "A compressed body is not taken: send it plain.", code="unsupported_encoding")
+
     async def read(self, request: web.Request) -> None:
         """
         Raises:
@@ -30,8 +38,7 @@ class Bodies:
         """
         if not request.can_read_body:
             return
-        if request.headers.get(hdrs.CONTENT_ENCODING, "identity").lower() != "identity":
-            raise ApiError(415, "A compressed body is not taken: send it plain.", code="unsupported_encoding")
+        self.check_encoding(request)
         longest = self._settings.max_body_bytes
         length = longest if request.content_length is None else request.content_length
         if length > longest:

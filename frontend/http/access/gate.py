@@ -46,12 +46,15 @@ class Gate:
         access_of: Callable[[str, str], Access],
         clock: Callable[[], float] = time.monotonic,
         player_key: str = "",
+        streams_body: Callable[[str, str], bool] = lambda method, template: False,
     ) -> None:
         """Args:
         access_of: the access that a method on a route's template demands.
-        player_key: the key of the server's own player, which is always admitted, and not counted.
+        player_key: the key of the server's own processes, which are always admitted, and not counted.
+        streams_body: True for a method on a route's template whose handler reads the body itself.
         """
         self._access_of = access_of
+        self._streams_body = streams_body
         self._hosts = Hosts(settings.allowed_hosts)
         self._cors = Cors(Origins(settings.cors_origins))
         self._keys = ApiKeys(settings.api_keys, settings.api_key_file, player_key)
@@ -78,7 +81,10 @@ class Gate:
         if key is not None:
             request[API_KEY] = key.hex()
         self._count(request, key, access)
-        await self._bodies.read(request)
+        if self._streams_body(request.method, resource.canonical if resource else ""):
+            self._bodies.check_encoding(request)
+        else:
+            await self._bodies.read(request)
         return await handler(request)
 
     def _check_host(self, request: web.Request) -> None:

@@ -61,7 +61,7 @@ class Plain:
 
 
 class Events:
-    """Server-sent events in the form of OpenAI's API, plus one event for words."""
+    """Server-sent events in the form of OpenAI's API, plus one event for words and one for SSML's marks."""
 
     content_type = sse.CONTENT_TYPE
 
@@ -69,7 +69,8 @@ class Events:
         return sse.delta(audio)
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
-        return sse.words([timing(word) for word in words])
+        marks = mark_times(words)
+        return sse.words([timing(word) for word in words]) + (sse.marks(marks) if marks else b"")
 
     def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
         return sse.sentence(sentence.number, sentence.text, sentence.start, real_time_factor)
@@ -93,14 +94,18 @@ class CaptionLines:
         self._type = FORMATS[audio_format].content_type
         self._voice = voice
         self._words: list[dict[str, object]] = []
+        self._marks: list[dict[str, object]] = []
 
     def audio(self, audio: bytes) -> bytes:
         words, self._words = self._words, []
         line = {"audio": base64.b64encode(audio).decode(), "audio_format": self._type, "timestamps": words}
+        if self._marks:
+            line["marks"], self._marks = self._marks, []
         return msgspec.json.encode(line) + b"\n"
 
     def words(self, words: Sequence[WordTiming]) -> bytes:
         self._words += [caption(word, self._voice) for word in words]
+        self._marks += mark_times(words)
         return b""
 
     def sentence(self, sentence: SentenceTiming, real_time_factor: float | None) -> bytes:
@@ -117,6 +122,16 @@ def timing(word: WordTiming) -> dict[str, object]:
     """A word in the server's own form; times in seconds of the audio."""
     found = {"word": word.word, "said": word.said, "start": round(word.start, 3), "end": round(word.end, 3)}
     return found | {"voice": word.voice} if word.voice else found
+
+
+def mark_times(words: Sequence[WordTiming]) -> list[dict[str, object]]:
+    """SSML's marks that stand before or after the words, in their order in the text, each with its second of the
+    audio."""
+    found: list[dict[str, object]] = []
+    for word in words:
+        found += ({"name": name, "time": round(word.start, 3)} for name in word.bookmarks)
+        found += ({"name": name, "time": round(word.end, 3)} for name in word.bookmarks_after)
+    return found
 
 
 def caption(word: WordTiming, voice: str = "") -> dict[str, object]:

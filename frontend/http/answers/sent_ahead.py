@@ -7,6 +7,7 @@ one.
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable
 
@@ -28,10 +29,15 @@ FRAMED = 4 / 3
 def bound_send_buffer(request: web.Request, bytes_per_second: float) -> None:
     """Bound the system's send buffer for this response. `bytes_per_second`: of the audio, as it is sent."""
     seconds = request.app.get(RING_SECONDS)
-    if seconds is None or request.transport is None or not seconds():
-        return
-    sock = request.transport.get_extra_info("socket")
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, round(bytes_per_second * seconds() * SHARE))
+    if seconds is not None and request.transport is not None:
+        bound_transport(request.transport, bytes_per_second * seconds())
+
+
+def bound_transport(transport: asyncio.BaseTransport, ring: float) -> None:
+    """Bound the system's send buffer of a connection. `ring`: bytes of audio in a full ring; 0 leaves it unbounded."""
+    if ring:
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, round(ring * SHARE))
 
 
 async def taken(request: web.Request) -> None:

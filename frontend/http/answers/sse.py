@@ -22,6 +22,12 @@ def words(words: list[dict[str, object]]) -> bytes:
     return _event({"type": "speech.audio.words", "words": words})
 
 
+def marks(marks: list[dict[str, object]]) -> bytes:
+    """The event with the times of SSML's marks in the following deltas; not part of OpenAI's API, sent only on
+    request."""
+    return _event({"type": "speech.audio.marks", "marks": marks})
+
+
 def sentence(number: int, text: str, sample: int, real_time_factor: float | None) -> bytes:
     """The event with a sentence that begins in the following deltas; not part of OpenAI's API, sent only on request.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from collections.abc import Callable
 
 from frontend.http.connections.connection import Connection
 from frontend.http.connections.connections import Connections
@@ -26,9 +27,16 @@ log = logging.getLogger(__name__)
 class Acceptor:
     """Accepts from `start` to `stop`."""
 
-    def __init__(self, listener: socket.socket, connections: Connections) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        connections: Connections,
+        make_protocol: Callable[[], asyncio.Protocol] | None = None,
+    ) -> None:
+        """`make_protocol`: the protocol of this socket's connections, if it isn't HTTP."""
         self._listener = listener
         self._connections = connections
+        self._make_protocol = make_protocol
         self._loop = asyncio.get_running_loop()
         self._joining: set[asyncio.Task[None]] = set()
         self._retry: asyncio.TimerHandle | None = None
@@ -58,7 +66,7 @@ class Acceptor:
                 self._failing = False
                 log.info("connections are accepted again")
             client.setblocking(False)
-            connection = self._connections.admit()
+            connection = self._connections.admit(self._make_protocol)
             if connection is None:
                 client.close()
                 continue

@@ -44,13 +44,17 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
-    def admit(self) -> Connection | None:
-        """A newcomer's protocol; None if the newcomer must be closed at once."""
+    def admit(self, make_protocol: Callable[[], asyncio.Protocol] | None = None) -> Connection | None:
+        """A newcomer's protocol; None if the newcomer must be closed at once.
+
+        Args:
+            make_protocol: the protocol behind the connection, if the newcomer doesn't speak HTTP.
+        """
         surplus = len(self._open) >= self.limit and not self.make_room()
         if surplus and len(self._open) >= self.limit + SURPLUS:
             self._metrics.connection_closed("refused")
             return None
-        connection = Connection(self._make_protocol(), self._settings, self, surplus)
+        connection = Connection((make_protocol or self._make_protocol)(), self._settings, self, surplus)
         self._open.add(connection)
         return connection
 

@@ -19,7 +19,7 @@ from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError, Overloaded, SpeechError, Unavailable
 from frontend.http import request_id
 from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
-from frontend.http.errors import late_error_body
+from frontend.http.errors import late_error_body, late_status
 from frontend.monitoring.metrics import Event as Counted
 
 MAX_MESSAGE_BYTES = 64 * 1024
@@ -282,7 +282,7 @@ class Session:
         await self._socket.close()
 
     async def _send_error(self, key: str | None, error: Exception) -> None:
-        body, status = late_error_body(error), _status(error)
+        body, status = late_error_body(error), late_status(error)
         if isinstance(error, Overloaded):
             self.services.metrics.count(Counted.REFUSED)
         log.info("%s: %s: %s", request_id.current.get(), self._dialect.name, body["message"])
@@ -299,19 +299,6 @@ class Session:
         reason = reasons.get(WSCloseCode(code), "A frame breaks the WebSocket protocol.")
         error = ApiError(413 if code == WSCloseCode.MESSAGE_TOO_BIG else 400, reason, code="invalid_message")
         return self._dialect.error(None, late_error_body(error), error.status)
-
-
-def _status(error: Exception) -> int:
-    match error:
-        case ApiError():
-            return error.status
-        case Overloaded():
-            return 429
-        case Unavailable():
-            return 503
-        case SpeechError():
-            return 400
-    return 500
 
 
 def _no_upgrade(request: web.Request, reason: str) -> ApiError:

@@ -189,6 +189,13 @@ class TimedWord(msgspec.Struct):
     voice: Annotated[str | UnsetType, Meta(description="The voice that says it, where a text has several.")] = UNSET
 
 
+class TimedMark(msgspec.Struct):
+    """The time at which a mark of SSML is reached."""
+
+    name: str
+    time: Annotated[float, Meta(description="Seconds of the audio.")]
+
+
 class TimedSpeech(msgspec.Struct):
     """Audio and its words, for `timestamps` with `stream`: `false`."""
 
@@ -197,6 +204,7 @@ class TimedSpeech(msgspec.Struct):
     sample_rate: int
     duration: Annotated[float, Meta(description="Seconds.")]
     words: list[TimedWord]
+    marks: Annotated[list[TimedMark] | UnsetType, Meta(description="SSML's marks, if the text has any.")] = UNSET
 
 
 class CaptionedWord(msgspec.Struct):
@@ -215,6 +223,7 @@ class CaptionedSpeech(msgspec.Struct):
     audio: Annotated[str, Meta(description="Base64.")]
     audio_format: str
     timestamps: list[CaptionedWord] | None
+    marks: Annotated[list[TimedMark] | UnsetType, Meta(description="SSML's marks, if the text has any.")] = UNSET
 
 
 class CaptionedLine(msgspec.Struct):
@@ -226,6 +235,7 @@ class CaptionedLine(msgspec.Struct):
         Annotated[list[CaptionedWord], Meta(description="Words that begin in this line's audio or after it.")]
         | UnsetType
     ) = UNSET
+    marks: Annotated[list[TimedMark], Meta(description="SSML's marks, in the same way.")] | UnsetType = UNSET
     error: Annotated[ErrorDetail, Meta(description="In the last line of incomplete audio, alone.")] | UnsetType = UNSET
 
 

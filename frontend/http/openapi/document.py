@@ -29,14 +29,16 @@ _ERRORS = {
     403: "The Host is not one of this server's, or a web page asks that may not (`--cors-origins`).",
     404: "There is no such thing.",
     408: "The body didn't come in time.",
-    409: "A later request of the same session interrupted this one, or nothing is being played.",
+    409: "A later request of the same session interrupted this one, nothing is being played, or the state of the "
+    "jobs forbids it.",
     413: "The body is too long.",
-    415: "The body is compressed.",
+    415: "The body is compressed, or of another type.",
     426: "It doesn't ask for a WebSocket, and there is nothing else at this address.",
     429: "Too much is asked: come again after `Retry-After` seconds.",
     500: "The server failed; its log has the reason under this `X-Request-Id`.",
     501: "This machine has no sound card that the server can use.",
     503: "Nothing can speak now: come again after `Retry-After` seconds.",
+    507: "The disk has no room, or the jobs have taken all that they may.",
 }
 
 _RETRIED = (429, 503)
@@ -140,7 +142,7 @@ def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str
         described["description"] = operation.description
     if operation.body is not None:
         content = {"schema": schema[id(operation.body)], "example": operation.example}
-        described["requestBody"] = {"required": True, "content": {JSON: content}}
+        described["requestBody"] = {"required": True, "content": {operation.body_type: content}}
     return described
 
 

@@ -12,6 +12,7 @@ from frontend.text.voice_spec import OPENAI_VOICES
 _FORMAT_NAMES = [*(name.value for name in AudioFormat), None]
 
 _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
+    "JobForm": {},
     "SpeechBody": {
         "model": {
             "description": f"Any name is taken, and means the one model here. Clients know {', '.join(MODELS)}.",
@@ -61,7 +62,8 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
         "timestamps": {
             "description": "When each word sounds: as `speech.audio.words` events with `stream_format`: `sse`, or "
             "beside the audio with `stream`: `false`. 400 from an engine that can't tell. `sentence`, with `sse`: also "
-            "`speech.audio.sentence` events, each before the audio in which the sentence begins, and no error."
+            "`speech.audio.sentence` events, each before the audio in which the sentence begins, and no error. "
+            "SSML's `mark`s come along, as `speech.audio.marks` events or as `marks`."
         },
         "from_sentence": {
             "description": "The number of the first sentence to speak, from 0, with `timestamps`: `sentence`."

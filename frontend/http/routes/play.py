@@ -18,6 +18,8 @@ _SUMMARIES = {
     Verb.STOP: "Stop, and empty the queue",
     Verb.SKIP: "Go to the next sentence, after the last one to the next text",
     Verb.BACK: "Go to the sentence's beginning, within its first second to the previous sentence",
+    Verb.FASTER: "Speak faster from the next sentence on",
+    Verb.SLOWER: "Speak slower from the next sentence on",
 }
 
 
@@ -86,6 +88,20 @@ PLAY: tuple[Route, ...] = (
                     {sse.CONTENT_TYPE: None},
                 )
             },
+        ),
+    ),
+    Route(
+        "delete",
+        "/v1/play/{id}",
+        Access.HERE,
+        lambda handlers: handlers.play.delete if handlers.play else None,
+        Operation(
+            "Player",
+            "End one text",
+            {200: _STATE},
+            "A text that is being played ends as if it were skipped; one that waits leaves the queue. All others stay. "
+            "404 (`not_found`) if it was played before.",
+            (403, 404, 429, 503),
         ),
     ),
 )

@@ -13,6 +13,7 @@ from frontend.http.catalog import Catalog
 from frontend.http.dialects.error_forms import ErrorForm
 from frontend.http.dialects.handlers import Dialects
 from frontend.http.health import Health
+from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
@@ -29,7 +30,7 @@ Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """The objects whose methods answer requests. If one of the last four is absent, its routes are too."""
+    """The objects whose methods answer requests. If one of the last five is absent, its routes are too."""
 
     speech: SpeechHandler
     catalog: Catalog
@@ -42,6 +43,7 @@ class Handlers:
     status: StatusHandler | None = None
     play: PlayHandler | None = None
     dialects: Dialects | None = None
+    jobs: JobsHandler | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Operation:
     example: Any = field(default_factory=dict)
     """An example of a valid body."""
     request_headers: tuple[str, ...] = ()
+    body_type: str = JSON
+    """The body's content type."""
     query: Any = None
     """A type whose fields are the query's parameters."""
 
@@ -85,6 +89,8 @@ class Route:
     """The documentation; None for a route that isn't part of the API (the page's files)."""
     opens_socket: bool = False
     """True if the GET is the beginning of a WebSocket."""
+    streams_body: bool = False
+    """True if the handler reads the body itself, piece by piece, with limits of its own."""
     error_form: ErrorForm | None = None
     """The form of the route's errors; None: OpenAI's."""
 

@@ -10,6 +10,7 @@ from aiohttp import hdrs, web
 from frontend.http.access.rules import Access
 from frontend.http.dialects.error_forms import ErrorForm
 from frontend.http.routes.dialects import DIALECTS
+from frontend.http.routes.jobs import JOBS
 from frontend.http.routes.kokoro_fastapi import KOKORO_FASTAPI
 from frontend.http.routes.lists import LISTS
 from frontend.http.routes.page import PAGE
@@ -18,7 +19,7 @@ from frontend.http.routes.route import Handlers, Route
 from frontend.http.routes.server import SERVER
 from frontend.http.routes.speech import SPEECH
 
-ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *DIALECTS, *PLAY, *LISTS, *SERVER, *PAGE)
+ROUTES: tuple[Route, ...] = (*SPEECH, *KOKORO_FASTAPI, *DIALECTS, *PLAY, *JOBS, *LISTS, *SERVER, *PAGE)
 
 
 def mount(app: web.Application, handlers: Handlers) -> None:
@@ -43,6 +44,16 @@ def access_of(method: str, template: str) -> Access:
     """The access that a route demands, by its template; `KEY` for a path that no route has."""
     asked = hdrs.METH_GET if method == hdrs.METH_HEAD else method
     return _demanded().get((asked, template), Access.KEY)
+
+
+@functools.cache
+def _streaming() -> frozenset[tuple[str, str]]:
+    return frozenset((route.method.upper(), path) for route in ROUTES if route.streams_body for path in route.paths)
+
+
+def streams_body(method: str, template: str) -> bool:
+    """True if the route's handler reads the body itself."""
+    return (method, template) in _streaming()
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import psutil
@@ -19,6 +19,7 @@ from frontend.monitoring.status.processes import processes
 from frontend.monitoring.status.recommendations import recommendations
 from frontend.monitoring.status.report import (
     Cache,
+    Jobs,
     Memory,
     Player,
     Status,
@@ -50,6 +51,18 @@ SETTINGS = (
 """Settings of the front that explain its figures and contain no secrets."""
 
 
+class JobsReader(Protocol):
+    """The jobs, as the handler reads them."""
+
+    async def refresh(self) -> None:
+        """Read the jobs again."""
+        ...
+
+    def report(self) -> Jobs:
+        """What was read last."""
+        ...
+
+
 class StatusHandler:
     """Builds the report. Counts begin with the process that counts, except `totals`."""
 
@@ -62,6 +75,7 @@ class StatusHandler:
         selfcheck: SelfCheck | None = None,
         opened: OpenSockets | None = None,
         player: Callable[[], Player] | None = None,
+        jobs: JobsReader | None = None,
     ) -> None:
         """`pronounced` counts words by how their phonemes were found (`frontend.text.word.PhonemeSource`)."""
         self._snapshot = snapshot
@@ -71,9 +85,12 @@ class StatusHandler:
         self._selfcheck = selfcheck
         self._open = opened or OpenSockets()
         self._player = player
+        self._jobs = jobs
         self._started = time.monotonic()
 
     async def get(self, request: web.Request) -> web.Response:
+        if self._jobs:
+            await self._jobs.refresh()
         return web.Response(body=msgspec.json.encode(self.report()), content_type="application/json")
 
     def report(self) -> Status:
@@ -106,6 +123,7 @@ class StatusHandler:
             selfcheck=(self._selfcheck.report() if self._selfcheck else None) or UNSET,
             errors=self._metrics.errors.latest(),
             player=self._player() if self._player else UNSET,
+            jobs=self._jobs.report() if self._jobs else UNSET,
             front_uptime_seconds=round(time.monotonic() - self._started, 3),
         )
         found.recommendations = recommendations(found)

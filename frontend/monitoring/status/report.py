@@ -198,6 +198,20 @@ class Player(msgspec.Struct):
     reason: Annotated[str, Meta(description="Why there is none.")] | UnsetType = UNSET
 
 
+class Jobs(msgspec.Struct):
+    """Books that `/v1/jobs` makes, as they were when the folder was read last."""
+
+    queued: int
+    making: int
+    done: int
+    failed: int
+    job: Annotated[str, Meta(description="The one that is being made.")] | UnsetType = UNSET
+    progress: Annotated[float, Meta(description="Part of its text that is spoken, 0 to 1.")] | UnsetType = UNSET
+    seconds_left: Annotated[float, Meta(description="Of work.")] | UnsetType = UNSET
+    waiting: Annotated[str, Meta(description="Why nothing of it is made now.")] | UnsetType = UNSET
+    reason: Annotated[str, Meta(description="Why no job can be made or kept.")] | UnsetType = UNSET
+
+
 class Status(msgspec.Struct):
     """The server. What was not measured is absent; more fields may come."""
 
@@ -226,6 +240,7 @@ class Status(msgspec.Struct):
     drift: Drift | UnsetType = UNSET
     selfcheck: SelfCheck | UnsetType = UNSET
     player: Player | UnsetType = UNSET
+    jobs: Jobs | UnsetType = UNSET
     streams: list[StreamStatus] = []
     processes: list[Process] = []
     errors: Annotated[list[RecentError], Meta(description="The last 20 of this front, the newest first.")] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from frontend.contract.performer import Performer
-from frontend.text.markup.marked import Annotation, Entrance, Marked, Pause, Pronunciation, Rate, SentenceEnd
+from frontend.text.markup.marked import Annotation, Bookmark, Entrance, Marked, Pause, Pronunciation, Rate, SentenceEnd
 from frontend.text.sanitize import sanitize
 
 _GUARD = "!"
@@ -35,6 +35,8 @@ class MarkedBuilder:
         """True if no white space stands between that pause and the next text."""
         self._sentence_only = False
         self._pauses: list[float] = []
+        self._bookmarks: list[str] = []
+        """Names of the bookmarks since the text so far."""
         self._annotations: list[Annotation] = []
         self.performer: Performer | None = None
         """Performer of the following text; None: the performer of all text that names no voice."""
@@ -59,6 +61,7 @@ class MarkedBuilder:
         self._add_separator(core[0])
         start = self._length
         self._enter()
+        self._add_bookmarks()
         self._add(core)
         if phonemes is not None:
             self._annotations.append(Pronunciation(start, self._length, phonemes))
@@ -71,6 +74,11 @@ class MarkedBuilder:
         self.pause_seconds += seconds
         self._pauses.append(seconds)
         self._apart = self._touching = True
+
+    def bookmark(self, name: str) -> None:
+        """Mark this place, unless the name is empty. A bookmark ends nothing: it may stand inside a word."""
+        if name:
+            self._bookmarks.append(name)
 
     def paragraph(self) -> None:
         """Begin or end a paragraph here."""
@@ -85,6 +93,7 @@ class MarkedBuilder:
     def marked(self) -> Marked:
         """Finished text with its annotations; no method may be called after this one."""
         self._add_pauses()
+        self._add_bookmarks()
         return Marked("".join(self._parts), tuple(self._annotations))
 
     def _with_closing_signs(self, guarded: str) -> str:
@@ -126,6 +135,10 @@ class MarkedBuilder:
         if self._pauses:
             self._annotations.append(Pause(self._length, sum(self._pauses)))
             self._pauses = []
+
+    def _add_bookmarks(self) -> None:
+        self._annotations += (Bookmark(self._length, name) for name in self._bookmarks)
+        self._bookmarks = []
 
     def _add_rate(self, start: int, rate: float) -> None:
         former = self._annotations[-1] if self._annotations else None

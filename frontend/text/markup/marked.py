@@ -54,7 +54,15 @@ class Entrance:
     """None: the performer of all text that names no voice."""
 
 
-Annotation = Pronunciation | Rate | Pause | SentenceEnd | Entrance
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """SSML's `mark`: a place before the next word whose time the client asks for."""
+
+    at: int
+    name: str
+
+
+Annotation = Pronunciation | Rate | Pause | SentenceEnd | Entrance | Bookmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,8 @@ class Marked:
         for each in self.annotations:
             match each:
                 case Pause() | SentenceEnd() if start < each.at <= end:
+                    found.append(replace(each, at=each.at - start))
+                case Bookmark() if start <= each.at < end or each.at == end == len(self.text):
                     found.append(replace(each, at=each.at - start))
                 case Pronunciation() | Rate() if start <= each.start < end:
                     found.append(replace(each, start=each.start - start, end=min(each.end, end) - start))

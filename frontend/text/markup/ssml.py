@@ -1,8 +1,9 @@
 """Parser of SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), as far as its elements can be heard here.
 
-`speak`, `p`, `s`, `break`, `voice name`, `prosody rate`, `phoneme`, `sub` and `say-as` follow the recommendation. All
-other elements are read as their text, except `metadata` and `desc`, which the recommendation excludes from it. Document
-types and entities are rejected, because a short document can expand to an endless one through them.
+`speak`, `p`, `s`, `break`, `mark`, `voice name`, `prosody rate`, `phoneme`, `sub` and `say-as` follow the
+recommendation. All other elements are read as their text, except `metadata` and `desc`, which the recommendation
+excludes from it. Document types and entities are rejected, because a short document can expand to an endless one
+through them.
 """
 
 from __future__ import annotations
@@ -103,6 +104,8 @@ class _Reader(ContentHandler):
         """Depth of the open element of `_REPLACED`; 0 if none is open."""
         self._replacing: AttributesImpl | None = None
         self._replaced_place = (1, 1)
+        self._replaced_bookmarks: list[str] = []
+        """Names of the bookmarks inside the open element of `_REPLACED`; they count as standing after it."""
         self._silent = 0
         """Depth of the open element of `_SILENT`; 0 if none is open."""
 
@@ -125,7 +128,11 @@ class _Reader(ContentHandler):
         self._open.append(name)
         if len(self._open) > MAX_DEPTH:
             raise self.error(f"elements are nested deeper than {MAX_DEPTH}.")
-        if self._replaced or self._silent:
+        if self._silent:
+            return
+        if self._replaced:
+            if name == "mark":
+                self._replaced_bookmarks.append(attrs.get("name", ""))
             return
         self._flush()
         if name in _REPLACED:
@@ -139,6 +146,8 @@ class _Reader(ContentHandler):
             self.builder.sentence()
         elif name == "break":
             self._break(attrs)
+        elif name == "mark":
+            self.builder.bookmark(attrs.get("name", ""))
         elif name == "prosody":
             self._rates.append(self._rate(attrs.get("rate")))
         elif name == "voice":
@@ -153,6 +162,9 @@ class _Reader(ContentHandler):
         if self._replaced:
             if self._replaced == depth:
                 self._replace(name)
+                for bookmark in self._replaced_bookmarks:
+                    self.builder.bookmark(bookmark)
+                self._replaced_bookmarks = []
             return
         self._flush()
         if name in _PARAGRAPHS:

@@ -43,6 +43,9 @@ class TagWriter:
         self.pause_seconds += seconds
         self._parts.append(f" [pause:{seconds:.6g}s] ")
 
+    def bookmark(self, name: str) -> None:
+        """Leave the bookmark out: tags have none."""
+
     def paragraph(self) -> None:
         """Begin or end a paragraph here."""
         self._parts.append("\n\n")

@@ -1,11 +1,14 @@
-"""The check of the sound card that `/v1/play` plays through."""
+"""The checks of the sound card that `/v1/play` plays through, and of the media keys that control it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from shm.playing import Answer, Change, State, Steer
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning
 
 
@@ -27,6 +30,42 @@ def sound_card(circumstances: Circumstances) -> Finding:
             "without.",
         )
     return ok(f"/v1/play plays through {output.name}")
+
+
+def media_keys(_: Circumstances) -> Finding:
+    """Takes the player's name on the session bus, and leaves it."""
+    from player.mpris.session import MediaKeys, MissingLibrary, NoMediaKeys
+
+    if sys.platform != "linux":
+        return ok("media keys don't control /v1/play: that exists on Linux only")
+
+    async def name_on_bus() -> str:
+        found = MediaKeys(_Nothing())
+        name = await found.open()
+        found.close()
+        return name
+
+    try:
+        return ok(f"media keys control /v1/play, as {asyncio.run(name_on_bus())}")
+    except MissingLibrary as error:
+        return warning(
+            f"media keys don't control /v1/play: {error}",
+            "Install the extra `mpris`: pip install 'kokoro-live[mpris]'.",
+        )
+    except NoMediaKeys as error:
+        return ok(f"media keys don't control /v1/play: {error}")
+
+
+class _Nothing:
+    """A player with nothing to play, for a look at the bus."""
+
+    state = State()
+
+    def steer(self, message: Steer) -> Answer:
+        return Answer(message.number)
+
+    async def change(self, message: Change) -> Answer:
+        return Answer(message.number)
 
 
 @contextmanager

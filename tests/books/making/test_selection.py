@@ -1,15 +1,13 @@
-"""Chapters by number, hours of the day, and the file with the cast."""
+"""Chapters by number, and the file with the cast."""
 
 from __future__ import annotations
-
-from datetime import datetime
 
 import pytest
 
 from books.book import Chapter
 from books.errors import BookError
 from books.making.cast_file import read_cast
-from books.making.selection import Hours, chosen
+from books.making.selection import chosen
 
 CHAPTERS = [Chapter(str(number), ()) for number in range(1, 11)]
 
@@ -34,27 +32,6 @@ def test_chapters_are_chosen_by_number(ranges: str, numbers: str) -> None:
 def test_what_names_no_chapter_is_an_error(ranges: str) -> None:
     with pytest.raises(BookError):
         chosen(CHAPTERS, ranges)
-
-
-@pytest.mark.parametrize(
-    ("hours", "now", "closed"),
-    [
-        ("01:00-07:00", "03:00", 0),
-        ("01:00-07:00", "00:00", 3600),
-        ("1:00-7:00", "07:00", 18 * 3600),
-        ("23:00-07:00", "23:30", 0),
-        ("23:00-07:00", "06:00", 0),
-        ("23:00-07:00", "22:00", 3600),
-    ],
-)
-def test_hours_may_pass_midnight(hours: str, now: str, closed: float) -> None:
-    assert Hours(hours).closed(datetime.fromisoformat(f"2026-03-01T{now}:00")) == closed
-
-
-@pytest.mark.parametrize("hours", ["", "1-7", "25:00-26:00", "01:00"])
-def test_other_hours_are_an_error(hours: str) -> None:
-    with pytest.raises(BookError, match="01:00-07:00"):
-        Hours(hours)
 
 
 def test_the_cast_is_a_small_file() -> None:

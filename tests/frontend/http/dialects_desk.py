@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import aiohttp
@@ -70,6 +70,8 @@ async def office(
         await runner.cleanup()
         if speaking:
             speaking.cancel()
+            with suppress(asyncio.CancelledError):
+                await speaking
         desk.close()
 
 

@@ -18,6 +18,7 @@ from frontend.http.app import make_app
 from frontend.http.openapi import answers
 from frontend.http.openapi.document import build
 from frontend.http.openapi.fields import FIELDS
+from frontend.http.routes.jobs import JOBS
 from frontend.http.routes.page import PAGE
 from frontend.http.routes.play import PLAY
 from frontend.http.routes.speech import FILES
@@ -26,7 +27,9 @@ from frontend.monitoring.metrics import Metrics
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
 
-OF_THE_PROCESS = {("get", "/status"), ("post", "/dev/phonemize")} | {(each.method, each.path) for each in PLAY}
+OF_THE_PROCESS = {("get", "/status"), ("post", "/dev/phonemize")} | {
+    (each.method, each.path) for each in (*PLAY, *JOBS)
+}
 """Routes whose handlers only a whole front process has."""
 
 

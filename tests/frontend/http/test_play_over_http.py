@@ -27,6 +27,7 @@ class FakePlayer:
         self.state = State()
         self.items: list[tuple[Item, WhenBusy]] = []
         self.verbs: list[Verb] = []
+        self.removed: list[str] = []
         self.changes: list[Change] = []
         self.refusal: Exception | None = None
         self.told: asyncio.Queue[State | Word] = asyncio.Queue()
@@ -39,6 +40,11 @@ class FakePlayer:
 
     async def steer(self, verb: Verb) -> None:
         self.verbs.append(verb)
+
+    async def remove(self, name: str) -> None:
+        if self.refusal:
+            raise self.refusal
+        self.removed.append(name)
 
     async def change(self, change: Change) -> None:
         if self.refusal:
@@ -125,6 +131,16 @@ async def test_a_command_is_passed_on_and_answered_with_the_state(verb: Verb) ->
     assert (response.status, player.verbs, state.state, state.queue[0].id) == (200, [verb], "paused", "b")
 
 
+async def test_one_text_is_ended_by_its_id() -> None:
+    async with playing() as (player, client):
+        async with client.delete("/v1/play/play-a") as response:
+            assert (response.status, (await response.json())["state"]) == (200, "idle")
+        player.refusal = ApiError(404, "There is no such text.", param="id", code="not_found")
+        async with client.delete("/v1/play/play-b") as response:
+            assert (response.status, (await response.json())["error"]["code"]) == (404, "not_found")
+    assert player.removed == ["play-a"]
+
+
 async def test_a_change_is_checked_and_passed_on() -> None:
     async with playing() as (player, client):
         async with client.patch("/v1/play", json={"speed": 2, "voice": "am_echo", "volume": 0.5}) as response:
@@ -151,10 +167,15 @@ async def test_events_begin_with_the_state_and_follow_it() -> None:
 @pytest.mark.parametrize("sent", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
 async def test_pages_of_other_sites_neither_play_nor_listen(sent: dict[str, str]) -> None:
     async with playing() as (player, client):
-        for method, path in (("GET", "/v1/play"), ("POST", "/v1/play/toggle"), ("GET", "/v1/play/events")):
+        for method, path in (
+            ("GET", "/v1/play"),
+            ("POST", "/v1/play/toggle"),
+            ("GET", "/v1/play/events"),
+            ("DELETE", "/v1/play/a"),
+        ):
             async with client.request(method, path, headers=sent) as response:
                 assert response.status == 403
-    assert not player.verbs
+    assert not player.verbs and not player.removed
 
 
 async def test_clients_of_other_machines_need_a_key() -> None:

@@ -137,3 +137,41 @@ async def test_words_sound_later_by_as_much_silence_as_was_sent_ahead() -> None:
     audio = b"".join(base64.b64decode(event["audio"]) for event in events if event["type"] == "speech.audio.delta")
     assert not samples(audio)[:12_000].any()
     assert np.array_equal(samples(audio)[12_000:], np.concatenate([PIECE, PIECE]))
+
+
+MARKED = [
+    WordTiming("Hi", "Hi", 0.0, 0.05, bookmarks=("a", "b")),
+    WordTiming("42", "forty two", 0.05, 0.1, bookmarks=("c",), bookmarks_after=("d",)),
+]
+MARKS = [
+    {"name": "a", "time": 0.0},
+    {"name": "b", "time": 0.0},
+    {"name": "c", "time": 0.05},
+    {"name": "d", "time": 0.1},
+]
+
+
+class MarkedSpeaker(FakeSpeaker):
+    def open(self, request: Any) -> FakeStream:
+        stream = WordyStream([PIECE, PIECE], MARKING)
+        stream.take_words = lambda: list(MARKED) if stream.given == 1 else []  # type: ignore[method-assign]
+        return stream
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/v1/audio/speech", {"timestamps": "word", "stream": False}),
+        ("/v1/audio/speech", {"timestamps": "word", "stream_format": "sse"}),
+        ("/dev/captioned_speech", {"stream": False}),
+        ("/dev/captioned_speech", {}),
+    ],
+)
+async def test_marks_come_with_the_words(path: str, fields: dict[str, Any]) -> None:
+    _, content_type, body = await post(path, fields, MarkedSpeaker(engine=MARKING))
+    if content_type == "text/event-stream":
+        events = [json.loads(line[6:]) for line in body.decode().split("\n\n") if line]
+        assert [event["type"] for event in events[:2]] == ["speech.audio.words", "speech.audio.marks"]
+        assert events[1]["marks"] == MARKS
+    else:
+        assert json.loads(body.splitlines()[0])["marks"] == MARKS

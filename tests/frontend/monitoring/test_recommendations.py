@@ -25,7 +25,7 @@ def healthy() -> Status:
     return Status(
         ready=True,
         worker="running",
-        restarts={"front": 0, "worker": 0, "player": 0},
+        restarts={"front": 0, "worker": 0, "player": 0, "books": 0},
         provider_failures={},
         active_streams=1,
         sockets={},

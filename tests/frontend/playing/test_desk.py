@@ -23,6 +23,7 @@ from shm.playing import (
     Play,
     Playing,
     QueuedItem,
+    Remove,
     State,
     Steer,
     ToPlayer,
@@ -171,6 +172,47 @@ async def test_a_player_that_outlives_a_front_tells_the_next_one_what_it_holds()
             await asyncio.sleep(0.001)
     assert not [each for each in player.heard if isinstance(each, Play)]
     assert (desk.state.seconds or 0) >= 1.0
+    desk.close()
+    player.link.close()
+
+
+async def test_a_text_may_be_stopped_while_its_player_starts() -> None:
+    desk, _ = desk_of()
+    playing = asyncio.create_task(desk.play(item("a"), WhenBusy.QUEUE))
+    await asyncio.sleep(0)
+    stopping = asyncio.create_task(desk.steer(Verb.STOP))
+    await asyncio.sleep(0)
+    player = ScriptedPlayer(desk)
+    player.greet()
+    await player.told(Steer)
+    play, steer = (each for each in player.heard if not isinstance(each, Welcome))
+    assert isinstance(play, Play) and isinstance(steer, Steer)
+    player.say(Answer(play.number), Answer(steer.number))
+    assert await playing == 0
+    await stopping
+    desk.close()
+    player.link.close()
+
+
+async def test_one_text_is_removed() -> None:
+    desk, _ = desk_of()
+    with pytest.raises(ApiError) as nothing:
+        await desk.remove("a")
+    assert (nothing.value.status, nothing.value.code) == (404, "not_found")
+    player = ScriptedPlayer(desk)
+    player.greet()
+    await taken(desk, player, "a", 1)
+    for count, (name, refusal) in enumerate((("a", ""), ("b", "There is no such text.")), 1):
+        removing = asyncio.create_task(desk.remove(name))
+        message = (await player.told(Remove, count))[-1]
+        assert isinstance(message, Remove) and message.id == name
+        player.say(Answer(message.number, refusal=refusal, code="not_found" if refusal else ""))
+        if refusal:
+            with pytest.raises(ApiError) as gone:
+                await removing
+            assert (gone.value.status, gone.value.code) == (404, "not_found")
+        else:
+            await removing
     desk.close()
     player.link.close()
 

@@ -14,6 +14,8 @@ from tests.frontend.scripted_worker import DEADLINE, ENGINE
 
 SOON = 0.05
 """Seconds of `--idle-unload`."""
+STEPS = 10
+"""Turns of the event loop in which a time passes."""
 
 
 @pytest.fixture
@@ -23,32 +25,49 @@ async def desk() -> AsyncIterator[Desk]:
     made.close()
 
 
-async def told(desk: Desk, needed: bool) -> None:
-    for _ in range(round(DEADLINE / 0.01)):
-        if WorkersNeeded(needed) in desk.told:
-            return
-        await asyncio.sleep(0.01)
-    raise TimeoutError
+class Clock:
+    """The event loop's clock, which a test moves forward."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        loop = asyncio.get_running_loop()
+        now, self._ahead = loop.time, 0.0
+        monkeypatch.setattr(loop, "time", lambda: now() + self._ahead)
+
+    async def passes(self, seconds: float) -> None:
+        """Run everything that comes due within so many seconds."""
+        for _ in range(STEPS):
+            self._ahead += seconds / STEPS
+            await asyncio.sleep(0)
+
+    async def until_told(self, desk: Desk, needed: bool) -> None:
+        async with asyncio.timeout(DEADLINE):
+            while WorkersNeeded(needed) not in desk.told:
+                await self.passes(SOON)
 
 
-async def test_workers_may_rest_once_nobody_has_asked_for_a_while(desk: Desk) -> None:
+@pytest.fixture
+async def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+async def test_workers_may_rest_once_nobody_has_asked_for_a_while(desk: Desk, clock: Clock) -> None:
     desk.worker(1)
-    await told(desk, False)
+    await clock.until_told(desk, False)
 
 
-async def test_a_stream_keeps_its_worker_however_long_its_listener_pauses(desk: Desk) -> None:
+async def test_a_stream_keeps_its_worker_however_long_its_listener_pauses(desk: Desk, clock: Clock) -> None:
     worker = desk.worker(1)
     stream = desk.open("a")
     worker.speak(await worker.has(1))
-    await asyncio.sleep(4 * SOON)  # longer than the time without a stream that would let it rest
+    await clock.passes(4 * SOON)  # longer than the time without a stream that would let it rest
     assert desk.told_of(WorkersNeeded) == [WorkersNeeded(True)]
     stream.close()
-    await told(desk, False)
+    await clock.until_told(desk, False)
 
 
-async def test_a_request_wakes_a_resting_worker_and_is_spoken_by_its_successor(desk: Desk) -> None:
+async def test_a_request_wakes_a_resting_worker_and_is_spoken_by_its_successor(desk: Desk, clock: Clock) -> None:
     desk.worker(1)
-    await told(desk, False)
+    await clock.until_told(desk, False)
     desk.scheduler.disconnect(Disconnect(1, draining=True))
     assert desk.told_of(Idle), "released at once: nobody listens"
     desk.scheduler.situation(Situation("resting", "", {}, resting={0: ENGINE}))
@@ -70,11 +89,11 @@ async def test_a_new_front_speaks_with_the_engine_that_rests(desk: Desk) -> None
     stream.close()
 
 
-async def test_without_the_setting_workers_never_rest() -> None:
+async def test_without_the_setting_workers_never_rest(clock: Clock) -> None:
     desk = Desk()
     desk.worker(1)
     stream = desk.open("a")
     stream.close()
-    await asyncio.sleep(4 * SOON)
+    await clock.passes(4 * SOON)
     assert WorkersNeeded(False) not in desk.told
     desk.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import pytest
 
@@ -19,3 +20,9 @@ def test_each_setting_has_help(setting: dataclasses.Field[object]) -> None:
 def test_a_limit_that_lets_nothing_through_is_refused_by_name(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not {value}"):
         FrontSettings(**{name: value})
+
+
+def test_an_announcement_without_its_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "zeroconf", None)
+    with pytest.raises(ValueError, match=r"wyoming_zeroconf needs the extra zeroconf: .*kokoro-live\[zeroconf\]"):
+        FrontSettings(wyoming_zeroconf=True)

@@ -194,7 +194,7 @@ def test_british_english_is_british(g2p: G2P) -> None:
 
 
 def test_homographs(g2p: G2P) -> None:
-    """The sentences marked `held` were written after the rules, which have not been changed for them."""
+    """The sentences marked `held` were written after the first rules; later rules have seen them."""
     with _GOLDEN.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     right: Counter[str] = Counter()

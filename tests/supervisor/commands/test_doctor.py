@@ -322,6 +322,25 @@ async def test_a_port_that_a_server_of_ours_has_which_cant_speak():
     assert "can't speak now: the model is loading" in found["found"]
 
 
+@pytest.mark.parametrize(
+    ("address", "library", "verdict", "said"),
+    [
+        ("", True, Severity.OK, "no D-Bus session bus"),
+        ("unix:path=/nonexistent", True, Severity.OK, "the session bus refuses"),
+        ("unix:path=/nonexistent", False, Severity.WARNING, "dbus-fast is not installed"),
+    ],
+)
+def test_media_keys_are_off_and_it_says_why(monkeypatch, address, library, verdict, said):
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/nonexistent")
+    if not library:
+        monkeypatch.setitem(sys.modules, "dbus_fast.aio", None)
+    found = sound.media_keys(circumstances())
+    assert (found.verdict, said in found.found) == (verdict, True)
+    assert ("kokoro-live[mpris]" in found.cure) is not library
+
+
 def test_a_machine_without_a_sound_card(monkeypatch):
     def refuse(fill, buffer_ms):
         raise NoOutput("nothing is plugged in")

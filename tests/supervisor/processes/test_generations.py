@@ -211,7 +211,7 @@ def test_new_settings_bring_a_new_worker_and_a_new_front_and_no_stream_notices()
     house.dies(front, 0)
     house.dies(worker, 0)
     house.passes(10)
-    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 0, "player": 0}
+    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 0, "player": 0, "books": 0}
 
 
 def test_a_worker_that_two_fronts_use_ends_when_both_have_let_it_go() -> None:
@@ -234,6 +234,19 @@ def test_settings_that_did_not_change_change_nothing() -> None:
     front, _worker = house.up()
     house.lifecycle.signal(signal.SIGHUP)
     assert len(house.children) == 2 and not front.heard_of(Drain)
+
+
+def test_a_front_that_was_starting_at_a_reload_is_replaced_when_it_serves() -> None:
+    house = House()
+    house.lifecycle.start()
+    stale = house.newest("front")
+    house.changes = Changes(front=True, worker=False)
+    house.lifecycle.signal(signal.SIGHUP)
+    assert house.count("front") == 1
+    house.lifecycle.message(stale, Started())
+    assert house.count("front") == 2, "it was started with the old settings"
+    house.lifecycle.message(house.newest("front"), Started())
+    assert stale.heard_of(Drain)
 
 
 def test_a_hangup_while_stopping_is_ignored() -> None:

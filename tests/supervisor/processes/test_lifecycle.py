@@ -47,7 +47,7 @@ def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None
     assert successor is not worker
     house.ready(successor)
     assert front.heard_of(Connect)[-1].generation == successor.generation
-    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 1, "player": 0}
+    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
 
 
 def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> None:
@@ -112,7 +112,7 @@ def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> 
     house.passes(60)
     told = front.heard_of(Situation)[-1]
     assert (told.worker_state, told.reason) == ("fatal", "the model is gone")
-    assert told.restarts == {"front": 0, "worker": 1, "player": 0}
+    assert told.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
     assert house.count("worker") == 2 and house.lifecycle.exit_code is None
 
 

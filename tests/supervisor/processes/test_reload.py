@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from shm.listeners import Listeners
 from shm.messages import Ready
 from supervisor.commands.serve import Program, errands
 from supervisor.processes.outside import Changes
@@ -46,8 +47,8 @@ def program() -> Iterator[Callable[..., Program]]:
 
         def make(*arguments: str) -> Program:
             applied = tuned_settings(parse_settings(arguments))
-            spawner = ProcessSpawner(applied.settings, listener)
-            return Program(spawner, status_of(applied), listener, list(arguments), cast(Any, None), None)
+            spawner = ProcessSpawner(applied.settings, Listeners(listener))
+            return Program(spawner, status_of(applied), Listeners(listener), list(arguments), cast(Any, None), None)
 
         yield make
 

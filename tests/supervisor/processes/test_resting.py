@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from shm.messages import Connect, Disconnect, Drain, Idle, Load, Started, WorkersNeeded
 from shm.situation import Situation
 from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.outside import Changes
 from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House
 
 
@@ -103,7 +106,8 @@ def test_a_request_during_the_end_of_the_worker_starts_another() -> None:
 def test_a_front_that_finishes_its_streams_keeps_the_worker() -> None:
     house = House()
     _, worker = house.up()
-    house.lifecycle._fronts.replace("its settings have changed")
+    house.changes = Changes(front=True, worker=False)
+    house.lifecycle.signal(signal.SIGHUP)
     successor = house.newest("front")
     house.lifecycle.message(successor, Started())
     house.lifecycle.message(successor, WorkersNeeded(False))
@@ -122,10 +126,15 @@ def test_changed_settings_are_tried_at_once(workers: int) -> None:
     for child in ended:
         house.lifecycle.message(front, Idle(child.generation))
         house.dies(child, 0)
-    house.lifecycle._workers.replace("its settings have changed", fresh=True)
+    house.changes = Changes(front=False, worker=True)
+    house.lifecycle.signal(signal.SIGHUP)
     house.passes(0.1)
     assert house.newest("worker") not in ended, "the engine may be another one now, and its name is told"
     assert first in ended
+    for child in house.all("worker"):
+        if child not in ended:
+            house.ready(child)
+    assert house.count("worker") == 2 * workers, "they were woken with the new settings already"
 
 
 def test_several_workers_rest_and_wake_together() -> None:
@@ -145,7 +154,7 @@ def test_several_workers_rest_and_wake_together() -> None:
 def test_a_resting_server_stops() -> None:
     house = House(standby="imported")
     front, _ = resting(house)
-    house.lifecycle.signal(15)
+    house.lifecycle.signal(signal.SIGTERM)
     house.dies(front, 0)
     house.dies(house.newest("worker"))
     assert house.lifecycle.exit_code is ExitCode.OK

@@ -91,7 +91,7 @@ def test_one_that_dies_is_started_again_in_its_slot_while_the_other_speaks() -> 
     assert again.heard_of(Load) == [Load(slot=1, slots=2)]
     house.ready(again, KOKORO)
     assert front.heard_of(Connect)[-1].slot == 1
-    assert situation(front).restarts == {"front": 0, "worker": 1, "player": 0}
+    assert situation(front).restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
     assert not first.heard_of(Drain)
 
 

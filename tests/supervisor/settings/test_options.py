@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.options import settings_options, variable
+from supervisor.settings.supervisor import SupervisorSettings
 
 
 def ask(arguments: list[str], variables: dict[str, str] | None = None) -> tuple[Result, Settings | None]:
@@ -170,3 +171,9 @@ def test_a_duration_in_a_file_is_a_number_or_a_text(config: Path) -> None:
 def test_a_duration_without_a_meaning_is_refused() -> None:
     result, settings = ask(["--idle-unload", "soon"])
     assert settings is None and "900, 15m" in result.output
+
+
+@pytest.mark.parametrize("port", [-1, 65_536])
+def test_a_wyoming_port_that_is_none_is_refused(port: int) -> None:
+    with pytest.raises(ValueError, match="wyoming_port must be 0 to 65535"):
+        SupervisorSettings(wyoming_port=port)

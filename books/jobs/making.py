@@ -1,0 +1,178 @@
+"""One job: its file is read, its book is made, and its journal says how far it has come."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from books.book import Book, Chapter
+from books.errors import BookError
+from books.jobs.result import output_of_job, pack, result_name, settings_of
+from books.jobs.speaker import FrontSpeaker
+from books.making.estimate import spoken_seconds
+from books.making.maker import BookMaker, Order
+from books.making.progress import Progress
+from books.making.selection import chosen
+from books.making.speech import Postponed, Refused
+from books.reading.open import read_book
+from shm.book_jobs import Job, JobState
+from shm.hours import Hours
+from shm.job_folder import SOURCE, WORK, JobFolder
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS = 4
+"""Processes that may die of a job without a passage made; the next one gives the job up. The supervisor gives up the
+role after the fifth such death."""
+
+_NOTED_SECONDS = 0.5
+"""Least time between two notes of progress alone: each is a write that waits for the disk."""
+
+_DISK_SECONDS = 30.0
+"""Seconds after which a disk that refused something is tried again."""
+
+
+class Pause(Exception):
+    """The job can't go on now, and others may."""
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        """`seconds` until it is tried again."""
+        super().__init__(reason)
+        self.reason = reason
+        self.seconds = seconds
+
+
+@dataclass(slots=True)
+class JobMaking:
+    """One run of one job. Cancel `run` to stop: another run continues."""
+
+    folder: JobFolder
+    job: Job
+    speaker: FrontSpeaker
+    hours: Hours | None = None
+    """Hours of the day in which the job is made."""
+    room: Callable[[], bool] = lambda: True
+    """False while the folder of jobs has reached its limit."""
+    progressed: Callable[[], None] = lambda: None
+    """Called after each passage."""
+    _noted: float = field(default=0.0, init=False)
+
+    async def run(self) -> None:
+        """Make the book and note the job's end.
+
+        Raises:
+            Pause: it can't go on now.
+        """
+        before = self.job.journal.attempts
+        if before >= MOST_ATTEMPTS:
+            message = f"The process that makes books ended {before} times over this book, which is given up."
+            self._end(JobState.FAILED, error=message, error_code="book_kills")
+            return
+        try:
+            self._note(state=JobState.MAKING, attempts=before + 1, started=self.job.journal.started or time.time())
+            try:
+                await self._make()
+            except (asyncio.CancelledError, Pause):
+                # The process lives: this attempt was none that it died of.
+                self._note(attempts=before)
+                raise
+        except Refused as error:
+            if error.code == "engine_changed":
+                raise self._paused("another engine speaks now", 1.0) from error
+            self._end(JobState.FAILED, error=str(error), error_code="passage_refused")
+        except BookError as error:
+            self._end(JobState.FAILED, error=str(error), error_code="book_unreadable")
+        except OSError as error:
+            if not self.folder.exists(self.job.order.id):
+                return
+            where = error.filename or self.folder.path
+            raise self._paused(f"{where}: {error.strerror or error}", _DISK_SECONDS) from error
+
+    async def _make(self) -> None:
+        order = self.job.order
+        home = self.folder.of(order.id)
+        book, chapters = await asyncio.to_thread(self._read)
+        self._describe(book, chapters)
+        try:
+            await self.speaker.engine()
+        except Postponed as reason:
+            raise self._paused(reason.reason, reason.seconds) from reason
+        settings, work = settings_of(order.options), home / WORK
+        output = output_of_job(order.options, home, work)
+        make = Order(book, chapters, settings, output, work, self.speaker.inference_threads)
+        seconds = await BookMaker(make, self.speaker, self._tell, self._may_work).make()
+        result = home / result_name(order.options)
+        if output.folder:
+            await asyncio.to_thread(pack, output, result)
+        size = result.stat().st_size
+        self._end(JobState.DONE, audio_seconds=seconds, result=result.name, result_bytes=size, progress=1.0)
+        await asyncio.to_thread(self.folder.clear, order.id)
+
+    def _read(self) -> tuple[Book, tuple[Chapter, ...]]:
+        order = self.job.order
+        source = (self.folder.of(order.id) / SOURCE).read_bytes()
+        try:
+            book = read_book(source, order.file_name)
+        except MemoryError as error:
+            raise BookError("The book needs more memory than there is.") from error
+        chapters = book.chapters if order.options.all_matter else book.body
+        return book, chosen(chapters, order.options.chapters)
+
+    def _describe(self, book: Book, chapters: tuple[Chapter, ...]) -> None:
+        settings = settings_of(self.job.order.options)
+        self._note(
+            title=book.title,
+            author=book.author,
+            language=book.language,
+            words=sum(chapter.words for chapter in chapters),
+            chapters=len(chapters),
+            estimated_audio_seconds=sum(spoken_seconds(chapter, settings) for chapter in chapters),
+        )
+
+    def _may_work(self) -> float:
+        if self.hours and (closed := self.hours.closed()):
+            raise self._paused("these aren't the hours for books", closed)
+        if not self.room():
+            raise self._paused("the folder of jobs is full: delete jobs that aren't needed any more", _DISK_SECONDS)
+        return 0.0
+
+    def _tell(self, progress: Progress) -> None:
+        made = progress.audio_seconds > 0
+        if made:
+            self.progressed()
+        journal = self.job.journal
+        news = (progress.chapter, progress.waiting) != (journal.chapter, journal.waiting) or (made and journal.attempts)
+        if not news and time.monotonic() - self._noted < _NOTED_SECONDS:
+            return
+        self._noted = time.monotonic()
+        self._note(
+            attempts=0 if made else journal.attempts,
+            chapter=progress.chapter,
+            chapter_title=progress.title,
+            progress=progress.fraction,
+            seconds_left=progress.seconds_left,
+            speed=progress.speed,
+            waiting=progress.waiting,
+        )
+
+    def _paused(self, reason: str, seconds: float) -> Pause:
+        log.info("%s waits: %s", self.job.order.id, reason)
+        try:
+            self._note(waiting=reason, seconds_left=None, speed=None)
+        except OSError as error:
+            log.error("the journal of %s can't be written: %s", self.job.order.id, error)
+        return Pause(reason, seconds)
+
+    def _end(self, state: JobState, **facts: Any) -> None:
+        log.info("%s: %s %s", self.job.order.id, state, facts.get("error", ""))
+        self._note(state=state, finished=time.time(), waiting="", seconds_left=None, attempts=0, **facts)
+
+    def _note(self, **facts: Any) -> None:
+        self.job = Job(self.job.order, msgspec.structs.replace(self.job.journal, **facts))
+        self.folder.note(self.job.order.id, self.job.journal)

@@ -1,0 +1,146 @@
+"""The queue of jobs: chooses the next one, makes it, and stops it when it is removed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from books.jobs.making import JobMaking, Pause
+from books.jobs.speaker import FrontSpeaker
+from frontend.settings.jobs import JobSettings
+from shm.book_jobs import Job, JobState
+from shm.hours import Hours
+from shm.job_folder import JobFolder
+
+log = logging.getLogger(__name__)
+
+_LONGEST_WAIT = 60.0
+"""Seconds after which the clock is looked at again: a machine may sleep in between."""
+
+_MEASURED_SECONDS = 20.0
+"""Seconds for which the measured size of the folder is believed."""
+
+
+class JobQueue:
+    """Makes the oldest job that may be made now, one at a time: a book uses all inference threads."""
+
+    def __init__(self, settings: JobSettings, speaker: FrontSpeaker, progressed: Callable[[], None]) -> None:
+        self._folder = JobFolder(settings.folder)
+        self._settings = settings
+        self._speaker = speaker
+        self._progressed = progressed
+        self._not_before: dict[str, float] = {}
+        """Monotonic seconds before which a paused job isn't tried again."""
+        self._fits = True
+        self._measured = 0.0
+        self.changed = asyncio.Event()
+        """Set when jobs may have been added or removed."""
+
+    async def work(self) -> bool:
+        """Make one job, or wait until one may be made; False if there is none left. Returns after each change.
+
+        Raises:
+            OSError: the folder can't be read.
+        """
+        self.changed.clear()
+        jobs = await asyncio.to_thread(self._unfinished)
+        if not jobs:
+            return False
+        waits = {job.order.id: self._wait_of(job) for job in jobs}
+        due = [job for job in jobs if waits[job.order.id] <= 0]
+        if due:
+            await self._make(due[0])
+        else:
+            await self._changed_within(min(*waits.values(), _LONGEST_WAIT))
+        return True
+
+    def _unfinished(self) -> list[Job]:
+        self._folder.sweep()
+        found = []
+        for job in self._folder.jobs():
+            if job.journal.state.ended:
+                self._folder.clear(job.order.id)
+            else:
+                found.append(job)
+        return found
+
+    def _hours(self, job: Job) -> Hours | None:
+        between = job.order.options.between or self._settings.jobs_between
+        return Hours(between) if between else None
+
+    def _wait_of(self, job: Job) -> float:
+        hours = self._hours(job)
+        paused = self._not_before.get(job.order.id, 0.0) - time.monotonic()
+        return max(paused, hours.closed() if hours else 0.0)
+
+    async def _changed_within(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self.changed.wait()
+        except TimeoutError:
+            pass
+
+    async def _make(self, job: Job) -> None:
+        name = job.order.id
+        making = JobMaking(self._folder, job, self._speaker, self._hours(job), self._room, self._progressed)
+        loop = asyncio.get_running_loop()
+        # A thread that encodes a chapter can't be cancelled: the job's own pool tells when nothing writes any more.
+        pool = ThreadPoolExecutor(thread_name_prefix=name)
+        loop.set_default_executor(pool)
+        run = asyncio.create_task(making.run())
+        try:
+            while not run.done():
+                waiting = asyncio.create_task(self.changed.wait())
+                await asyncio.wait((run, waiting), return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+                self.changed.clear()
+                if not self._folder.exists(name):
+                    log.info("%s was removed", name)
+                    break
+        finally:
+            loop.set_default_executor(ThreadPoolExecutor())
+            run.cancel()
+            await asyncio.wait((run,))
+        await asyncio.to_thread(pool.shutdown)
+        self._settle(making, run)
+
+    def _settle(self, making: JobMaking, run: asyncio.Task[None]) -> None:
+        name = making.job.order.id
+        error = None if run.cancelled() else run.exception()
+        if isinstance(error, Pause):
+            self._not_before[name] = time.monotonic() + error.seconds
+        elif error is not None and self._folder.exists(name):
+            log.error("%s failed", name, exc_info=error)
+            if not isinstance(error, Exception):
+                raise error
+            self._give_up(making.job, error)
+
+    def _give_up(self, job: Job, error: Exception) -> None:
+        """Note a failure that nobody foresaw, so that the other jobs are made."""
+        message = f"The process that makes books failed: {type(error).__name__}; the server's log has the reason."
+        journal = msgspec.structs.replace(
+            job.journal,
+            state=JobState.FAILED,
+            finished=time.time(),
+            waiting="",
+            seconds_left=None,
+            error=message,
+            error_code="internal",
+        )
+        try:
+            self._folder.note(job.order.id, journal)
+        except OSError as again:
+            log.error("the journal of %s can't be written: %s", job.order.id, again)
+            self._not_before[job.order.id] = time.monotonic() + _LONGEST_WAIT
+
+    def _room(self) -> bool:
+        now = time.monotonic()
+        if now - self._measured > _MEASURED_SECONDS:
+            self._measured = now
+            self._fits = self._folder.used() < self._settings.max_jobs_bytes
+        return self._fits

@@ -1,0 +1,5 @@
+import { steerCommand } from "./lib/steer-command";
+
+export default async function Faster() {
+  await steerCommand("faster", (state) => `${state.speed}×`);
+}

@@ -1,0 +1,1 @@
+"""The operations under /v1/jobs: books are uploaded, listed, cancelled and fetched."""

@@ -1,0 +1,114 @@
+"""The fields of an upload to `POST /v1/jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from frontend.contract.errors import ApiError
+from frontend.http.requests.json_body import of_validation
+from frontend.http.requests.speech_request import checked_language, checked_voice
+from shm.book_jobs import BookFormat, CastFile, ChapterFormat, JobOptions, Pause
+from shm.engine_info import EngineInfo
+from shm.hours import Hours
+
+_RANGE = r"\s*(?:\d{1,9}|\d{1,9}\s*-\s*(?:\d{1,9})?|-\s*\d{1,9})\s*"
+
+
+_Loudness = Annotated[float, Meta(ge=-40, le=-5)]
+
+
+class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The options of `kokoro-live book`, as text; empty fields are absent ones."""
+
+    file: Annotated[
+        str,
+        Meta(
+            description="The book: EPUB, HTML, Markdown, plain text or PDF. Its name tells Markdown from text.",
+            extra_json_schema={"format": "binary"},
+        ),
+    ]
+    format: Annotated[
+        BookFormat, Meta(description="m4b, mp3, opus and flac: one file. epub: to read along. zip: a file per chapter.")
+    ] = "m4b"
+    chapter_format: Annotated[ChapterFormat, Meta(description="Of the chapters in a zip.")] = "m4a"
+    voice: Annotated[str, Meta(description="The narrator's voice, or a blend. The server's default.")] = ""
+    cast: Annotated[
+        str, Meta(max_length=65_536, description="TOML with `narrator`, `quotes` and a table `speakers` of voices.")
+    ] = ""
+    speed: Annotated[float, Meta(ge=0.25, le=4.0, description="The pace.")] = 1.0
+    lang: Annotated[str, Meta(max_length=64, description="The book's language. The one that the file names.")] = ""
+    chapters: Annotated[
+        str, Meta(pattern=f"^{_RANGE}(?:,{_RANGE})*$", max_length=1000, description="As in 3-9 or 1,4-. All.")
+    ] = "1-"
+    all_matter: Annotated[bool, Meta(description="Speak front matter, notes and back matter too.")] = False
+    loudness: Annotated[_Loudness | None, Meta(description="LUFS to which each chapter is brought.")] = None
+    captions: Annotated[
+        list[Literal["srt", "vtt"]], Meta(description="Captions beside each chapter of a zip, with commas between.")
+    ] = []
+    by_word: Annotated[bool, Meta(description="Mark words instead of sentences in an EPUB.")] = False
+    paragraph_pause: Annotated[Pause | None, Meta(description="Seconds of silence after a paragraph.")] = None
+    scene_pause: Annotated[Pause | None, Meta(description="Seconds of silence at a scene break.")] = None
+    chapter_pause: Annotated[Pause | None, Meta(description="Seconds of silence after a chapter.")] = None
+    between: Annotated[
+        str, Meta(description="Hours of the day in which it is made, as in 01:00-07:00. The server's setting.")
+    ] = ""
+
+
+def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) -> JobOptions:
+    """The options that an upload's fields give, each of them valid for the engine that speaks, if one does.
+
+    Raises:
+        ApiError: 400, naming the field that is wrong.
+    """
+    values: dict[str, Any] = {name: given[-1] for name, given in fields.items() if given[-1].strip()}
+    if "captions" in values:
+        values["captions"] = [each.strip() for given in fields["captions"] for each in given.split(",") if each.strip()]
+    try:
+        form = msgspec.convert(values, JobForm, strict=False)
+    except msgspec.ValidationError as error:
+        if not fields.get("file"):
+            message = "`file` is missing: send the book as multipart/form-data."
+            raise ApiError(400, message, param="file", code="missing_required") from error
+        raise of_validation(error) from error
+    if form.captions and form.format != "zip":
+        raise _wrong("captions", "they are files beside the chapters, so they need `format`: zip")
+    if form.by_word and form.format != "epub":
+        raise _wrong("by_word", "words are marked in a book to read along, which needs `format`: epub")
+    if form.between:
+        try:
+            Hours(form.between)
+        except ValueError as error:
+            raise _wrong("between", str(error)) from error
+    cast = _cast(form)
+    if engine is not None:
+        _check_voices(form, cast, engine)
+    chosen = {name: getattr(form, name) for name in JobOptions.__struct_fields__ if name not in ("cast", "captions")}
+    return JobOptions(**chosen, cast=cast, captions=tuple(form.captions))
+
+
+def _cast(form: JobForm) -> CastFile:
+    try:
+        cast = msgspec.toml.decode(form.cast, type=CastFile)
+    except msgspec.DecodeError as error:
+        raise _wrong("cast", f"it can't be read: {error}") from error
+    return msgspec.structs.replace(cast, narrator=form.voice or cast.narrator)
+
+
+def _check_voices(form: JobForm, cast: CastFile, engine: EngineInfo) -> None:
+    checks = [("voice" if form.voice else "cast", cast.narrator)]
+    checks += [("cast", voice) for voice in (cast.quotes, *cast.speakers.values()) if voice]
+    for field, voice in checks:
+        try:
+            _, blend = checked_voice(voice or None, engine.voices)
+            checked_language(blend, form.lang or None)
+        except ApiError as error:
+            param = "lang" if error.param == "lang" else field
+            raise ApiError(400, error.message, param=param, code=error.code) from error
+
+
+def _wrong(field: str, why: str) -> ApiError:
+    return ApiError(400, f"`{field}`: {why}.".replace("..", "."), param=field, code="invalid_value")

@@ -1,0 +1,120 @@
+// The list of jobs: one card for each book, kept while it changes, so that the focus stays where it is.
+
+import { key } from "./api.js";
+import { made } from "./made.js";
+
+function time(seconds) {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** What a job does now, in words. */
+function told(job) {
+  if (job.state === "failed") return job.error.message;
+  if (job.state === "done") return `Done: ${time(job.result.audio_seconds)}, ${Math.ceil(job.result.bytes / 1e6)} MB.`;
+  const parts = [];
+  if (job.state === "queued") parts.push(job.position_in_queue ? `${job.position_in_queue} before it` : "Next");
+  if (job.chapter) parts.push(`Chapter ${job.chapter.number} of ${job.chapters}: ${job.chapter.title}`);
+  if (job.seconds_left !== null) parts.push(`${time(job.seconds_left)} left`);
+  if (job.speed !== null) parts.push(`${job.speed.toFixed(1)} × real time`);
+  if (job.waiting) parts.push(`waiting: ${job.waiting}`);
+  return `${parts.join(", ") || "Being read"}.`;
+}
+
+class Card {
+  #sure = false;
+
+  constructor(id, remove, fetched) {
+    this.id = id;
+    this.title = made("h3", {});
+    this.bar = made("progress", { max: 1 });
+    this.words = made("p", { className: "hint" });
+    this.remove = made("button", { type: "button" });
+    this.remove.addEventListener("click", () => this.#asked(remove));
+    this.link = made("a", { hidden: true, textContent: "Download", href: `v1/jobs/${id}/result`, download: "" });
+    this.link.addEventListener("click", (event) => fetched(event, this));
+    const actions = made("p", { className: "actions" }, this.link, this.remove);
+    this.element = made("li", {}, this.title, this.bar, this.words, actions);
+  }
+
+  show(job) {
+    this.job = job;
+    const name = job.title || job.file_name;
+    this.title.textContent = job.author ? `${name}, ${job.author}` : name;
+    this.bar.value = job.progress;
+    this.bar.hidden = job.position_in_queue === null;
+    this.bar.ariaLabel = `Progress of ${name}`;
+    this.words.textContent = told(job);
+    this.words.classList.toggle("books-wrong", job.state === "failed");
+    this.link.hidden = job.state !== "done";
+    this.link.ariaLabel = `Download ${name}`;
+    this.#label();
+  }
+
+  #label() {
+    const verb = this.job.position_in_queue === null ? "Delete" : "Cancel";
+    this.remove.textContent = this.#sure ? `Really ${verb.toLowerCase()}?` : verb;
+    this.remove.ariaLabel = `${this.remove.textContent} ${this.job.title || this.job.file_name}`;
+  }
+
+  /** A book that took a night goes with the second click, not with the first. */
+  #asked(remove) {
+    if (this.#sure) return remove(this);
+    this.#sure = true;
+    this.#label();
+    this.remove.addEventListener("blur", () => {
+      this.#sure = false;
+      this.#label();
+    }, { once: true });
+  }
+}
+
+export class JobCards {
+  #cards = new Map();
+
+  /** `tried` does what it is given, and tells the text that this resolves to, or its error. */
+  constructor(api, tried) {
+    this.api = api;
+    this.tried = tried;
+    this.element = made("ul", { className: "books-jobs", ariaLabel: "Books on the server" });
+  }
+
+  /** @param {object[]} jobs as GET /v1/jobs lists them; the newest is shown first */
+  show(jobs) {
+    const ids = new Set(jobs.map((job) => job.id));
+    for (const [id, card] of this.#cards) {
+      if (ids.has(id)) continue;
+      card.element.remove();
+      this.#cards.delete(id);
+    }
+    for (const job of jobs) {
+      if (!this.#cards.has(job.id)) {
+        const card = new Card(job.id, (one) => this.#remove(one), (event, one) => this.#download(event, one));
+        this.#cards.set(job.id, card);
+        this.element.prepend(card.element);
+      }
+      this.#cards.get(job.id).show(job);
+    }
+    this.element.hidden = !jobs.length;
+  }
+
+  #remove(card) {
+    this.tried(async () => {
+      await this.api(`v1/jobs/${card.id}`, { method: "DELETE" });
+      return `${card.job.title || card.job.file_name} is deleted.`;
+    });
+  }
+
+  /** A link can't carry the key, so with one the file is fetched and then saved. */
+  #download(event, card) {
+    if (!key()) return;
+    event.preventDefault();
+    this.tried(async () => {
+      const blob = await (await this.api(`v1/jobs/${card.id}/result`)).blob();
+      const link = made("a", { href: URL.createObjectURL(blob), download: card.job.result.file_name });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+      return `Downloaded ${card.job.result.file_name}.`;
+    });
+  }
+}

@@ -1,0 +1,51 @@
+"""misaki's English lexicon with its dictionaries read in place (`frontend.text.dictionary_file`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from frontend.text.dictionary_file import DictionaryFile, Said
+from frontend.text.misaki_import import misaki_en
+
+_log = logging.getLogger(__name__)
+
+_NOUN_OR_VERB = frozenset(("NOUN", "VERB", "ADJ"))
+
+
+def misaki_lexicon(british: bool, data: Path | None = None) -> Any:
+    """`misaki.en.Lexicon` of American or British English. Its words are Python dicts, as misaki makes them, if its
+    files can't be read in place: they lie in an archive, or a release of misaki writes them otherwise.
+
+    Args:
+        data: folder of the dictionaries; default: misaki's own.
+    """
+    en = misaki_en()
+    folder = data or Path(en.__file__).with_name("data")
+    try:
+        golds, silvers = (
+            DictionaryFile(folder / f"{'gb' if british else 'us'}_{name}.json") for name in ("gold", "silver")
+        )
+    except (OSError, ValueError) as error:
+        _log.info("misaki's dictionaries are read into memory (70 MB): %s", error)
+        return en.Lexicon(british)
+    return _in_place(en, british, golds, silvers)
+
+
+def _in_place(en: Any, british: bool, golds: DictionaryFile, silvers: DictionaryFile) -> Any:
+    class InPlace(en.Lexicon):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.british = british
+            self.cap_stresses = (0.5, 2)
+            self.golds = golds
+            self.silvers = silvers
+
+    return InPlace()
+
+
+def heteronyms(golds: Mapping[str, Said]) -> frozenset[str]:
+    """Words that are pronounced differently as nouns, verbs or adjectives."""
+    items = golds.tagged() if isinstance(golds, DictionaryFile) else golds.items()
+    return frozenset(word for word, said in items if isinstance(said, dict) and _NOUN_OR_VERB & set(said))

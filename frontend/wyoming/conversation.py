@@ -1,0 +1,238 @@
+"""One client's connection: its events, the text that it is speaking, its limits and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.error import Error
+from wyoming.event import Event, Eventable, async_write_event
+from wyoming.info import Info
+from wyoming.ping import Pong
+from wyoming.tts import SynthesizeStopped
+
+from frontend.audio.formats import AudioFormat, bytes_per_second
+from frontend.contexts.context import Context
+from frontend.contexts.events import Spoken
+from frontend.contexts.services import Services
+from frontend.contexts.voicing import Voicing
+from frontend.contract.errors import ApiError, Overloaded, Unavailable
+from frontend.http import request_id
+from frontend.http.answers.sent_ahead import bound_transport
+from frontend.http.dialects.clients import text_of
+from frontend.http.errors import late_error_body, late_status
+from frontend.monitoring.metrics import Event as Counted
+from frontend.wyoming.asking import voicing_of
+from frontend.wyoming.description import info
+from frontend.wyoming.reading import read_line, read_rest
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+
+IDLE_SECONDS = 300.0
+"""Seconds without an event, while nothing is spoken, after which the connection is closed. Home Assistant's language
+model may use tools between two pieces of a text."""
+
+GOODBYE_SECONDS = 5.0
+"""Seconds for a client to read an error and close. Its unread events would otherwise reset the connection, and lose
+the error."""
+
+_FORMAT = {"rate": SAMPLE_RATE, "width": SAMPLE_BYTES, "channels": 1}
+
+log = logging.getLogger(__name__)
+
+
+class Conversation:
+    """One connection. `serve` runs until it is closed."""
+
+    def __init__(
+        self,
+        services: Services,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        progressed: Callable[[], None],
+    ) -> None:
+        """`progressed` is called when an event is sent."""
+        self._services = services
+        self._progressed = progressed
+        self._reader = reader
+        self._writer = writer
+        self._text: Context | None = None
+        """The context between a synthesize-start and its synthesize-stop."""
+        self._speech: asyncio.Task[None] | None = None
+        self._waiting: asyncio.Timeout | None = None
+        """The wait for the next event."""
+        self._ending = False
+
+    async def serve(self) -> None:
+        """Follow events until the client leaves, an event is wrong, or `finish` is called."""
+        request_id.current.set(request_id.choose(None))
+        with self._services.socket("wyoming"):
+            try:
+                async with asyncio.TaskGroup() as group:
+                    await self._converse(group)
+            except* ConnectionError:
+                log.info("%s: the client left", request_id.current.get())
+            except* Exception as failures:
+                await self._fail(failures.exceptions[0])
+            finally:
+                self._writer.close()
+
+    async def refuse(self, reason: str) -> None:
+        """Report that there is no room for the connection, and close it."""
+        request_id.current.set(request_id.choose(None))
+        try:
+            await self._fail(Unavailable(reason))
+        finally:
+            self._writer.close()
+
+    def finish(self) -> None:
+        """Have the text so far spoken, then close the connection."""
+        self._ending = True
+        if self._waiting is not None and not self._waiting.expired():
+            self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    async def _converse(self, group: asyncio.TaskGroup) -> None:
+        while line := await self._line():
+            settings = self._services.settings
+            try:
+                async with asyncio.timeout(settings.body_timeout):
+                    event = await read_rest(self._reader, line, settings.max_body_bytes)
+            except TimeoutError as error:
+                reason = f"The rest of an event hasn't come within {settings.body_timeout:g} seconds."
+                raise ApiError(408, reason, code="incomplete_event") from error
+            await self._follow(event, group)
+        if self._text is not None:
+            if not self._ending:
+                reason = "The connection ended before `synthesize-stop`: the rest of the text is missing."
+                raise ApiError(400, reason, code="incomplete_text")
+            self._text.finish()
+
+    async def _line(self) -> bytes | None:
+        """The next event's first line; None if no event follows.
+
+        Raises:
+            ApiError: 408, none has come for `IDLE_SECONDS`.
+        """
+        while not self._ending:
+            try:
+                async with asyncio.timeout(IDLE_SECONDS) as self._waiting:
+                    return await read_line(self._reader)
+            except TimeoutError as error:
+                if not (self._ending or self._speaking):
+                    raise ApiError(
+                        408, f"No event has come for {IDLE_SECONDS:g} seconds.", code="inactivity"
+                    ) from error
+            finally:
+                self._waiting = None
+        return None
+
+    @property
+    def _speaking(self) -> bool:
+        return self._speech is not None and not self._speech.done() and (self._text is None or self._text.speaking)
+
+    async def _follow(self, event: Event, group: asyncio.TaskGroup) -> None:
+        match event.type:
+            case "describe":
+                await self._send(self._description())
+            case "ping":
+                await self._send(Pong(text_of(event.data, "text")))
+            case "synthesize" if self._text is None:
+                context = await self._open(event.data, group, streamed=False)
+                context.write(text_of(event.data, "text"))
+                context.finish()
+            case "synthesize":
+                log.debug("the whole text of a stream, for servers that take no pieces")
+            case "synthesize-start":
+                if self._text is not None:
+                    raise ApiError(400, "A text is open already: end it with `synthesize-stop`.", code="text_open")
+                self._text = await self._open(event.data, group, streamed=True)
+            case "synthesize-chunk":
+                self._opened(event.type).write(text_of(event.data, "text"))
+            case "synthesize-stop":
+                self._opened(event.type).finish()
+                self._text = None
+            case other:
+                log.debug("an event of type %r is ignored", other[:64])
+
+    def _description(self) -> Info:
+        speaker = self._services.speaker
+        if speaker.engine is None:  # an answer without voices would have Home Assistant drop the service
+            raise Unavailable(speaker.reason, speaker.retry_after)
+        return info(speaker.engine, self._services.settings.wyoming_blends)
+
+    def _opened(self, kind: str) -> Context:
+        if self._text is None:
+            raise ApiError(400, f"`{kind}` needs a `synthesize-start` before it.", code="no_text_open")
+        return self._text
+
+    async def _open(self, data: Mapping[str, Any], group: asyncio.TaskGroup, *, streamed: bool) -> Context:
+        """A context for another text, once the text before it is spoken."""
+        if self._speech is not None:
+            await asyncio.wait((self._speech,))
+        name = request_id.choose(None)
+        host, *_ = self._writer.get_extra_info("peername") or ("",)
+        identity = Voicing(name, f"wyoming/{host}/{request_id.current.get()}", (), "")
+        context = Context(self._services, voicing_of(self._services.speaker, identity, data))
+        ring = self._services.speaker.ring_seconds * bytes_per_second(AudioFormat.PCM, SAMPLE_RATE)
+        bound_transport(self._writer.transport, ring)
+        self._speech = group.create_task(self._speak(context, streamed))
+        # A task that is cancelled before its first step runs none of its own `finally`.
+        self._speech.add_done_callback(lambda _: context.close())
+        return context
+
+    async def _speak(self, context: Context, streamed: bool) -> None:
+        """Send a context's audio.
+
+        Raises:
+            ApiError, SpeechError: it can't be spoken, or not to its end.
+            ConnectionError: the client left.
+        """
+        began, seconds = False, 0.0
+        async with aclosing(context.__aiter__()) as events:
+            async for event in events:
+                if isinstance(event, Spoken) and event.audio:
+                    if not began:
+                        await self._send(AudioStart(**_FORMAT))
+                        began = True
+                    await self._send(AudioChunk(**_FORMAT, audio=event.audio))
+                    seconds = event.seconds
+        if not began:
+            await self._send(AudioStart(**_FORMAT))
+        await self._send(AudioStop())
+        if streamed:
+            await self._send(SynthesizeStopped())
+        log.info("wyoming: %.1f s of speech %s", seconds, context.voicing.request_id)
+
+    async def _send(self, event: Eventable) -> None:
+        """Send an event; waits while the client reads too slowly.
+
+        Raises:
+            ConnectionError: the client left.
+        """
+        await async_write_event(event.event(), self._writer)
+        self._progressed()
+
+    async def _fail(self, error: BaseException) -> None:
+        """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
+        assert isinstance(error, Exception)
+        body, status = late_error_body(error), late_status(error)
+        if isinstance(error, Overloaded):
+            self._services.metrics.count(Counted.REFUSED)
+        if body["code"] == "internal":
+            log.error("%s: wyoming failed", request_id.current.get(), exc_info=error)
+        if status in (408, 429) or status >= 500:
+            self._services.metrics.errors.add(request_id.current.get(), body["code"] or str(status))
+        log.info("%s: wyoming: %s", request_id.current.get(), body["message"])
+        try:
+            await self._send(Error(body["message"] or "", body["code"]))
+            self._writer.write_eof()
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                while await self._reader.read(64 * 1024):
+                    pass
+        except TimeoutError:
+            log.info("%s: the client didn't close", request_id.current.get())
+        except (ConnectionError, OSError):
+            log.info("%s: the client left before it heard so", request_id.current.get())

@@ -1,0 +1,91 @@
+"""Wyoming's events as clients send them, with limits: `wyoming.event.async_read_event` has none.
+
+An event is a line of JSON, `{"type", "data", "data_length", "payload_length"}`, then `data_length` bytes of more
+JSON for `data`, then `payload_length` bytes of anything. Source: https://github.com/OHF-Voice/wyoming.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+from wyoming.event import Event
+
+from frontend.contract.errors import ApiError
+
+MAX_LINE_BYTES = 64 * 1024
+"""The longest line. Clients send their texts after it, as `data`."""
+
+_PIECE_BYTES = 64 * 1024
+"""Bytes of a payload that are read at once."""
+
+
+async def read_line(reader: asyncio.StreamReader) -> bytes | None:
+    """An event's first line; None at the connection's end. A call that was cancelled has taken nothing.
+
+    Raises:
+        ApiError: 413, the line is too long; 400, the connection ended within it.
+    """
+    try:
+        return await reader.readuntil(b"\n")
+    except asyncio.IncompleteReadError as error:
+        if error.partial:
+            raise _cut() from error
+        return None
+    except asyncio.LimitOverrunError as error:
+        raise _too_long("line", MAX_LINE_BYTES) from error
+
+
+async def read_rest(reader: asyncio.StreamReader, line: bytes, limit: int) -> Event:
+    """The event that begins with this line. Its payload is read and dropped: no event for speech has one.
+
+    Args:
+        limit: most bytes of the event's data, and of its payload.
+
+    Raises:
+        ApiError: 400, it isn't an event, or the connection ended within it; 413, it is too long.
+    """
+    head = _object(line)
+    kind, data = head.get("type"), head.get("data")
+    if not isinstance(kind, str) or not isinstance(data, dict | None):
+        raise _no_event("its `type` is not a string, or its `data` not an object")
+    data_length, payload_length = _length(head, "data_length", limit), _length(head, "payload_length", limit)
+    try:
+        more = _object(await reader.readexactly(data_length)) if data_length else {}
+        while payload_length:
+            payload_length -= len(await reader.readexactly(min(payload_length, _PIECE_BYTES)))
+    except asyncio.IncompleteReadError as error:
+        raise _cut() from error
+    return Event(kind, (data or {}) | more)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        decoded = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ApiError(400, f"The event is not JSON: {error}.", code="invalid_json") from error
+    if not isinstance(decoded, dict):
+        raise _no_event("it is not an object")
+    return decoded
+
+
+def _length(head: dict[str, Any], field: str, limit: int) -> int:
+    length = head.get(field) or 0
+    if not isinstance(length, int) or isinstance(length, bool) or length < 0:
+        raise _no_event(f"its `{field}` is no number of bytes")
+    if length > limit:
+        raise _too_long(field, limit)
+    return length
+
+
+def _no_event(reason: str) -> ApiError:
+    return ApiError(400, f"This is not a Wyoming event: {reason}.", code="invalid_event")
+
+
+def _too_long(what: str, limit: int) -> ApiError:
+    return ApiError(413, f"The event's {what} is longer than {limit} bytes: split the text.", code="event_too_long")
+
+
+def _cut() -> ApiError:
+    return ApiError(400, "The connection ended within an event.", code="incomplete_event")

@@ -1,0 +1,171 @@
+"""The output through PulseAudio or PipeWire: the only one that fades what the device already has."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from player.fade import FADE, faded_out
+from player.output import libpulse
+from player.output.output import Fill, NoOutput
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE, Pcm
+
+MARGIN = SAMPLE_RATE * 10 // 1000
+"""Samples between the one that sounds and the beginning of a fade: 10 ms, the error of the server's timing."""
+
+CONNECT_SECONDS = 5.0
+
+_REQUESTS = 4
+"""Parts in which the server asks for its buffer."""
+
+
+class PulseOutput:
+    """Implements `Output`. The library's thread calls `fill`.
+
+    Closing rewrites what the server holds with a fade of 20 ms and silence, and waits until that has sounded.
+    """
+
+    name = "PulseAudio"
+
+    def __init__(self, fill: Fill, buffer_ms: int) -> None:
+        """
+        Raises:
+            NoOutput: there is no such server, or it has no device.
+        """
+        if sys.platform != "linux":
+            raise NoOutput(f"PulseAudio is not used on {sys.platform}")
+        try:
+            self._pa = libpulse.load()
+        except OSError as error:
+            raise NoOutput("libpulse is not installed") from error
+        self._fill = fill
+        self._recent: Pcm = np.zeros(buffer_ms * SAMPLE_RATE // 500, np.int16)
+        """The last samples that were written, twice the server's buffer."""
+        self._delay, self._measured = 0, time.monotonic()
+        self._closing = threading.Lock()
+        self._loop: int | None = None
+        self._context: int | None = None
+        self._stream: int | None = None
+        """Pointers of the library's; None before they are made and after they were freed."""
+        self._on_state = libpulse.Notify(lambda *_: self._pa.pa_threaded_mainloop_signal(self._loop, 0))
+        self._on_request = libpulse.Request(lambda _stream, count, _data: self._write(count // SAMPLE_BYTES))
+        self._loop = self._pa.pa_threaded_mainloop_new()
+        self._pa.pa_threaded_mainloop_start(self._loop)
+        try:
+            with self._locked():
+                self._connect()
+                self._open(buffer_ms)
+        except NoOutput:
+            self._release()
+            raise
+
+    @property
+    def delay(self) -> int:
+        """Implements `Output.delay`: as the server said it last, less the time since."""
+        return max(self._delay - round((time.monotonic() - self._measured) * SAMPLE_RATE), 0)
+
+    def close(self) -> None:
+        """Implements `Output.close`. Blocks for the 30 ms of the margin and the fade."""
+        with self._closing:
+            if not self._loop:
+                return
+            with self._locked():
+                faded = self._fade()
+            time.sleep(faded / SAMPLE_RATE)
+            self._release()
+
+    # -- with the library's lock held
+
+    def _connect(self) -> None:
+        api = self._pa.pa_threaded_mainloop_get_api(self._loop)
+        self._context = self._pa.pa_context_new(api, b"kokoro-live")
+        self._pa.pa_context_set_state_callback(self._context, self._on_state, None)
+        self._pa.pa_context_connect(self._context, None, libpulse.NO_AUTOSPAWN, None)
+        self._until(self._pa.pa_context_get_state, self._context, libpulse.CONTEXT_READY)
+
+    def _open(self, buffer_ms: int) -> None:
+        spec = libpulse.SampleSpec(libpulse.SAMPLE_S16LE, SAMPLE_RATE, 1)
+        self._stream = self._pa.pa_stream_new(self._context, b"speech", ctypes.byref(spec), None)
+        self._pa.pa_stream_set_state_callback(self._stream, self._on_state, None)
+        self._pa.pa_stream_set_write_callback(self._stream, self._on_request, None)
+        length = buffer_ms * SAMPLE_RATE // 1000 * SAMPLE_BYTES
+        part = length // _REQUESTS
+        # Without a pre-buffer the server's clock runs from the beginning, and it drops samples that come late.
+        wanted = libpulse.BufferAttributes(libpulse.DEFAULT, length, 2 * part, part, libpulse.DEFAULT)
+        flags = libpulse.INTERPOLATE_TIMING | libpulse.AUTO_TIMING_UPDATE | libpulse.ADJUST_LATENCY
+        self._pa.pa_stream_connect_playback(self._stream, None, ctypes.byref(wanted), flags, None, None)
+        self._until(self._pa.pa_stream_get_state, self._stream, libpulse.STREAM_READY)
+
+    def _until(self, state: Callable[[Any], int], of: Any, ready: int) -> None:
+        """Wait until the state is `ready`; the library wakes this thread at each change."""
+        limit = threading.Timer(CONNECT_SECONDS, self._give_up)
+        limit.start()
+        try:
+            while (now := state(of)) != ready:
+                if now > ready or not limit.is_alive():
+                    reason = self._pa.pa_strerror(self._pa.pa_context_errno(self._context)).decode()
+                    raise NoOutput(f"PulseAudio: {reason}")
+                self._pa.pa_threaded_mainloop_wait(self._loop)
+        finally:
+            limit.cancel()
+
+    def _give_up(self) -> None:
+        if self._loop:
+            with self._locked():
+                self._pa.pa_threaded_mainloop_signal(self._loop, 0)
+
+    def _write(self, count: int) -> None:
+        samples = self._fill(count)
+        self._recent = np.concatenate([self._recent, samples])[-len(self._recent) :]
+        self._pa.pa_stream_write(self._stream, samples.tobytes(), count * SAMPLE_BYTES, None, 0, libpulse.SEEK_RELATIVE)
+        self._measure()
+
+    def _measure(self) -> bool:
+        """Ask how long a sample takes from the last write to the ear; False while the server doesn't know."""
+        microseconds, negative = ctypes.c_uint64(), ctypes.c_int()
+        failed = self._pa.pa_stream_get_latency(self._stream, ctypes.byref(microseconds), ctypes.byref(negative))
+        if failed or negative.value:
+            return False
+        self._delay, self._measured = round(microseconds.value * SAMPLE_RATE / 1e6), time.monotonic()
+        return True
+
+    def _fade(self) -> int:
+        """Rewrite what hasn't sounded; returns the samples until silence."""
+        if self._pa.pa_stream_get_state(self._stream) != libpulse.STREAM_READY or not self._measure():
+            return 0
+        rest = min(max(self.delay - MARGIN, 0), len(self._recent))
+        unheard = self._recent[len(self._recent) - rest :].copy()
+        unheard[:FADE] = faded_out(unheard[:FADE])
+        unheard[FADE:] = 0
+        size = rest * SAMPLE_BYTES
+        self._pa.pa_stream_write(self._stream, unheard.tobytes(), size, None, -size, libpulse.SEEK_RELATIVE)
+        return MARGIN + FADE if rest else 0
+
+    # -- without it
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._pa.pa_threaded_mainloop_lock(self._loop)
+        try:
+            yield
+        finally:
+            self._pa.pa_threaded_mainloop_unlock(self._loop)
+
+    def _release(self) -> None:
+        with self._locked():
+            if self._stream:
+                self._pa.pa_stream_disconnect(self._stream)
+                self._pa.pa_stream_unref(self._stream)
+            if self._context:
+                self._pa.pa_context_disconnect(self._context)
+                self._pa.pa_context_unref(self._context)
+        self._pa.pa_threaded_mainloop_stop(self._loop)
+        self._pa.pa_threaded_mainloop_free(self._loop)
+        self._loop = None

@@ -1,0 +1,126 @@
+"""Jobs: books that the server makes. These types are the files of the jobs' folder (`shm.job_folder`)."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+BookFormat = Literal["m4b", "m4a", "mp3", "opus", "flac", "epub", "zip"]
+"""Format of a job's result; `zip` is a folder of chapters."""
+ChapterFormat = Literal["m4a", "mp3", "opus", "flac"]
+
+_JOB_ID = re.compile(r"job-[0-9a-f]{16}")
+
+Pause = Annotated[float, Meta(ge=0, le=30)]
+
+
+class CastFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The voices of a book's speakers, as a TOML file or field names them."""
+
+    narrator: str = ""
+    quotes: str = ""
+    speakers: dict[str, str] = {}
+
+
+class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a book is made: the options of `kokoro-live book`."""
+
+    format: BookFormat = "m4b"
+    chapter_format: ChapterFormat = "m4a"
+    """Format of the chapters in a zip."""
+    chapters: str = ""
+    """Ranges of chapters, as in 3-9 or 1,4-; empty: all."""
+    all_matter: bool = False
+    cast: CastFile = CastFile()
+    """The narrator is `voice`, where a request gives one."""
+    speed: float = 1.0
+    lang: str = ""
+    loudness: float | None = None
+    """LUFS; None: as the model speaks."""
+    captions: tuple[Literal["srt", "vtt"], ...] = ()
+    by_word: bool = False
+    paragraph_pause: float | None = None
+    """Seconds; None: as `kokoro-live book` has it. The same holds for the other pauses."""
+    scene_pause: float | None = None
+    chapter_pause: float | None = None
+    between: str = ""
+    """Hours of the day, as in 01:00-07:00; empty: the server's setting."""
+
+
+class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for: written once, by the front. Without this file there is no job."""
+
+    id: str
+    file_name: str
+    """The uploaded file's name; its suffix tells Markdown and HTML from plain text."""
+    file_bytes: int
+    created: float
+    """Seconds since 1970."""
+    options: JobOptions = JobOptions()
+
+
+class JobState(StrEnum):
+    """How far a job has come."""
+
+    QUEUED = "queued"
+    MAKING = "making"
+    DONE = "done"
+    FAILED = "failed"
+
+    @property
+    def ended(self) -> bool:
+        """True if nothing is left to be made."""
+        return self in (JobState.DONE, JobState.FAILED)
+
+
+class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a job has come: written whenever it changes, by the process that makes books."""
+
+    state: JobState = JobState.QUEUED
+    waiting: str = ""
+    """The reason for which nothing is made now."""
+    title: str = ""
+    """The book's, once the file was read; so are the next fields."""
+    author: str = ""
+    language: str = ""
+    words: int | None = None
+    chapters: int | None = None
+    chapter: int | None = None
+    """Number of the chapter in hand, from 1."""
+    chapter_title: str = ""
+    progress: float = 0.0
+    """Part of the text that is spoken, 0 to 1."""
+    estimated_audio_seconds: float | None = None
+    audio_seconds: float | None = None
+    """Length of the finished book."""
+    seconds_left: float | None = None
+    """Of work, at the speed of this run."""
+    speed: float | None = None
+    """Seconds of audio made in a second of work, in this run."""
+    started: float | None = None
+    """Seconds since 1970."""
+    finished: float | None = None
+    error: str = ""
+    """A sentence for people."""
+    error_code: str = ""
+    result: str = ""
+    """Name of the finished file in the job's folder."""
+    result_bytes: int | None = None
+    attempts: int = 0
+    """Processes that began or continued the job and have made no passage of it."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One job."""
+
+    order: JobOrder
+    journal: JobJournal
+
+
+def is_job_id(text: str) -> bool:
+    """True for a text that names a job's folder and nothing else."""
+    return bool(_JOB_ID.fullmatch(text))

@@ -1,0 +1,185 @@
+"""The folder of jobs, which the front and the process that makes books share.
+
+```
+jobs/job-0123456789abcdef/source         the uploaded file; locked while it is being written
+                          order.json     JobOrder, written once by the front: with it the job exists
+                          journal.json   JobJournal, written by the maker of books only
+                          work/          spoken passages and finished chapters
+                          RESULT         the finished book, named by the journal
+```
+
+Each file has one writer and is replaced whole, so that neither process waits for the other and a kill at any time
+leaves a folder that the next process understands. A folder without an order is what is left of an upload or of a
+removed job, and `sweep` deletes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from shm.atomic import write_whole
+from shm.book_jobs import Job, JobJournal, JobOrder, is_job_id
+
+log = logging.getLogger(__name__)
+
+SOURCE, ORDER, JOURNAL, WORK = "source", "order.json", "journal.json", "work"
+
+_decode_order = msgspec.json.Decoder(JobOrder).decode
+_decode_journal = msgspec.json.Decoder(JobJournal).decode
+
+
+class JobFolder:
+    """All jobs of one server. Every method reads or writes the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def of(self, job: str) -> Path:
+        """Folder of the job with that id."""
+        assert is_job_id(job)
+        return self.path / job
+
+    def jobs(self) -> list[Job]:
+        """All jobs, the oldest first.
+
+        Raises:
+            OSError: the folder can't be read.
+        """
+        found = filter(None, (self.get(name) for name in self._names()))
+        return sorted(found, key=lambda job: (job.order.created, job.order.id))
+
+    def get(self, job: str) -> Job | None:
+        """One job, or None if there is none of that id. A damaged journal counts as none: what was spoken is kept."""
+        folder = self.of(job)
+        try:
+            order = _decode_order((folder / ORDER).read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except msgspec.DecodeError as error:
+            log.error("the order of %s is damaged, and the job is left out: %s", job, error)
+            return None
+        try:
+            return Job(order, _decode_journal((folder / JOURNAL).read_bytes()))
+        except FileNotFoundError:
+            return Job(order, JobJournal())
+        except msgspec.DecodeError as error:
+            log.error("the journal of %s is damaged and begins again: %s", job, error)
+            return Job(order, JobJournal())
+
+    def exists(self, job: str) -> bool:
+        """True until the job is removed."""
+        return (self.of(job) / ORDER).exists()
+
+    @contextlib.contextmanager
+    def upload(self) -> Iterator[tuple[str, IO[bytes]]]:
+        """A new id, and the file into which its source is written. Unless `publish` is called within the block, the
+        folder is deleted at its end.
+
+        Raises:
+            OSError: the folder can't be written.
+        """
+        job, source = self._begin()
+        try:
+            with source:
+                yield job, source
+        finally:
+            if not self.exists(job):
+                shutil.rmtree(self.of(job), ignore_errors=True)
+
+    def _begin(self) -> tuple[str, IO[bytes]]:
+        while True:
+            job = f"job-{secrets.token_hex(8)}"
+            path = self.of(job) / SOURCE
+            path.parent.mkdir(parents=True)
+            with contextlib.suppress(FileNotFoundError):
+                source = path.open("wb")
+                fcntl.flock(source, fcntl.LOCK_EX)
+                if path.exists():
+                    return job, source
+                source.close()
+            # A sweep of another process has deleted the folder before the lock was taken.
+
+    def publish(self, order: JobOrder, source: IO[bytes]) -> None:
+        """Make an uploaded file a job.
+
+        Raises:
+            OSError: the disk is full or can't be written.
+        """
+        source.flush()
+        os.fsync(source.fileno())
+        write_whole(self.of(order.id) / ORDER, msgspec.json.encode(order))
+
+    def note(self, job: str, journal: JobJournal) -> None:
+        """Replace a job's journal.
+
+        Raises:
+            OSError: the disk is full or can't be written; FileNotFoundError: the job was removed.
+        """
+        write_whole(self.of(job) / JOURNAL, msgspec.json.encode(journal))
+
+    def remove(self, job: str) -> None:
+        """Remove a job with everything that was made for it.
+
+        Raises:
+            OSError: it can't be removed.
+        """
+        folder = self.of(job)
+        (folder / ORDER).unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def clear(self, job: str) -> None:
+        """Delete what only the making of an ended job needed."""
+        shutil.rmtree(self.of(job) / WORK, ignore_errors=True)
+        (self.of(job) / SOURCE).unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Delete what killed uploads and removed jobs have left.
+
+        Raises:
+            OSError: the folder can't be read.
+        """
+        for name in self._names():
+            if not self.exists(name):
+                self._delete_rest(name)
+
+    def _delete_rest(self, job: str) -> None:
+        folder = self.of(job)
+        with contextlib.ExitStack() as stack:
+            try:
+                source = stack.enter_context((folder / SOURCE).open("rb"))
+                fcntl.flock(source, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except FileNotFoundError:
+                pass
+            except BlockingIOError:
+                return  # it is being uploaded
+            # Under the lock this is certain: an upload may have become a job since the order was looked for.
+            if not self.exists(job):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def used(self) -> int:
+        """Bytes of all files.
+
+        Raises:
+            OSError: the folder can't be read.
+        """
+        total = 0
+        for folder, _, files in os.walk(self.path):
+            for file in files:
+                with contextlib.suppress(FileNotFoundError):
+                    total += Path(folder, file).stat().st_size
+        return total
+
+    def _names(self) -> list[str]:
+        with contextlib.suppress(FileNotFoundError):
+            return [each.name for each in self.path.iterdir() if is_job_id(each.name)]
+        return []

@@ -1,0 +1,172 @@
+"""The tools of `kokoro-live mcp`: a language model's agent speaks through a running server, and its player."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from supervisor.client.play_client import PlayClient
+from supervisor.client.server_client import NoAnswer, error_in, get_json, speak
+from supervisor.client.sinks import sink_for
+from supervisor.client.spoken import CannotSpeak
+
+INSTRUCTIONS = (
+    "Speech on the user's own loudspeakers. `speak` returns at once, and the text waits for all texts before it, so "
+    "never wait for one to end before you queue the next. `stop` ends what you have queued."
+)
+
+Text = Annotated[str, Field(description="What is said. Markdown is read as prose.")]
+Voice = Annotated[
+    str | None,
+    Field(description="A voice of `list_voices`, or a blend such as af_heart(2)+af_bella; null: the server's default."),
+]
+Speed = Annotated[float, Field(ge=0.25, le=4, description="The pace; 1 is the voice's own.")]
+WhenBusy = Annotated[
+    Literal["queue", "next", "interrupt"],
+    Field(
+        description="If another text is being played: after all others, right after that one, or in its place. "
+        "Interrupt only if the user asks for it."
+    ),
+]
+
+
+class AgentTools:
+    """The tools over the server at one address. They block, so each call runs in a thread."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._player = PlayClient(url)
+        self._queued: list[str] = []
+        """Texts that were queued here, the oldest first."""
+
+    def server(self) -> MCPServer:
+        """An MCP server with these tools."""
+        made = MCPServer("kokoro-live", instructions=INSTRUCTIONS, log_level="WARNING")
+        looks = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        acts = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+        for tool, hints in (
+            (self.speak, acts),
+            (self.stop, acts),
+            (self.status, looks),
+            (self.list_voices, looks),
+            (self.render, acts),
+        ):
+            made.tool(annotations=hints)(tool)
+        return made
+
+    def speak(self, text: Text, voice: Voice = None, speed: Speed = 1.0, on_busy: WhenBusy = "queue") -> dict[str, Any]:
+        """Say a text aloud on the server's machine. Returns at once with the text's id and its place in the queue; 0 is
+        spoken now."""
+        body = {"input": text, "voice": voice, "speed": speed, "on_busy": on_busy, "source": "mcp"}
+        with _explained():
+            answer = self._player.ask_to_play(body)
+        self._queued.append(answer["id"])
+        return answer
+
+    def stop(
+        self,
+        everything: Annotated[
+            bool, Field(description="End the texts of other programs too, and empty the queue.")
+        ] = False,
+    ) -> dict[str, Any]:
+        """End the speech of this agent, the text being spoken and all that wait; texts of others go on. Returns the
+        player's state."""
+        with _explained():
+            if everything:
+                self._queued.clear()
+                return _state(self._player.steer("stop"))
+            state = self._player.state()
+            there = {state["id"], *(each["id"] for each in state["queue"])}
+            # The last first: the text that is being spoken would otherwise give way to the next one for a moment.
+            for name in reversed(self._queued):
+                if name in there:
+                    self._player.end(name)
+            self._queued.clear()
+            return _state(self._player.state())
+
+    def status(self) -> dict[str, Any]:
+        """Whether the server can speak, by which engine, and what is being played and waits."""
+        with _explained():
+            code, answer = get_json(self._url, "/status")
+            if code != 200 or not isinstance(answer, dict):
+                raise CannotSpeak(error_in(answer) or f"the server at {self._url} answers with {code}")
+            engine = answer.get("engine") or {}
+            found = {"server": self._url, "ready": answer.get("ready"), "engine": engine.get("name")}
+            if answer.get("reason"):
+                found["reason"] = answer["reason"]
+            try:
+                found["player"] = _state(self._player.state())
+            except CannotSpeak as error:
+                found["player"] = {"state": "missing", "reason": str(error)}
+            return found
+
+    def list_voices(
+        self, language: Annotated[str | None, Field(description="Only voices of this language: en-gb, es, ja.")] = None
+    ) -> list[dict[str, Any]]:
+        """The voices that can speak, each with its language and gender."""
+        with _explained():
+            code, answer = get_json(self._url, "/v1/audio/voices")
+            if code != 200 or not isinstance(answer, dict) or "voices" not in answer:
+                raise CannotSpeak(error_in(answer) or f"the server at {self._url} answers with {code}")
+        wanted = (language or "").lower().replace("_", "-")
+        return [
+            {name: voice.get(name) for name in ("id", "language", "gender")}
+            for voice in answer["voices"]
+            if str(voice.get("language", "")).startswith(wanted)
+        ]
+
+    def render(
+        self,
+        text: Text,
+        path: Annotated[str, Field(description="The file, absolute or from ~: .wav, .mp3, .opus, .aac or .flac.")],
+        voice: Voice = None,
+        speed: Speed = 1.0,
+        overwrite: Annotated[bool, Field(description="Replace a file that is there already.")] = False,
+    ) -> dict[str, Any]:
+        """Write a text's speech into an audio file, and play nothing. Returns the path and the seconds of audio, once
+        the whole file is written."""
+        with _explained():
+            file = Path(path).expanduser()
+            if not file.is_absolute():
+                raise CannotSpeak(f"{path}: give an absolute path, or one from ~.")
+            if file.exists() and not overwrite:
+                raise CannotSpeak(f"{file} is there already; `overwrite` replaces it.")
+            sink = sink_for(str(file))
+            body = {"model": "kokoro", "input": text, "voice": voice, "speed": speed}
+            samples = 0
+            with contextlib.closing(speak(self._url, body)) as pieces:
+                # No file is begun for a text that is rejected.
+                first = next(pieces, None)
+                if first is None:
+                    raise CannotSpeak("There is nothing in the text that can be spoken.")
+                with sink as write:
+                    for piece in chain([first], pieces):
+                        write(piece.pcm)
+                        samples += len(piece.pcm) // SAMPLE_BYTES
+        return {"path": str(file), "seconds": round(samples / SAMPLE_RATE, 2)}
+
+
+def _state(state: dict[str, Any]) -> dict[str, Any]:
+    """The parts of the player's state that an agent can use."""
+    kept = {name: state.get(name) for name in ("state", "id", "title", "source", "reason") if state.get(name)}
+    return kept | {"waiting": len(state.get("queue", ()))}
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Give the model the reason of a failure that is the server's or the text's."""
+    try:
+        yield
+    except NoAnswer as error:
+        raise ToolError(f"{error}; start the server with `kokoro-live serve`") from error
+    except CannotSpeak as error:
+        raise ToolError(str(error)) from error

@@ -1,0 +1,58 @@
+"""`kokoro-live install-speechd`: have Speech Dispatcher speak with the server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import click
+
+from supervisor.speechd.config import DEFAULT_URL, ModuleConfig
+from supervisor.speechd.installation import MODULE, Places, install
+
+
+@click.command()
+@click.option(
+    "--url", default=DEFAULT_URL, envvar="KOKORO_LIVE_URL", show_envvar=True, show_default=True, help="The server."
+)
+@click.option(
+    "--voice", default="", help="The voice of clients that choose none.  [default: by their voice type, male1]"
+)
+@click.option(
+    "--instant-words",
+    type=click.IntRange(0, 100),
+    default=3,
+    show_default=True,
+    help="espeak-ng speaks texts of at most so many words, at once; with 0 the server speaks them.",
+)
+@click.option(
+    "--instant-characters/--no-instant-characters",
+    default=True,
+    show_default=True,
+    help="espeak-ng speaks characters and keys, at once.",
+)
+@click.option(
+    "--default/--no-default", "as_default", default=True, help="Make it the module of clients that name none."
+)
+def install_speechd(url: str, voice: str, instant_words: int, instant_characters: bool, as_default: bool) -> None:
+    """Let Speech Dispatcher, and with it Orca and spd-say, speak with the server.
+
+    Only files of this user are written. While the server doesn't run, espeak-ng speaks. A repeated installation
+    replaces the earlier one; `kokoro-live uninstall-speechd` removes it.
+    """
+    config = ModuleConfig(url.rstrip("/"), voice, instant_words, instant_characters)
+    try:
+        written = install(Places.of(os.environ, Path.home()), config, as_default=as_default)
+    except OSError as error:
+        raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from error
+    for path in written:
+        click.echo(f"wrote {path}")
+    if shutil.which("speech-dispatcher") is None:
+        click.echo("Speech Dispatcher isn't installed here: its package is called speech-dispatcher.", err=True)
+    click.echo("Speech Dispatcher knows it after its next start: killall speech-dispatcher")
+    click.echo(f"Try it: spd-say -o {MODULE} 'This is the voice of the server.'")
+    if instant_words:
+        click.echo(
+            f"espeak-ng speaks up to {instant_words} words, because it is sooner; --instant-words 0 changes that."
+        )

@@ -1,0 +1,58 @@
+"""The role of the process that makes books: started when a front has jobs, and gone when none is left."""
+
+from __future__ import annotations
+
+import msgspec
+
+from shm.messages import BooksNews
+from supervisor.processes.fronts import Fronts
+from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.on_demand import OnDemandRole
+from supervisor.processes.role import RoleState
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
+
+
+class BookMakers:
+    """One process at most. After its death the next one continues from the jobs' folder."""
+
+    def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
+        self.role = OnDemandRole("books", settings, nursery, timers)
+        self._fronts = fronts
+        self._nursery = nursery
+        self._news: BooksNews | None = None
+        """The last news, with the address and the key of the front that serves."""
+        self._told: tuple[Incarnation, int] | None = None
+        """The process that has the last news, and the number of that news."""
+
+    def news(self, sender: Incarnation, message: BooksNews) -> None:
+        """Handle a front's message that jobs were added or removed, or that it serves now."""
+        number = self._news.number + 1 if self._news else 1
+        if self._news and sender in self._fronts.role.draining:
+            # That front refuses new requests: the address and the key of its successor stay.
+            message = msgspec.structs.replace(self._news, wanted=message.wanted)
+        self._news = msgspec.structs.replace(message, number=number)
+        if message.wanted:
+            self.role.want()
+
+    def idle(self, seen: int) -> None:
+        """Handle the process's message that it ends because nothing is left to make."""
+        if self._news and seen == self._news.number:
+            self.role.wanted = False
+
+    def renew(self) -> None:
+        """Let a process with new settings continue."""
+        if self.role.process:
+            self.role.wanted = True
+            self._nursery.end(self.role.process)
+
+    def reconcile(self) -> None:
+        """Start the process if it is wanted or died, and pass the news on to it."""
+        role, news = self.role, self._news
+        role.start_if_due()
+        if role.state is RoleState.RUNNING and role.process and news:
+            told = (role.process, news.number)
+            if told != self._told:
+                self._told = told
+                role.process.send(news)

@@ -1,0 +1,144 @@
+"""espeak-ng for the module: at once, in every language, and without a server. The library runs in a helper process,
+because some texts crash it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shm.audio import SAMPLE_BYTES
+from shm.expendable import Expendable, HelperDied, HelperError
+from supervisor.speechd.manner import Manner
+from supervisor.speechd.signs import LEVELS
+from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, Speech, Spoken, decode_spoken, encode
+from worker.espeak.espeak_text import pieces
+
+_LONGEST = 10.0
+"""Seconds for one piece; it takes a few milliseconds."""
+
+_PIECE = 200
+"""Characters of a piece, about: a long text begins to sound before all of it is made."""
+
+_FALLBACK_VOICE = "en-us"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Audio of a part of a text."""
+
+    pcm: bytes
+    """int16, little-endian, mono."""
+    marks: list[tuple[int, str]]
+    """Names of the marks with the samples at which they are reached."""
+    sample_rate: int = LIBRARY_RATE
+
+
+class Espeak:
+    """Speaks texts. One thread at a time."""
+
+    def __init__(self) -> None:
+        self._helper = Expendable(SPEAKING, "kokoro-live: speech-dispatcher's espeak-ng", _LONGEST)
+
+    def start(self) -> None:
+        """Load the library ahead of the first text."""
+        self._helper.start()
+
+    def close(self) -> None:
+        """End the helper."""
+        self._helper.close()
+
+    def character(self, character: str, language: str, manner: Manner) -> Iterator[Piece]:
+        """The name of a character."""
+        speech = self._speech([character], language, manner)
+        speech.character, speech.punctuation = True, None
+        if (said := self._said(speech)) is not None:
+            yield Piece(said.samples, [])
+
+    def text(self, text: str, marks: list[tuple[int, str]], language: str, manner: Manner) -> Iterator[Piece]:
+        """A text, sentence by sentence.
+
+        Args:
+            marks: names with the number of characters before them, in rising order.
+            language: a language tag.
+        """
+        marks = list(marks)
+        start = 0
+        for part in _sentences(text):
+            end = start + len(part)
+            last = end == len(text)
+            own = [(at - start, name) for at, name in marks if at < end or last]
+            del marks[: len(own)]
+            yield self._piece(part, own, self._speech([], language, manner, end_pause=not last))
+            start = end
+
+    def _piece(self, text: str, marks: list[tuple[int, str]], speech: Speech) -> Piece:
+        cut = pieces(text)
+        speech.texts = [piece.text for piece in cut]
+        said = self._said(speech)
+        if said is None:
+            return Piece(b"", [(0, name) for _, name in marks])
+        begun = [
+            (cut[of].places[place], sample)
+            for of, place, sample in said.words
+            if of < len(cut) and 0 <= place < len(cut[of].places)
+        ]
+        length = len(said.samples) // SAMPLE_BYTES
+        placed: list[tuple[int, str]] = []
+        for at, name in marks:
+            sample = next((sample for place, sample in begun if place >= at), length)
+            placed.append((max(sample, placed[-1][0] if placed else 0), name))
+        return Piece(said.samples, placed)
+
+    @staticmethod
+    def _speech(texts: list[str], language: str, manner: Manner, *, end_pause: bool = False) -> Speech:
+        return Speech(
+            texts,
+            _voice(language, manner),
+            manner.words_per_minute,
+            manner.espeak_pitch,
+            end_pause=end_pause,
+            seed=0,
+            volume=round(100 * manner.loudness),
+            punctuation=_punctuation(manner),
+            capitals=manner.cap_let_recogn != "none",
+        )
+
+    def _said(self, speech: Speech) -> Spoken | None:
+        """The helper's answer; None if the text crashes the library. A language that it lacks is read as English."""
+        try:
+            return decode_spoken(self._helper.ask(encode(speech)))
+        except HelperDied:
+            return None
+        except HelperError:
+            if speech.voice.startswith(_FALLBACK_VOICE):
+                return None
+            speech.voice = _FALLBACK_VOICE
+            return self._said(speech)
+
+
+def _voice(language: str, manner: Manner) -> str:
+    name = {"en-us": "en-us", "en-gb": "en", "pt-br": "pt-br", "zh": "cmn"}.get(language.lower())
+    name = name or language.lower().partition("-")[0]
+    return f"{name}+{'f2' if 'female' in manner.voice_type or manner.voice[1:2] == 'f' else 'm3'}"
+
+
+def _punctuation(manner: Manner) -> str | None:
+    """`Speech.punctuation` for a level: espeak-ng knows all signs by itself, and a list."""
+    if manner.punctuation_mode == "all":
+        return ""
+    return LEVELS[manner.punctuation_mode] or None
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Parts of a text that end after a sentence or a clause, each of at least `_PIECE` characters but for the last."""
+    start = 0
+    for place in range(1, len(text)):
+        if (
+            text[place].isspace()
+            and text[place - 1] in ".!?;:…。！？"
+            and place - start >= (1 if not start else _PIECE)
+        ):
+            yield text[start:place]
+            start = place
+    yield text[start:]

@@ -1,0 +1,126 @@
+"""The module's files in the user's folders, and the user's configuration of Speech Dispatcher."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from supervisor.speechd.config import ModuleConfig
+
+MODULE = "kokoro"
+"""The module's name in Speech Dispatcher, `spd-say -o kokoro`; its program is `sd_kokoro`."""
+
+SYSTEM_CONFIG = Path("/etc/speech-dispatcher/speechd.conf")
+
+_BEGIN, _END = "# --- kokoro-live: begin ---", "# --- kokoro-live: end ---"
+_OURS = re.compile(rf"{re.escape(_BEGIN)}\n.*?{re.escape(_END)}\n?", re.DOTALL)
+_LISTS_MODULES = re.compile(r"^\s*AddModule\b", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The files' places."""
+
+    program: Path
+    config: Path
+    dispatcher: Path
+    """The user's configuration of Speech Dispatcher; where it exists, the system's isn't read."""
+    data: Path
+    """The user's data folder, from which Speech Dispatcher finds the programs; it must exist."""
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str], home: Path) -> Places:
+        """Places of the user with these XDG variables."""
+        data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+        own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "speech-dispatcher"
+        return cls(
+            data.parent / "libexec" / "speech-dispatcher-modules" / f"sd_{MODULE}",
+            own / "modules" / f"{MODULE}.conf",
+            own / "speechd.conf",
+            data,
+        )
+
+
+def install(places: Places, config: ModuleConfig, *, as_default: bool) -> list[Path]:
+    """Write the module's files, and name the module in the user's configuration where that is needed; the files.
+
+    Args:
+        as_default: clients that name no module get this one.
+
+    Raises:
+        OSError: a file can't be written.
+    """
+    places.data.mkdir(parents=True, exist_ok=True)
+    command = shlex.join([sys.executable, "-P", "-m", "supervisor.speechd", str(places.config)])
+    _write(places.program, f"#!/bin/sh\nexec {command}\n", executable=True)
+    _write(places.config, config.written())
+    written = [places.program, places.config]
+    present = _without_ours(_read(places.dispatcher))
+    ours = _dispatcher_lines(present, as_default)
+    if ours:
+        separator = "" if not present or present.endswith("\n") else "\n"
+        _write(places.dispatcher, f"{present}{separator}{_BEGIN}\n{ours}{_END}\n")
+        written.append(places.dispatcher)
+    elif _read(places.dispatcher) != present:
+        _write_or_remove(places.dispatcher, present)
+    return written
+
+
+def uninstall(places: Places) -> list[Path]:
+    """Remove the module's files and its lines in the user's configuration; the files that were changed.
+
+    Raises:
+        OSError: a file can't be removed.
+    """
+    changed: list[Path] = []
+    for path in (places.program, places.config):
+        if path.exists():
+            path.unlink()
+            changed.append(path)
+    whole = _read(places.dispatcher)
+    rest = _without_ours(whole)
+    if rest != whole:
+        _write_or_remove(places.dispatcher, rest)
+        changed.append(places.dispatcher)
+    return changed
+
+
+def _dispatcher_lines(present: str, as_default: bool) -> str:
+    """Our lines for a configuration: a new one includes the system's, and one that lists its modules lists ours."""
+    lines = ""
+    if not present.strip() and as_default and SYSTEM_CONFIG.exists():
+        lines += f'Include "{SYSTEM_CONFIG}"\n'
+    if _LISTS_MODULES.search(present):
+        lines += f'AddModule "{MODULE}" "sd_{MODULE}" "{MODULE}.conf"\n'
+    return lines + (f"DefaultModule {MODULE}\n" if as_default else "")
+
+
+def _without_ours(config: str) -> str:
+    return _OURS.sub("", config)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+
+
+def _write(path: Path, content: str, *, executable: bool = False) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(content, "utf-8")
+    draft.chmod(0o755 if executable else 0o644)
+    draft.replace(path)
+
+
+def _write_or_remove(path: Path, content: str) -> None:
+    if content:
+        _write(path, content)
+    else:
+        path.unlink()

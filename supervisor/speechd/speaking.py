@@ -1,0 +1,207 @@
+"""Utterances, one at a time, in a thread of their own: from the server, or from espeak-ng where that is sooner or all
+there is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+from shm.audio import SAMPLE_RATE
+from supervisor.speechd.config import ModuleConfig
+from supervisor.speechd.document import Document, Text, marked_up, spelled, words_in
+from supervisor.speechd.espeak import Espeak, Piece
+from supervisor.speechd.manner import Manner
+from supervisor.speechd.playout import Ended, Playout
+from supervisor.speechd.server import Audio, NoServer, Refused, Server
+from supervisor.speechd.signs import named
+from supervisor.speechd.voices import Voices, tag
+from supervisor.speechd.wire import Wire, leave
+
+_log = logging.getLogger(__name__)
+
+
+class Speaking:
+    """Speaks what Speech Dispatcher asks for. Its methods never wait for speech."""
+
+    def __init__(self, wire: Wire, config: ModuleConfig) -> None:
+        self._wire = wire
+        self._config = config
+        self._server = Server(config.url)
+        self._espeak = Espeak()
+        self._voices: Voices | None = None
+        self._thread: threading.Thread | None = None
+        self._over = threading.Event()
+        self._over.set()
+        self._is_stopped = False
+        """True once the present utterance is to end before its time."""
+        self._alone = False
+        """True while the server can't be reached: the log says so once."""
+
+    def start(self) -> None:
+        """Get ready ahead of the first utterance."""
+        self._espeak.start()
+
+    def close(self) -> None:
+        """Stop, and end all helpers."""
+        self.stop()
+        if self._thread:
+            self._thread.join(1.0)
+        self._espeak.close()
+
+    @property
+    def is_busy(self) -> bool:
+        """True while an utterance is under way: its last event hasn't been sent."""
+        return not self._over.is_set()
+
+    def voices(self) -> Voices:
+        """The server's voices, asked for until it answers; Kokoro's own until then."""
+        if self._voices is None:
+            try:
+                self._voices = Voices(self._server.voices(), self._config.voice)
+            except NoServer as error:
+                self._note_missing(str(error))
+                return Voices(preferred=self._config.voice)
+        return self._voices
+
+    def begin(self, command: str, message: str, manner: Manner) -> None:
+        """Begin an utterance. None may be under way.
+
+        Args:
+            command: SPEAK (the message is SSML), CHAR, KEY or SOUND_ICON.
+        """
+        self._is_stopped = False
+        self._over.clear()
+        self._thread = threading.Thread(target=self._run, args=(command, message, manner), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the present utterance within a block; nothing happens if there is none."""
+        if self.is_busy and not self._is_stopped:
+            self._is_stopped = True
+            self._server.interrupt()
+
+    def _run(self, command: str, message: str, manner: Manner) -> None:
+        playout = Playout(self._wire, lambda: self._is_stopped)
+        try:
+            try:
+                self._speak(command, message, manner, playout)
+                playout.begin()
+            except Ended:
+                playout.begin()
+            except BrokenPipeError:
+                raise
+            except Exception:
+                _log.exception("an utterance failed")
+                playout.begin()
+            self._over.set()  # Speech Dispatcher may answer the event before this thread goes on
+            self._wire.send("703 STOP" if self._is_stopped else "702 END")
+        except BrokenPipeError:
+            leave()
+
+    def _speak(self, command: str, message: str, manner: Manner, playout: Playout) -> None:
+        config = self._config
+        voice = self.voices().chosen(manner)
+        language = tag(voice) if voice else manner.language
+        if command == "CHAR":
+            character = " " if message == "space" else message
+            if len(character) == 1 and (config.instant_characters or voice is None):
+                self._play_pieces(self._espeak.character(character, language, manner), playout)
+                return
+            document = Document((Text(character),))
+            instant = config.instant_characters
+        elif command == "SPEAK":
+            document = Document.of(message)
+            instant = words_in(document.text) <= config.instant_words
+        else:
+            document = Document((Text(message.replace("_", " ").strip() or message),))
+            instant = config.instant_characters or command == "SOUND_ICON"
+        reads_signs = manner.punctuation_mode != "none" and not language.startswith("en")
+        if voice is None or instant or reads_signs:
+            self._by_espeak(document, language, manner, playout)
+            return
+        write = spelled if command == "CHAR" or manner.spelling_mode == "on" else partial(_written, manner, language)
+        try:
+            self._by_server(document, {"voice": voice} | _fields(manner), write, playout)
+            self._alone = False
+        except (NoServer, Refused) as error:
+            if self._is_stopped:
+                raise Ended from error
+            self._note_missing(str(error))
+            playout.another_source()
+            self._by_espeak(document.after(playout.reached), language, manner, playout)
+
+    def _by_server(self, document: Document, fields: dict[str, Any], write: Any, playout: Playout) -> None:
+        """Speak a document; where the server refuses it, the client's tags, which may be the reason, are left out.
+
+        Raises:
+            NoServer, Refused: it wasn't spoken to its end; `Playout.reached` says how far.
+        """
+        marks = {"timestamps": "word"} if document.marks else {}
+        ways = [(True, marks), (False, marks), (False, {})]
+        for place, (tags, timestamps) in enumerate(ways, 1):
+            asked = fields | timestamps | {"input": document.ssml(write, tags), "markup": "ssml"}
+            try:
+                self._play_stream(asked, playout)
+                break
+            except Refused as error:
+                if error.code == "unspeakable":  # it is blank
+                    break
+                if place == len(ways) or playout.sounded:
+                    raise
+        for name in document.marks[playout.reached :]:
+            playout.mark(0, name)
+        playout.finish()
+
+    def _play_stream(self, asked: dict[str, Any], playout: Playout) -> None:
+        sample_rate = round(SAMPLE_RATE * asked.pop("pitch_factor"))
+        with closing(self._server.speak(asked, lambda: self._is_stopped)) as events:
+            for event in events:
+                if isinstance(event, Audio):
+                    playout.audio(event.pcm, sample_rate)
+                else:
+                    playout.mark(round(event.time * SAMPLE_RATE), event.name)
+        playout.finish()
+
+    def _by_espeak(self, document: Document, language: str, manner: Manner, playout: Playout) -> None:
+        if manner.spelling_mode == "on":
+            document = Document(tuple(_apart(part) if isinstance(part, Text) else part for part in document.parts))
+        text, marks = document.plain()
+        if not text.strip():
+            for name in document.marks:
+                playout.mark(0, name)
+            playout.finish()
+            return
+        self._play_pieces(self._espeak.text(text, marks, language, manner), playout)
+
+    @staticmethod
+    def _play_pieces(pieces: Iterable[Piece], playout: Playout) -> None:
+        for piece in pieces:
+            playout.another_source()
+            for sample, name in piece.marks:
+                playout.mark(sample, name)
+            playout.audio(piece.pcm, piece.sample_rate)
+            playout.finish()
+
+    def _note_missing(self, reason: str) -> None:
+        if not self._alone:
+            self._alone = True
+            _log.warning("%s doesn't speak (%s): espeak-ng speaks until it does", self._config.url, reason)
+
+
+def _fields(manner: Manner) -> dict[str, Any]:
+    return {"speed": manner.speed, "volume_multiplier": manner.loudness, "pitch_factor": manner.pitch_factor}
+
+
+def _written(manner: Manner, language: str, text: str) -> str:
+    if language.startswith("en"):
+        text = named(text, manner.punctuation_mode, manner.cap_let_recogn != "none")
+    return marked_up(text)
+
+
+def _apart(part: Text) -> Text:
+    return Text(" ".join(part.text))

@@ -1,0 +1,87 @@
+"""The pipes between Speech Dispatcher and the module: lines in, lines and audio out.
+
+Speech Dispatcher plays each block before it reads what follows. The pipe is therefore made small: the module is never
+more than a block or two ahead of the ear, so that events come when they are heard, and a stop leaves nothing to play.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import BinaryIO
+
+from shm.audio import SAMPLE_BYTES
+
+BLOCK_SECONDS = 0.05
+"""Length of one block of audio. Speech Dispatcher finishes the block that it plays before it obeys a stop."""
+
+_PIPE_BYTES = 4096
+"""The smallest pipe that Linux makes; by default one holds 64 KiB, which is 1.4 s of audio."""
+
+_ESCAPE = 0x7D
+_INVERTED = 0x20
+
+
+class Wire:
+    """Reads commands and writes answers, events and audio; each write is whole, from whichever thread."""
+
+    def __init__(self, commands: BinaryIO, answers: BinaryIO) -> None:
+        self._commands = commands
+        self._answers = answers
+        self._writing = threading.Lock()
+        with suppress(OSError, ValueError, AttributeError):  # it is no pipe, or the system isn't Linux
+            fcntl.fcntl(answers.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def lines(self) -> Iterator[str]:
+        """Lines of Speech Dispatcher without their ends, until it closes the pipe."""
+        for line in iter(self._commands.readline, b""):
+            yield line.decode("utf-8", "replace").rstrip("\r\n")
+
+    def block(self) -> list[str] | None:
+        """Lines up to a single dot, with doubled dots undone; None if the pipe ends before."""
+        found: list[str] = []
+        for line in self.lines():
+            if line == ".":
+                return found
+            found.append(line[1:] if line.startswith("..") else line)
+        return None
+
+    def send(self, *lines: str) -> None:
+        """Write lines.
+
+        Raises:
+            BrokenPipeError: Speech Dispatcher has gone.
+        """
+        self._write("".join(f"{line}\n" for line in lines).encode())
+
+    def audio(self, pcm: bytes, sample_rate: int) -> None:
+        """Write one block of mono samples (int16, little-endian); waits while Speech Dispatcher plays earlier ones.
+
+        Raises:
+            BrokenPipeError: Speech Dispatcher has gone.
+        """
+        head = (
+            "705-bits=16\n705-num_channels=1\n"
+            f"705-sample_rate={sample_rate}\n705-num_samples={len(pcm) // SAMPLE_BYTES}\n705-big_endian=0\n"
+        )
+        self._write(head.encode() + b"705-AUDIO\0" + escaped(pcm) + b"\n705 AUDIO\n")
+
+    def _write(self, data: bytes) -> None:
+        with self._writing:
+            self._answers.write(data)
+            self._answers.flush()
+
+
+def escaped(data: bytes) -> bytes:
+    """The bytes without line ends: HDLC's escape, a brace before the byte with its sixth bit inverted."""
+    brace = bytes([_ESCAPE])
+    data = data.replace(brace, bytes([_ESCAPE, _ESCAPE ^ _INVERTED]))
+    return data.replace(b"\n", bytes([_ESCAPE, ord("\n") ^ _INVERTED]))
+
+
+def leave() -> None:
+    """End the process without waiting for threads, one of which may be writing into a pipe that nobody reads."""
+    os._exit(0)

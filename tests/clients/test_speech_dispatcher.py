@@ -1,0 +1,269 @@
+"""Debian's Speech Dispatcher with `spd-say`: our module, a real server, and a sound card that records."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from shm.audio import SAMPLE_RATE, Pcm
+from supervisor.commands.install_speechd import install_speechd
+from tests.ports import lasting_port
+from tests.system.server import DEADLINE, ROOT, Server, server
+from tests.system.sound_card import SoundCard, audible, needs_pulseaudio, sound_card
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    needs_pulseaudio,
+    pytest.mark.skipif(
+        not (shutil.which("speech-dispatcher") and shutil.which("spd-say")),
+        reason="Speech Dispatcher isn't installed (apt-get install speech-dispatcher)",
+    ),
+]
+
+TEXT = "The kettle sang a long while. Nobody heard it but the old grey cat. Then it was quiet again."
+
+
+class Client:
+    """A client of Speech Dispatcher."""
+
+    def __init__(self, lines: TextIO) -> None:
+        self._lines = lines
+
+    def send(self, *commands: str) -> None:
+        """Say lines."""
+        self._lines.write("".join(f"{command}\r\n" for command in commands))
+        self._lines.flush()
+
+    def until(self, last: str) -> list[str]:
+        """Answers and events up to a line."""
+        found: list[str] = []
+        while last not in found:
+            line = self._lines.readline()
+            assert line, found
+            found.append(line.strip())
+        return found
+
+
+class Desktop:
+    """A user with a home, a sound card and a Speech Dispatcher of their own, without D-Bus."""
+
+    def __init__(self, folder: Path, card: SoundCard, url: str) -> None:
+        self.card = card
+        self._runtime = folder / "run"
+        self._runtime.mkdir()
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "KOKORO_", "DBUS_"))}
+        self.environment = (
+            kept
+            | card.environment
+            | {
+                "HOME": str(folder),
+                "XDG_RUNTIME_DIR": str(self._runtime),
+                "PYTHONPATH": str(ROOT),
+                "LANG": "C.UTF-8",
+            }
+        )
+        installed = CliRunner().invoke(install_speechd, ["--url", url], env=self._for_click(folder))
+        assert installed.exit_code == 0, installed.output
+        self.log = self._runtime / "speech-dispatcher" / "log" / "kokoro.log"
+        self._process = subprocess.Popen(
+            ["speech-dispatcher", "--run-single", "--timeout", "0"],
+            env=self.environment,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.wait_for(lambda: (self._runtime / "speech-dispatcher" / "speechd.sock").exists())
+
+    @staticmethod
+    def _for_click(folder: Path) -> dict[str, str | None]:
+        return {"HOME": str(folder), "XDG_CONFIG_HOME": None, "XDG_DATA_HOME": None, "KOKORO_LIVE_URL": None}
+
+    def wait_for(self, condition) -> None:  # type: ignore[no-untyped-def]
+        limit = time.monotonic() + DEADLINE
+        while not condition():
+            assert self._process.poll() is None and time.monotonic() < limit
+            time.sleep(0.02)
+
+    def say(self, *arguments: str, wait: bool = True) -> str:
+        """`spd-say`, until the text is spoken unless told otherwise."""
+        return subprocess.run(
+            ["spd-say", *(["--wait"] if wait else []), *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=DEADLINE,
+        ).stdout
+
+    @contextmanager
+    def client(self) -> Iterator[Client]:
+        """A client of Speech Dispatcher's own protocol that hears of all events."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(DEADLINE)
+            connection.connect(str(self._runtime / "speech-dispatcher" / "speechd.sock"))
+            with connection.makefile("rw", encoding="utf-8", newline="") as lines:
+                client = Client(lines)
+                client.send("SET SELF CLIENT_NAME me:test:main", "SET SELF NOTIFICATION ALL ON")
+                yield client
+
+    def close(self) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(DEADLINE)
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[SoundCard]:
+    with sound_card() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def speaking() -> Iterator[Server]:
+    with server("--engine", "espeak") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def desktop(card: SoundCard, speaking: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
+    found = Desktop(tmp_path_factory.mktemp("desktop"), card, f"http://127.0.0.1:{speaking.port}")
+    yield found
+    found.close()
+
+
+def heard(card: SoundCard, say) -> Pcm:  # type: ignore[no-untyped-def]
+    """All samples of what is said, but for those that are 0.
+
+    Speech Dispatcher plays with a buffer of 10 ms. On a busy machine it comes late: there are gaps, and PulseAudio
+    drops what came too late for its place.
+    """
+    recording = card.record()
+    say()
+    samples = recording.quiet()
+    recording.close()
+    return samples[samples != 0]
+
+
+def seconds(samples: Pcm) -> float:
+    return len(samples) / SAMPLE_RATE
+
+
+def requests(speaking: Server) -> int:
+    """Speech requests that the server has answered."""
+    metrics = speaking.get("/metrics")[1]
+    lines = (line for line in metrics.splitlines() if line.startswith("kokoro_live_requests_total{"))
+    return sum(int(float(line.split()[-1])) for line in lines if "/v1/audio/speech" in line)
+
+
+def test_the_module_is_found_and_lists_the_servers_voices(desktop: Desktop) -> None:
+    assert "kokoro" in desktop.say("-O", wait=False).split()
+    listed = desktop.say("-L", wait=False)
+    assert "af_heart" in listed and "zm_yunyang" in listed
+
+
+def test_a_text_is_heard_as_the_server_makes_it(desktop: Desktop, speaking: Server) -> None:
+    """The server's own samples, at their rate and loudness, and none twice."""
+    fields = {"model": "kokoro", "input": TEXT, "voice": "am_michael", "response_format": "pcm"}
+    wanted = np.frombuffer(speaking.hear(**fields), np.int16)
+    wanted = wanted[wanted != 0]
+    before = requests(speaking)
+    found = heard(desktop.card, lambda: desktop.say(TEXT))
+    assert requests(speaking) == before + 1
+    assert np.array_equal(found[:100], wanted[:100])
+    assert abs(found).max() <= abs(wanted).max()
+    assert 0.6 * len(wanted) < len(found) <= len(wanted)
+
+
+def test_rate_and_pitch(desktop: Desktop) -> None:
+    plain, fast, high = (
+        seconds(heard(desktop.card, lambda options=options: desktop.say(*options, TEXT)))  # type: ignore[misc]
+        for options in ((), ("-r", "50"), ("-p", "60"))
+    )
+    assert 0.35 * plain < fast < 0.65 * plain
+    assert 0.75 * plain < high < 1.33 * plain
+
+
+@pytest.mark.parametrize("arguments", [("-c", "A"), ("-k", "ctrl_a"), ("Yes indeed",), ("-I", "bell")])
+def test_characters_keys_and_short_texts_need_no_server(
+    desktop: Desktop, speaking: Server, arguments: tuple[str, ...]
+) -> None:
+    before = requests(speaking)
+    assert seconds(heard(desktop.card, lambda: desktop.say(*arguments))) > 0.1
+    assert requests(speaking) == before
+
+
+def test_marks_come_to_the_client_in_order(desktop: Desktop) -> None:
+    marked = '<speak>The kettle <mark name="here"/>sang a long while. <mark name="there"/>It was quiet.</speak>'
+    with desktop.client() as client:
+        client.send("SET SELF SSML_MODE ON", "SPEAK", marked, ".")
+        events = client.until("702 END")
+    assert [line[4:] for line in events if line in ("700-here", "700-there")] == ["here", "there"]
+    assert events.index("701 BEGIN") < events.index("700 INDEX MARK") < events.index("702 END")
+
+
+def test_a_stop_is_heard_at_once(desktop: Desktop) -> None:
+    recording = desktop.card.record()
+    desktop.say(" ".join([TEXT] * 5), wait=False)
+    recording.wait_for(lambda samples: len(audible(samples)) > SAMPLE_RATE // 4)
+    desktop.say("-S", wait=False)
+    at = len(recording)
+    samples = recording.quiet()
+    recording.close()
+    assert audible(samples)[-1] - at < SAMPLE_RATE
+    assert seconds(heard(desktop.card, lambda: desktop.say(TEXT))) > 2
+
+
+def test_a_pause_goes_on_at_the_sentence(desktop: Desktop) -> None:
+    """Nothing of the text is lost: both halves together are at least the text, and at most a sentence longer."""
+    whole = seconds(heard(desktop.card, lambda: desktop.say(TEXT)))
+    recording = desktop.card.record()
+    with desktop.client() as client:
+        client.send("SPEAK", TEXT, ".")
+        client.until("701 BEGIN")
+        recording.wait_for(lambda samples: np.count_nonzero(samples) > 0.5 * whole * SAMPLE_RATE)
+        client.send("PAUSE SELF")
+        client.until("703 CANCELED")
+        client.send("RESUME SELF")
+        client.until("702 END")
+    samples = recording.quiet()
+    recording.close()
+    assert 0.7 * whole < np.count_nonzero(samples) / SAMPLE_RATE < 2 * whole
+
+
+def test_a_server_that_is_killed_in_mid_utterance_and_stays_away(card: SoundCard, tmp_path: Path) -> None:
+    """The rest is heard from espeak-ng, the utterance ends, and so do all later ones."""
+    with server("--engine", "espeak") as own:
+        desktop = Desktop(tmp_path, card, f"http://127.0.0.1:{own.port}")
+        try:
+            recording = card.record()
+            saying = subprocess.Popen(["spd-say", "--wait", " ".join([TEXT] * 2)], env=desktop.environment)
+            recording.wait_for(lambda samples: len(audible(samples)) > SAMPLE_RATE // 2)
+            own.process.kill()
+            assert saying.wait(DEADLINE) == 0
+            recording.close()
+            assert seconds(heard(card, lambda: desktop.say(TEXT))) > 2
+            assert desktop.log.read_text().count("espeak-ng speaks until it does") == 1
+        finally:
+            desktop.close()
+
+
+def test_without_a_server_espeak_is_heard(card: SoundCard, tmp_path: Path) -> None:
+    desktop = Desktop(tmp_path, card, f"http://127.0.0.1:{lasting_port()}")
+    try:
+        assert seconds(heard(card, lambda: desktop.say(TEXT))) > 2
+        assert desktop.log.read_text().count("espeak-ng speaks until it does") == 1
+    finally:
+        desktop.close()

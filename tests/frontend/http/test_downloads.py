@@ -1,0 +1,98 @@
+"""Downloads: the whole file once the response has ended, bounded in number, age and length."""
+
+from __future__ import annotations
+
+import io
+import wave
+
+import aiohttp
+import numpy as np
+import pytest
+
+from frontend.http.downloads import KEPT_BYTES, KEPT_SECONDS, Downloads, _file_name
+from tests.frontend.http.kokoro_fastapi import SOUND
+from tests.frontend.http_fakes import FakeSpeaker, serving
+
+
+async def test_the_download_is_the_whole_file_once_the_response_has_ended() -> None:
+    async with serving(FakeSpeaker(SOUND)) as server, aiohttp.ClientSession(server.url) as client:
+        body = {"input": "Hi.", "response_format": "pcm", "return_download_link": True, "download_format": "wav"}
+        async with client.post("/v1/audio/speech", json=body) as response:
+            path = response.headers["X-Download-Path"]
+            pcm = await response.read()
+        async with client.get(path, params={"name": "../my talk.mp3"}) as response:
+            assert (response.status, response.content_type) == (200, "audio/wav")
+            assert response.headers["Content-Disposition"] == 'attachment; filename="my_talk.wav"'
+            with wave.open(io.BytesIO(await response.read())) as file:
+                assert file.readframes(file.getnframes()) == pcm == SOUND.tobytes()
+        async with client.get("/v1/download/other.wav") as response:
+            assert (response.status, (await response.json())["error"]["code"]) == (404, "download_not_found")
+
+
+async def test_a_response_that_breaks_has_no_download() -> None:
+    speaker = FakeSpeaker(SOUND, RuntimeError("broken"))
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        body = {"input": "Hi.", "response_format": "pcm", "return_download_link": True}
+        async with client.post("/v1/audio/speech", json=body) as response:
+            path = response.headers["X-Download-Path"]
+            with pytest.raises(aiohttp.ClientError):
+                await response.read()
+        async with client.get(path) as response:
+            assert response.status == 404
+
+
+class FakeEncoders:
+    """Opens encodings that give their samples as bytes."""
+
+    def open(self, *_: object, **__: object) -> FakeEncoders:
+        return self
+
+    given_out = 0.0
+    bytes_per_second = 48_000.0
+
+    async def encode(self, pcm: np.ndarray) -> bytes:
+        return pcm.tobytes()
+
+    async def finish(self) -> bytes:
+        return b""
+
+    def close(self) -> None: ...
+
+
+async def kept(store: Downloads, samples: int) -> str:
+    recording = store.begin(FakeEncoders(), "pcm", 24_000)  # type: ignore[arg-type]
+    await recording.encode(np.zeros(samples, np.int16))
+    await recording.finish()
+    return recording.path.rpartition("/")[2]
+
+
+async def test_downloads_are_bounded_in_number_age_and_length() -> None:
+    now = 0.0
+    store = Downloads(FakeEncoders(), 2e6, lambda: now)  # type: ignore[arg-type]
+    first = await kept(store, 10)
+    assert [*store._kept] == [first]
+    now = KEPT_SECONDS
+    second = await kept(store, KEPT_BYTES // 4)
+    assert [*store._kept] == [second]
+    third = await kept(store, KEPT_BYTES // 2 - 1)
+    assert [*store._kept] == [third]
+    short = Downloads(FakeEncoders(), 1.0, lambda: now)  # type: ignore[arg-type]
+    await kept(short, 24_001)
+    assert not short._kept
+
+
+@pytest.mark.parametrize(
+    ("wanted", "saved"),
+    [
+        ("", "t.mp3"),
+        ("af_bella+af_sky", "af_bella_af_sky.mp3"),
+        ("report.wav", "report.mp3"),
+        ("../../etc/passwd", "etc_passwd.mp3"),
+        ('bad";\r\nname', "bad_name.mp3"),
+        ("...", "t.mp3"),
+        ("é" * 200, "t.mp3"),
+        ("x" * 200, f"{'x' * 100}.mp3"),
+    ],
+)
+def test_a_saved_files_name_is_safe(wanted: str, saved: str) -> None:
+    assert _file_name(wanted, "t.mp3") == saved

@@ -1,0 +1,223 @@
+"""Uploads of books over HTTP, refused and taken, with nobody who makes them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from frontend.jobs.desk import JobDesk
+from frontend.settings.front import FrontSettings
+from frontend.settings.jobs import JobSettings
+from shm.book_jobs import JobJournal, JobOrder, JobState
+from shm.job_folder import JobFolder
+from shm.messages import BooksNews, ControlMessage
+from tests.frontend.http_fakes import FakeSpeaker, serving
+
+BOOK = b"# One\n\nA book.\n"
+
+
+class Desk:
+    """A server with a desk of jobs, and what the desk told the supervisor."""
+
+    def __init__(self, session: aiohttp.ClientSession, desk: JobDesk, told: list[ControlMessage]) -> None:
+        self.session = session
+        self.desk = desk
+        self.told = told
+
+    async def upload(self, data: bytes | None = BOOK, name: str = "b.md", **fields: str) -> tuple[int, dict[str, Any]]:
+        form = aiohttp.FormData(quote_fields=False, default_to_multipart=True)
+        for field, value in fields.items():
+            form.add_field(field, value)
+        if data is not None:
+            form.add_field("file", data, filename=name)
+        async with self.session.post("/v1/jobs", data=form) as response:
+            return response.status, await response.json()
+
+    @property
+    def kept(self) -> list[str]:
+        """Names of the folders on the disk."""
+        path = self.desk.folder.path
+        return [each.name for each in path.iterdir()] if path.exists() else []
+
+
+@asynccontextmanager
+async def desk(folder: Path, front: FrontSettings | None = None, **settings: Any) -> AsyncIterator[Desk]:
+    told: list[ControlMessage] = []
+    made = JobDesk(JobSettings(jobs_dir=folder, **settings), told.append, "http://a", "k")
+    async with (
+        serving(FakeSpeaker(), front, jobs=made) as server,
+        aiohttp.ClientSession(server.url) as session,
+    ):
+        yield Desk(session, made, told)
+
+
+async def test_an_upload_is_a_job(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        status, job = await at.upload(name="C:\\books\\my book.md", voice="af_heart", speed="1.5", all_matter="true")
+        assert (status, job["state"], job["position_in_queue"], job["file_name"]) == (202, "queued", 0, "my book.md")
+        assert job["file_bytes"] == len(BOOK) and job["options"]["speed"] == 1.5 and job["options"]["all_matter"]
+        assert (at.desk.folder.of(job["id"]) / "source").read_bytes() == BOOK
+        assert at.told == [BooksNews("http://a", "k", True)]
+        _, second = await at.upload()
+        assert second["position_in_queue"] == 1
+        async with at.session.get("/v1/jobs") as response:
+            assert [each["id"] for each in (await response.json())["data"]] == [job["id"], second["id"]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"format": "wma"}, "format"),
+        ({"speed": "fast"}, "speed"),
+        ({"speed": "9"}, "speed"),
+        ({"voice": "nobody"}, "voice"),
+        ({"cast": "quotes = 'nobody'"}, "cast"),
+        ({"cast": "quotes ="}, "cast"),
+        ({"cast": "villain = 'af_heart'"}, "cast"),
+        ({"lang": "klingon"}, "lang"),
+        ({"chapters": "x"}, "chapters"),
+        ({"captions": "srt"}, "captions"),
+        ({"captions": "txt", "format": "zip"}, "captions[0]"),
+        ({"by_word": "true"}, "by_word"),
+        ({"between": "at night"}, "between"),
+        ({"loudness": "0"}, "loudness"),
+        ({"colour": "red"}, None),
+    ],
+)
+async def test_wrong_options_are_named_and_nothing_is_kept(
+    tmp_path: Path, fields: dict[str, str], param: str | None
+) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        status, answer = await at.upload(**fields)
+        assert (status, answer["error"]["param"]) == (400, param), answer
+        assert at.kept == [] and at.told == []
+
+
+async def test_files_that_are_missing_empty_or_too_long_are_refused(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs", max_job_bytes=1000) as at:
+        for data, status, code in (
+            (None, 400, "missing_required"),
+            (b"", 400, "invalid_value"),
+            (b"x" * 1001, 413, "request_too_large"),
+            (b"x" * 1_000_000, 413, "request_too_large"),
+        ):
+            answer = await at.upload(data)
+            assert (answer[0], answer[1]["error"]["code"], answer[1]["error"]["param"]) == (status, code, "file")
+        assert at.kept == []
+        assert (await at.upload(b"x" * 1000))[0] == 202
+
+
+async def test_a_length_of_100_mb_is_refused_before_the_body(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        headers = {"Content-Type": "multipart/form-data; boundary=b", "Content-Length": str(101 << 20)}
+        async with at.session.post("/v1/jobs", headers=headers, data=_never()) as response:
+            assert response.status == 413
+
+
+async def _never() -> AsyncIterator[bytes]:
+    yield b"--b\r\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{}", "application/json", 415),
+        (b"--b\r\n", "multipart/form-data", 400),
+        (b"nothing of it", "multipart/form-data; boundary=b", 400),
+        (b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n", "multipart/form-data; boundary=b", 400),
+        (b"--b--\r\n", "multipart/form-data; boundary=b", 400),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n'
+            b"Content-Transfer-Encoding: base64\r\n\r\neA==\r\n--b--\r\n",
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="voice"\r\n\r\n\xff\xfe\r\n--b--\r\n',
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+    ],
+)
+async def test_bodies_that_are_no_upload_are_refused(tmp_path: Path, body: bytes, kind: str, status: int) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        async with at.session.post("/v1/jobs", data=body, headers={"Content-Type": kind}) as response:
+            assert response.status == status, await response.text()
+        assert at.kept == []
+
+
+async def test_the_limits_of_jobs_and_of_the_disk(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs", max_jobs=1, max_jobs_bytes=5000) as at:
+        assert (await at.upload(b"x" * 6000))[1]["error"]["code"] == "jobs_full"
+        status, job = await at.upload()
+        assert status == 202
+        status, answer = await at.upload()
+        assert (status, answer["error"]["code"]) == (409, "too_many_jobs")
+        async with at.session.delete(f"/v1/jobs/{job['id']}") as response:
+            assert response.status == 200
+        assert at.kept == [] and at.told[-1] == BooksNews("http://a", "k", True)
+        assert (await at.upload())[0] == 202
+
+
+async def test_jobs_of_an_earlier_server_are_announced_however_slow_the_disk_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        await at.upload()
+    monkeypatch.setattr("frontend.jobs.desk._PATIENCE", 0.0)
+    async with desk(tmp_path / "jobs") as later:
+        await later.desk.start()
+        assert later.told == [BooksNews("http://a", "k", True)]
+
+
+async def test_a_folder_that_cannot_be_used_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    async with desk(tmp_path / "file" / "jobs") as at:
+        status, answer = await at.upload()
+        assert (status, answer["error"]["code"]) == (503, "jobs_unavailable") and "--jobs-dir" in answer["error"][
+            "message"
+        ]
+        await at.desk.refresh()
+        assert at.desk.reason
+
+
+async def test_what_is_no_job_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "order.json").write_text("{}")
+    async with desk(tmp_path / "jobs") as at:
+        for name in ("job-0000000000000000", "..", "%2e%2e", "x/result", "job-0000000000000000/result"):
+            async with at.session.get(f"/v1/jobs/{name}") as response:
+                assert response.status in (404,), name
+
+
+async def test_jobs_need_the_key_where_there_is_one(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs", FrontSettings(api_keys=("secret-key",))) as at:
+        for method, path in (("GET", "/v1/jobs"), ("POST", "/v1/jobs"), ("DELETE", "/v1/jobs/job-0")):
+            async with at.session.request(method, path) as response:
+                assert response.status == 401
+        async with at.session.get("/v1/jobs", headers={"Authorization": "Bearer secret-key"}) as response:
+            assert response.status == 200
+
+
+def test_a_sweep_deletes_leftovers_and_nothing_else(tmp_path: Path) -> None:
+    folder = JobFolder(tmp_path)
+    with folder.upload() as (job, source):
+        source.write(b"x")
+        other = JobFolder(tmp_path)
+        other.sweep()
+        assert folder.of(job).exists(), "it is being uploaded"
+        folder.publish(JobOrder(id=job, file_name="a", file_bytes=1, created=1.0), source)
+    folder.note(job, JobJournal(state=JobState.MAKING))
+    left = folder.of("job-00000000000000ff")
+    (left / "work").mkdir(parents=True)
+    (left / "source").touch()
+    folder.sweep()
+    assert not left.exists() and [each.order.id for each in folder.jobs()] == [job]
+    (folder.of(job) / "journal.json").write_text("{damaged")
+    found = folder.get(job)
+    assert found and found.journal == JobJournal(), "what was spoken is kept, and the queue goes on"

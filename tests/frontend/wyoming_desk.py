@@ -1,0 +1,115 @@
+"""The Wyoming port on a real socket, over a scheduler whose worker speaks every order."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import numpy as np
+from wyoming.client import AsyncTcpClient
+from wyoming.event import Event, Eventable
+
+from frontend.http.connections.connections import Connections
+from frontend.settings.front import FrontSettings
+from frontend.wyoming.service import WyomingService
+from shm.audio import Pcm
+from tests.frontend.contexts_desk import ContextDesk, speak_all
+from tests.frontend.scripted_worker import DEADLINE
+
+
+class Client(AsyncTcpClient):
+    """Wyoming's own client."""
+
+    async def say(self, event: Eventable) -> None:
+        await self.write_event(event.event())
+
+    async def hear(self) -> Event | None:
+        """The server's next event; None at the connection's end."""
+        async with asyncio.timeout(DEADLINE):
+            return await self.read_event()
+
+    async def until(self, kind: str) -> list[Event]:
+        """The events up to the first one of that type, that one included."""
+        found = []
+        while not found or found[-1].type != kind:
+            event = await self.hear()
+            assert event is not None, [each.type for each in found]
+            found.append(event)
+        return found
+
+    async def error(self) -> str:
+        """The code of the error that ends the connection."""
+        code: str = (await self.until("error"))[-1].data["code"]
+        assert await self.hear() is None
+        return code
+
+
+def pcm(events: list[Event]) -> Pcm:
+    """The samples of the events."""
+    return np.frombuffer(b"".join(each.payload or b"" for each in events if each.type == "audio-chunk"), "<i2")
+
+
+class House(ContextDesk):
+    """A desk with a Wyoming port."""
+
+    def __init__(self, settings: FrontSettings) -> None:
+        super().__init__(settings)
+        self.port = 0
+        self.progress = 0
+        self.service: WyomingService
+
+    def progressed(self) -> None:
+        self.progress += 1
+
+    def client(self) -> Client:
+        return Client("127.0.0.1", self.port)
+
+    async def nothing_is_left(self) -> None:
+        """Wait until no stream, ring, context or connection is open."""
+        async with asyncio.timeout(DEADLINE):
+            while self._something_is_open():  # noqa: ASYNC110 - nobody tells of an end
+                await asyncio.sleep(0.005)
+
+    def _something_is_open(self) -> bool:
+        shared, opened = self.scheduler._shared, self.services.open
+        leased = any(link.rings.leases for link in shared.links.all)
+        return bool(shared.streams or opened.contexts or any(opened.sockets.values()) or leased)
+
+
+@asynccontextmanager
+async def house(
+    settings: FrontSettings | None = None,
+    *,
+    connected: bool = True,
+    speaks: bool = True,
+    rings: int = 24,
+    limit: int = 1000,
+) -> AsyncIterator[House]:
+    """
+    Args:
+        connected: there is a worker.
+        speaks: it speaks each order as it comes.
+        limit: connections that the front has room for.
+    """
+    desk = House(settings or FrontSettings(max_streams=8))
+    worker = desk.worker(1, rings=rings) if connected else None
+    speaking = asyncio.create_task(speak_all(worker)) if worker and speaks else None
+    listener = socket.create_server(("127.0.0.1", 0))
+    desk.port = listener.getsockname()[1]
+    connections = Connections(_no_http, desk.services.settings, limit, desk.metrics)
+    desk.service = WyomingService(listener, connections, desk.services, desk.progressed)
+    desk.service.start()
+    try:
+        yield desk
+    finally:
+        await desk.service.stop(replaced=False)
+        listener.close()
+        if speaking:
+            speaking.cancel()
+        desk.close()
+
+
+def _no_http() -> asyncio.Protocol:
+    raise AssertionError("this port doesn't speak HTTP")

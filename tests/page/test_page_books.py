@@ -1,0 +1,103 @@
+"""The tab of books in Chromium, over a real server: a book is dropped, made, downloaded and deleted."""
+
+from __future__ import annotations
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.page.visit import Visit, needs_chromium
+from tests.system.book_jobs import accepted, result, until
+from tests.system.server import DEADLINE, Server
+
+pytestmark = needs_chromium
+
+BOOK = b"---\ntitle: A Small Book\nauthor: A. Nobody\n---\n# One\n\nThis is a short book.\n\n# Two\n\nIt ends here.\n"
+PATIENCE = 2 * DEADLINE * 1000
+
+_MOUNT = """async () => {
+  const section = document.createElement("section");
+  section.id = "books-alone";
+  document.querySelector("main").replaceChildren(section);
+  const { mountBooks } = await import("./static/books.js");
+  const { ask } = await import("./static/api.js");
+  mountBooks(section, { api: ask });
+}"""
+
+
+def mounted(visit: Visit) -> Locator:
+    """The tab's content alone on the page."""
+    visit.page.evaluate(_MOUNT)
+    return visit.page.locator("#books-alone")
+
+
+def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> None:
+    tab = mounted(visit)
+    tab.get_by_label("Book", exact=True).set_input_files([{"name": "small.md", "mimeType": "", "buffer": BOOK}])
+    tab.get_by_label("Format").select_option("mp3")
+    tab.get_by_role("button", name="Make the book").click()
+    expect(tab.get_by_role("status")).to_have_text("small.md is in the queue.")
+    card = tab.get_by_role("listitem")
+    link = card.get_by_role("link", name="Download A Small Book")
+    expect(link).to_be_visible(timeout=PATIENCE)
+    expect(card.get_by_role("heading")).to_have_text("A Small Book, A. Nobody")
+    (job,) = espeak.get("/v1/jobs")[1]["data"]
+    assert job["options"]["format"] == "mp3"
+    with visit.page.expect_download() as downloading:
+        link.click()
+    assert downloading.value.suggested_filename == "A Small Book.mp3"
+    assert downloading.value.path().read_bytes() == result(espeak, job["id"])[2]
+    found = Axe().run(visit.page)
+    assert not found.violations_count, found.generate_report()
+    card.get_by_role("button", name="Delete A Small Book").click()
+    card.get_by_role("button", name="Really delete? A Small Book").click()
+    expect(card).to_have_count(0)
+    assert espeak.get("/v1/jobs")[1]["data"] == []
+
+
+def test_errors_are_told_in_words(visit: Visit, espeak: Server) -> None:
+    visit.excused = 2
+    tab = mounted(visit)
+    tab.get_by_role("button", name="Make the book").click()
+    expect(tab.get_by_role("alert")).to_have_text("file is missing: send the book as multipart/form-data.")
+    tab.get_by_label("Book", exact=True).set_input_files([{"name": "small.md", "mimeType": "", "buffer": BOOK}])
+    tab.get_by_label("Hours").fill("at night")
+    tab.get_by_role("button", name="Make the book").click()
+    expect(tab.get_by_role("alert")).to_contain_text("write for example 01:00-07:00")
+    broken = accepted(espeak, b"PK\x03\x04 not a zip", "broken.epub")
+    until(espeak, broken, "failed")
+    visit.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(tab.get_by_role("listitem")).to_contain_text("no readable zip archive")
+    espeak.post(f"/v1/jobs/{broken}", {}, "DELETE")
+
+
+def test_a_dropped_file_is_taken_and_progress_is_shown(chromium: Browser, espeak: Server) -> None:
+    with Visit(chromium, espeak, color_scheme="dark", viewport={"width": 320, "height": 700}) as visit:
+        tab = mounted(visit)
+        tab.locator(".books-drop").evaluate(
+            """(zone, text) => {
+              const dataTransfer = new DataTransfer();
+              dataTransfer.items.add(new File([text], "dropped.txt"));
+              zone.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+            }""",
+            "A dropped book.",
+        )
+        tab.get_by_label("Hours").fill(never())
+        tab.get_by_role("button", name="Make the book").click()
+        card = tab.get_by_role("listitem")
+        expect(card).to_contain_text("waiting: it is made in the hours")
+        expect(card.get_by_role("progressbar", name="Progress of dropped.txt")).to_have_attribute("max", "1")
+        found = Axe().run(visit.page)
+        assert not found.violations_count, found.generate_report()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 320
+        card.get_by_role("button", name="Cancel dropped.txt").click()
+        card.get_by_role("button", name="Really cancel? dropped.txt").click()
+        expect(card).to_have_count(0)
+        assert espeak.get("/v1/jobs")[1]["data"] == []
+
+
+def never() -> str:
+    """Hours that don't begin within the next ten."""
+    from datetime import datetime
+
+    hour = (datetime.now().hour + 12) % 24
+    return f"{hour:02}:00-{hour:02}:30"

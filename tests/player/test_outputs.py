@@ -1,0 +1,201 @@
+"""The outputs through sounddevice, a program and afplay, with stand-ins for these, and the order of outputs."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import types
+import wave
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from player.output.choice import open_output
+from player.output.file_output import BLOCK, FileOutput
+from player.output.output import NoOutput
+from player.output.program_output import ProgramOutput
+from shm.audio import Pcm
+
+DEADLINE = 60.0
+
+LOUD = (np.arange(3 * BLOCK) % 1000 + 1).astype(np.int16)
+
+
+class Tape:
+    """Gives out samples once, then silence, and tells when the silence has begun."""
+
+    def __init__(self, samples: Pcm) -> None:
+        self._rest = samples
+        self.over = threading.Event()
+
+    def __call__(self, count: int) -> Pcm:
+        given, self._rest = self._rest[:count], self._rest[count:]
+        if not len(given):
+            self.over.set()
+        return np.concatenate([given, np.zeros(count - len(given), np.int16)])
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Writes a shell script as the only audio program on PATH; what it plays is appended to the file `played`."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def write(name: str, script: str) -> Path:
+        program = folder / name
+        program.write_text(f"#!/bin/bash\nPATH=/usr/bin:/bin\n{script.format(played=tmp_path / 'played')}\n")
+        program.chmod(0o755)
+        return tmp_path / "played"
+
+    return write
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    tick = threading.Event()
+    for _ in range(round(DEADLINE / 0.005)):
+        if condition():
+            return
+        tick.wait(0.005)
+    raise AssertionError("it never happened")
+
+
+def test_a_program_plays_each_sample_in_order_and_closing_kills_it(programs: Callable[[str, str], Path]) -> None:
+    played = programs("aplay", "exec cat >> {played}")
+    tape = Tape(LOUD)
+    output = ProgramOutput(tape, 60)
+    assert output.name == "aplay"
+    assert tape.over.wait(DEADLINE)
+
+    def heard() -> Pcm:
+        samples = np.frombuffer(played.read_bytes()[: played.stat().st_size // 2 * 2], "<i2")
+        return samples[samples != 0]
+
+    eventually(lambda: len(heard()) == len(LOUD))
+    assert np.array_equal(heard(), LOUD)
+    assert 0 <= output.delay <= 24_000
+    output.close()
+    assert output._process.returncode == -9
+    output.close()
+
+
+def test_a_program_that_ends_takes_nothing_more(programs: Callable[[str, str], Path]) -> None:
+    programs("aplay", "if [ -e {played} ]; then exit 0; fi; exec cat > {played}")
+    taken: list[int] = []
+    output = ProgramOutput(lambda count: taken.append(count) or np.zeros(count, np.int16), 60)  # type: ignore[func-returns-value]
+    eventually(lambda: output._process.poll() is not None)
+    eventually(lambda: not any(thread.name == "output" and thread.is_alive() for thread in threading.enumerate()))
+    output.close()
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo 'ALSA lib: x' >&2; echo 'audio open error: No such file' >&2; exit 1", "aplay found no sound card"),
+        ("exit 3", "aplay failed with status 3"),
+    ],
+)
+def test_a_program_without_a_card_says_so(programs: Callable[[str, str], Path], script: str, reason: str) -> None:
+    programs("aplay", f"cat > /dev/null; {script}")
+    with pytest.raises(NoOutput, match=reason):
+        ProgramOutput(Tape(LOUD), 60)
+
+
+def test_no_program_is_no_output(programs: Callable[[str, str], Path]) -> None:
+    with pytest.raises(NoOutput, match="no program"):
+        ProgramOutput(Tape(LOUD), 60)
+    with pytest.raises(NoOutput, match="afplay was not found"):
+        FileOutput(Tape(LOUD), 60)
+
+
+def test_afplay_plays_what_comes_in_a_row_as_one_file(programs: Callable[[str, str], Path], tmp_path: Path) -> None:
+    played = programs("afplay", 'cp "$1" {played}.part; mv {played}.part {played}; exec sleep 600')
+    tape = Tape(LOUD)
+    output = FileOutput(tape, 20)
+    eventually(played.exists)
+    with wave.open(str(played)) as audio:
+        assert (audio.getnchannels(), audio.getsampwidth(), audio.getframerate()) == (1, 2, 24_000)
+        assert np.array_equal(np.frombuffer(audio.readframes(audio.getnframes()), "<i2"), LOUD)
+    assert 0 <= output.delay <= len(LOUD)
+    output.close()
+    assert output._playing
+    eventually(lambda: output._playing is not None and output._playing.poll() == -9)
+
+
+class FakePortAudio(types.ModuleType):
+    """The part of sounddevice that the output needs."""
+
+    class PortAudioError(Exception):
+        pass
+
+    def __init__(self) -> None:
+        super().__init__("sounddevice")
+        self.streams: list[Any] = []
+        self.refuses = False
+        outer = self
+
+        class RawOutputStream:
+            latency = 0.125
+
+            def __init__(self, **fields: Any) -> None:
+                if outer.refuses:
+                    raise outer.PortAudioError("Error querying device -1")
+                self.fields, self.done = fields, list[str]()
+                outer.streams.append(self)
+
+            def start(self) -> None:
+                self.done.append("start")
+
+            def abort(self, ignore_errors: bool) -> None:
+                self.done.append("abort")
+
+            def close(self, ignore_errors: bool) -> None:
+                self.done.append("close")
+
+        self.RawOutputStream = RawOutputStream
+
+
+@pytest.fixture
+def portaudio(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakePortAudio]:
+    fake = FakePortAudio()
+    monkeypatch.setitem(sys.modules, "sounddevice", fake)
+    monkeypatch.delitem(sys.modules, "player.output.sounddevice_output", raising=False)
+    yield fake
+    sys.modules.pop("player.output.sounddevice_output", None)
+
+
+def test_sounddevice_pulls_from_the_deck_and_is_aborted(portaudio: FakePortAudio) -> None:
+    module = importlib.import_module("player.output.sounddevice_output")
+    output = module.SounddeviceOutput(Tape(LOUD), 200)
+    (stream,) = portaudio.streams
+    fields = {name: stream.fields[name] for name in ("samplerate", "channels", "dtype", "latency")}
+    assert fields == {"samplerate": 24_000, "channels": 1, "dtype": "int16", "latency": 0.2}
+    buffer = bytearray(480 * 2)
+    stream.fields["callback"](memoryview(buffer), 480, None, None)
+    assert np.array_equal(np.frombuffer(bytes(buffer), "<i2"), LOUD[:480])
+    assert output.delay == 3000
+    output.close()
+    assert stream.done == ["start", "abort", "close"], "abort drops what the device holds"
+    portaudio.refuses = True
+    with pytest.raises(NoOutput, match="querying device"):
+        module.SounddeviceOutput(Tape(LOUD), 200)
+
+
+def test_the_first_output_that_works_is_taken_and_all_reasons_are_told(
+    portaudio: FakePortAudio, programs: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "player.output.miniaudio_output", None)
+    assert open_output(Tape(LOUD), 200).name == "PortAudio (sounddevice)"
+    portaudio.refuses = True
+    with pytest.raises(NoOutput) as none:
+        open_output(Tape(LOUD), 200)
+    for reason in ("is not installed", "querying device", "no program", "afplay was not found"):
+        assert reason in str(none.value)
+    programs("aplay", "exec cat > /dev/null")
+    output = open_output(Tape(LOUD), 200)
+    assert output.name == "aplay"
+    output.close()

@@ -1,0 +1,114 @@
+"""The output through PulseAudio, on a recording sound card."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from player.fade import FADE
+from player.output.output import NoOutput
+from player.output.pulse_output import PulseOutput
+from shm.audio import SAMPLE_RATE, Pcm
+from tests.system.sound_card import Recording, SoundCard, audible, needs_pulseaudio, sound_card
+
+AMPLITUDE, HERTZ = 12_000, 220
+STEP = AMPLITUDE * 2 * np.pi * HERTZ / SAMPLE_RATE
+"""Largest difference between two samples of the sine in a row."""
+
+TRIES = 8
+
+
+@pytest.fixture(scope="module")
+def card() -> Iterator[SoundCard]:
+    with sound_card() as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def environment(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "card" in request.fixturenames:
+        for name, value in request.getfixturevalue("card").environment.items():
+            monkeypatch.setenv(name, value)
+
+
+class Sine:
+    """A sine that never ends, after `silence` samples without sound; `taken` counts the sine's samples."""
+
+    def __init__(self, silence: int = 0) -> None:
+        self.taken = -silence
+
+    def __call__(self, count: int) -> Pcm:
+        at = np.arange(self.taken, self.taken + count)
+        self.taken += count
+        sine = np.rint(AMPLITUDE * np.sin(2 * np.pi * HERTZ * at / SAMPLE_RATE))
+        return np.where(at < 0, 0, sine).astype(np.int16)
+
+
+def closed_while_it_plays(recording: Recording, buffer_ms: int) -> Pcm:
+    """Play until half a second was heard, and close; what was heard, from the first loud sample to the last."""
+    start = len(recording)
+    output = PulseOutput(Sine(silence=SAMPLE_RATE), buffer_ms)  # a deck is silent too while its device opens
+    recording.wait_for(lambda samples: audible(samples).size > SAMPLE_RATE // 2, start)
+    assert 0 < output.delay <= (buffer_ms + 100) * SAMPLE_RATE // 1000
+    output.close()
+    output.close()
+    heard = recording.quiet(SAMPLE_RATE // 2, start)
+    loud = audible(heard)
+    return heard[loud[0] : loud[-1] + 2]
+
+
+def is_faded(heard: Pcm) -> bool:
+    """True if the sine ends in a fade of 20 ms without a step."""
+    end = heard[-2 * FADE :].astype(int)
+    quarter = FADE // 4
+    peaks = [int(abs(end[FADE + at : FADE + at + quarter]).max()) for at in range(0, FADE, quarter)]
+    smooth = abs(np.diff(end)).max() <= 1.2 * STEP
+    return bool(smooth and peaks == sorted(peaks, reverse=True) and peaks[-1] < AMPLITUDE / 2 < peaks[0])
+
+
+@needs_pulseaudio
+@pytest.mark.parametrize("buffer_ms", [200, 800])
+def test_closing_fades_what_the_server_holds(card: SoundCard, buffer_ms: int) -> None:
+    """The fade begins 10 ms ahead of the sample that sounds. A machine that stops for longer in this moment cuts it, so
+    one of some tries must be whole; without a fade none is."""
+    recording = card.record()
+    try:
+        assert any(is_faded(closed_while_it_plays(recording, buffer_ms)) for _ in range(TRIES))
+    finally:
+        recording.close()
+
+
+@needs_pulseaudio
+def test_each_sample_is_heard_once(card: SoundCard) -> None:
+    recording = card.record()
+    heard = closed_while_it_plays(recording, 800)
+    recording.close()
+    kept = heard[: -2 * FADE]
+    wanted = Sine()(len(kept) + 2)
+    first = int(audible(wanted)[0])
+    assert np.array_equal(kept[: len(kept) // 2], wanted[first : first + len(kept) // 2])
+
+
+@needs_pulseaudio
+def test_a_server_that_ends_is_noticed_and_closing_does_not_wait_for_it(tmp_path: Path) -> None:
+    taken = threading.Event()
+
+    def fill(count: int) -> Pcm:
+        taken.set()
+        return np.zeros(count, np.int16)
+
+    with sound_card() as card, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PULSE_SERVER", card.environment["PULSE_SERVER"])
+        output = PulseOutput(fill, 200)
+        assert taken.wait(60)
+    output.close()
+
+
+def test_no_server_is_no_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path / 'nobody'}")
+    with pytest.raises(NoOutput, match=r"PulseAudio: |not installed|not used"):
+        PulseOutput(Sine(), 200)

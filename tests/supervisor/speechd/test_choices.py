@@ -1,0 +1,88 @@
+"""Texts, voices and signs as the module makes them of what Speech Dispatcher sends."""
+
+from __future__ import annotations
+
+import pytest
+
+from supervisor.speechd.document import Document, Mark, Text, marked_up
+from supervisor.speechd.manner import Manner
+from supervisor.speechd.signs import named
+from supervisor.speechd.voices import Voices
+from supervisor.speechd.wire import escaped
+
+
+def test_a_document_comes_back_as_it_was() -> None:
+    ssml = '<speak>a &amp; b <mark name="x&quot;y"/><prosody rate="80%">c</prosody> &lt;</speak>'
+    document = Document.of(ssml)
+    assert document.ssml(marked_up) == ssml
+    assert document.ssml(marked_up, tags=False).count("prosody") == 0
+    assert (document.text, document.marks) == ("a & b c <", ['x"y'])
+
+
+@pytest.mark.parametrize(
+    "ssml", ['<speak>a <b>& <mark name="m"/>c', "<!DOCTYPE x><speak>a <mark name='m'/>c</speak>", '<mark name="m"/>c']
+)
+def test_no_fault_of_a_client_silences_its_text(ssml: str) -> None:
+    document = Document.of(ssml)
+    assert document.marks == ["m"]
+    assert document.text.endswith("c") and "mark" not in document.text
+
+
+def test_the_rest_after_a_mark() -> None:
+    document = Document.of('<speak>a<mark name="1"/><b>b</b><mark name="2"/></speak>')
+    assert document.after(0).parts == (Text("a"), Mark("1"), Text("b"), Mark("2"))
+    assert document.after(1).parts == (Text("b"), Mark("2"))
+    assert document.after(2).parts == ()
+
+
+def test_plain_text_has_single_spaces_and_places_of_marks() -> None:
+    document = Document.of('<speak>  One\n two.<mark name="a"/>  Three <mark name="b"/> four</speak>')
+    text, marks = document.plain()
+    assert text == "One two. Three four"
+    assert marks == [(8, "a"), (15, "b")]
+
+
+@pytest.mark.parametrize(
+    ("manner", "voice"),
+    [
+        (Manner(), "am_michael"),
+        (Manner(voice_type="female2"), "af_bella"),
+        (Manner(voice_type="child_female"), "af_heart"),
+        (Manner(language="en-GB", voice_type="female1"), "bf_emma"),
+        (Manner(language="fr", voice_type="male1"), "ff_siwis"),
+        (Manner(language="pt_BR", voice_type="female9"), "pf_dora"),
+        (Manner(language="de"), None),
+        (Manner(language="de", voice="AF_SKY"), "af_sky"),
+        (Manner(language="en", voice="nobody"), "am_michael"),
+    ],
+)
+def test_voices(manner: Manner, voice: str | None) -> None:
+    assert Voices().chosen(manner) == voice
+
+
+def test_the_users_voice_is_that_of_clients_that_choose_none() -> None:
+    voices = Voices(preferred="bf_emma")
+    assert voices.chosen(Manner(language="en-GB")) == "bf_emma"
+    assert voices.chosen(Manner(language="en-GB", voice_type="male2")) == "bm_fable"
+    assert voices.chosen(Manner(language="es")) == "em_alex"
+
+
+def test_signs_by_level() -> None:
+    text = "Mail a@b.c (now)!"
+    assert named(text, "none") == text
+    assert named(text, "some") == "Mail a at b.c (now)!"
+    assert named(text, "most") == "Mail a at b.c  left paren now right paren !"
+    assert named(text, "all") == "Mail a at b dot c  left paren now right paren  exclamation mark!"
+    assert named("An Apple", "none", capitals=True) == "capital An capital Apple"
+
+
+def test_numbers_of_a_manner() -> None:
+    fast_and_high = Manner(rate=50, pitch=100)
+    assert fast_and_high.pace == 2.0
+    assert fast_and_high.speed * fast_and_high.pitch_factor == pytest.approx(2.0)
+    assert (Manner(rate=100).speed, Manner(rate=-100).speed) == (4.0, 0.25)
+    assert (Manner(pitch=-100).espeak_pitch, Manner().espeak_pitch, Manner(pitch=100).espeak_pitch) == (0, 50, 99)
+
+
+def test_escaped_audio_has_no_line_end() -> None:
+    assert escaped(b"a\n}b") == b"a}\x2a}\x5db"

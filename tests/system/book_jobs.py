@@ -1,0 +1,98 @@
+"""A client of /v1/jobs, for tests of a whole server."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from tests.system.server import DEADLINE, Server
+
+PATIENCE = 2 * DEADLINE
+"""Seconds that a book may take on a busy machine."""
+
+
+def upload(to: Server, file: Path | bytes, name: str = "", **fields: str) -> tuple[int, Any]:
+    """Upload a book; status and answer."""
+    data = file if isinstance(file, bytes) else file.read_bytes()
+    name = name or (file.name if isinstance(file, Path) else "book.md")
+    body, kind = multipart({**fields, "file": (name, data)})
+    with contextlib.closing(to.connect()) as connection:
+        connection.request("POST", "/v1/jobs", body, {"Content-Type": kind})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+
+
+def multipart(fields: dict[str, str | tuple[str, bytes]]) -> tuple[bytes, str]:
+    """The body and its content type; a pair is a file's name and its bytes."""
+    boundary = uuid.uuid4().hex
+    parts = []
+    for name, value in fields.items():
+        head = f'Content-Disposition: form-data; name="{name}"'
+        content = value if isinstance(value, tuple) else ("", value.encode())
+        if content[0]:
+            head += f'; filename="{content[0]}"\r\nContent-Type: application/octet-stream'
+        parts.append(f"--{boundary}\r\n{head}\r\n\r\n".encode() + content[1] + b"\r\n")
+    return b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+
+
+def accepted(to: Server, file: Path | bytes, name: str = "", **fields: str) -> str:
+    """Upload a book that is taken; its job's id."""
+    status, answer = upload(to, file, name, **fields)
+    assert status == 202, answer
+    identity: str = answer["id"]
+    return identity
+
+
+def job(of: Server, identity: str) -> dict[str, Any]:
+    """The job as it is now. A front that was killed a moment ago is waited for."""
+    patience = time.monotonic() + DEADLINE
+    while True:
+        with contextlib.suppress(OSError, ValueError):
+            status, answer = of.get(f"/v1/jobs/{identity}")
+            if status == 200:
+                found: dict[str, Any] = answer
+                return found
+        assert time.monotonic() < patience
+        time.sleep(0.05)
+
+
+def until(of: Server, identity: str, *states: str) -> dict[str, Any]:
+    """Wait until the job is in one of the states."""
+    patience = time.monotonic() + PATIENCE
+    while (found := job(of, identity))["state"] not in states:
+        assert time.monotonic() < patience, found
+        time.sleep(0.05)
+    return found
+
+
+def result(of: Server, identity: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and bytes of a finished book."""
+    with contextlib.closing(of.connect()) as connection:
+        connection.request("GET", f"/v1/jobs/{identity}/result", headers=headers or {})
+        response = connection.getresponse()
+        return response.status, dict(response.getheaders()), response.read()
+
+
+def passages(folder: Path) -> int:
+    """Passages that jobs in this folder have kept."""
+    return len(list(folder.rglob("*.spoken")))
+
+
+def until_passages(folder: Path, count: int) -> None:
+    """Wait until so many passages are kept."""
+    patience = time.monotonic() + PATIENCE
+    while passages(folder) < count:
+        assert time.monotonic() < patience
+        time.sleep(0.02)
+
+
+def until_files(folder: Path, names: set[str]) -> None:
+    """Wait until a folder has these files and no others."""
+    patience = time.monotonic() + DEADLINE
+    while (found := {each.name for each in folder.iterdir()}) != names:
+        assert time.monotonic() < patience, found
+        time.sleep(0.05)

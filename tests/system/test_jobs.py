@@ -1,0 +1,144 @@
+"""/v1/jobs of a real server: books are made in the background, whatever is killed meanwhile."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.system.book_jobs import accepted, job, passages, result, until, until_files, until_passages
+from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.server import DEADLINE, ROOT, Server, server
+
+pytestmark = pytest.mark.timeout(540)
+
+TEXT = "\n\n".join(
+    f"# Chapter {number}\n\n{sentences(4).replace('Sentence', f'Sentence {number}')}" for number in range(1, 3)
+)
+LONG = "\n\n".join(f"# Chapter {n}\n\n" + "\n\n".join(f"{sentences(2)} {n}.{m}." for m in range(9)) for n in (1, 2))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Path]]:
+    """A server, and its folder of jobs."""
+    folder = tmp_path_factory.mktemp("jobs")
+    with server(*miniature_arguments(folder), "--jobs-dir", str(folder / "jobs")) as started:
+        yield started, folder / "jobs"
+
+
+def commanded(folder: Path, url: str, output: str, *options: str) -> Path:
+    """What `kokoro-live book` makes of the same file."""
+    source = folder / "a book.md"
+    source.write_text(TEXT)
+    command = [sys.executable, "-m", "supervisor", "book", str(source), "-o", str(folder / output), "--url", url]
+    environment = {"XDG_CACHE_HOME": str(folder / "cache"), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    done = subprocess.run([*command, *options], cwd=ROOT, env=environment, capture_output=True, timeout=2 * DEADLINE)
+    assert done.returncode == 0, done.stderr
+    return folder / output
+
+
+def test_the_result_is_the_commands_book(made: tuple[Server, Path], tmp_path: Path) -> None:
+    started, folder = made
+    wanted = commanded(tmp_path, f"http://127.0.0.1:{started.port}", "book.m4b", "--speed", "1.1").read_bytes()
+    identity = accepted(started, TEXT.encode(), "a book.md", speed="1.1", between="")
+    done = until(started, identity, "done", "failed")
+    assert (done["state"], done["title"], done["chapters"], done["progress"]) == ("done", "a book", 2, 1), done
+    assert done["result"]["bytes"] == len(wanted) and done["result"]["file_name"] == "a book.m4b"
+    status, headers, found = result(started, identity)
+    assert (status, headers["Content-Type"], found) == (200, "audio/mp4", wanted)
+    assert 'filename="a book.m4b"' in headers["Content-Disposition"]
+    status, headers, part = result(started, identity, {"Range": "bytes=10-19"})
+    assert (status, part, headers["Content-Range"]) == (206, wanted[10:20], f"bytes 10-19/{len(wanted)}")
+    assert result(started, identity, {"Range": f"bytes={len(wanted)}-"})[0] == 416
+    until_files(folder / identity, {"order.json", "journal.json", "result.m4b"})
+    report = started.get("/status")[1]
+    assert report["jobs"]["done"] == 1 and 'kokoro_live_jobs{state="done"} 1.0' in started.get("/metrics")[1]
+    assert started.post(f"/v1/jobs/{identity}", {}, "DELETE") == (
+        200,
+        {"id": identity, "object": "job", "deleted": True},
+    )
+    assert not (folder / identity).exists() and started.get(f"/v1/jobs/{identity}")[0] == 404
+
+
+def test_jobs_queue_and_a_cancelled_one_leaves_nothing(made: tuple[Server, Path]) -> None:
+    started, folder = made
+    first = accepted(started, LONG.encode(), "long.md")
+    second = accepted(started, TEXT.encode(), "second.md", format="zip", captions="srt", chapter_format="flac")
+    until_passages(folder / first, 1)
+    assert job(started, second)["position_in_queue"] == 1
+    assert started.post(f"/v1/jobs/{first}", {}, "DELETE")[0] == 200
+    done = until(started, second, "done", "failed")
+    assert done["state"] == "done", done
+    assert not (folder / first).exists(), "no thread has written after its job was removed"
+    with zipfile.ZipFile(io.BytesIO(result(started, second)[2])) as archive:
+        assert archive.testzip() is None
+        names = archive.namelist()
+    assert [name.rpartition(".")[2] for name in names] == ["flac", "srt", "flac", "srt", "json"], names
+    started.post(f"/v1/jobs/{second}", {}, "DELETE")
+
+
+def test_a_listener_beside_a_job_is_served(made: tuple[Server, Path]) -> None:
+    started, folder = made
+    book = accepted(started, LONG.encode(), "long.md")
+    until_passages(folder / book, 1)
+    said = "A listener comes. Another sentence follows."
+    heard = started.hear(input=said, response_format="pcm")
+    assert job(started, book)["state"] == "making", "the listener didn't wait for the book"
+    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of(said))
+    started.post(f"/v1/jobs/{book}", {}, "DELETE")
+
+
+def test_books_that_cannot_be_read_fail_with_a_reason(made: tuple[Server, Path]) -> None:
+    started, folder = made
+    for data, name, says in (
+        (b"PK\x03\x04 not a zip", "broken.epub", "no readable zip archive"),
+        (bomb(), "bomb.epub", "taken for an attack"),
+    ):
+        identity = accepted(started, data, name)
+        failed = until(started, identity, "done", "failed")
+        assert failed["error"]["code"] == "book_unreadable" and says in failed["error"]["message"], failed
+        assert result(started, identity)[0] == 409
+        started.post(f"/v1/jobs/{identity}", {}, "DELETE")
+    assert [each.name for each in folder.iterdir()] == []
+
+
+def bomb() -> bytes:
+    """An EPUB of 40 kB whose table of contents unpacks to 40 MB."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        container = '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        archive.writestr(
+            "META-INF/container.xml", container + '<rootfile full-path="book.opf"/></rootfiles></container>'
+        )
+        archive.writestr("book.opf", b"<package>" + b" " * (40 << 20) + b"</package>")
+    return packed.getvalue()
+
+
+def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
+    arguments = (*miniature_arguments(tmp_path, cost=50), "--jobs-dir", str(tmp_path / "jobs"))
+    jobs = tmp_path / "jobs"
+    with server(*arguments) as first:
+        killed = accepted(first, LONG.encode(), "book.md")
+        for number, victim in enumerate(("books", "front", "worker"), 1):
+            until_passages(jobs / killed, 2 * number)
+            process = first.child(victim)
+            process.kill()
+            process.wait(DEADLINE)
+        until_passages(jobs / killed, 8)
+        os.kill(first.process.pid, signal.SIGKILL)
+        first.process.wait(DEADLINE)
+        kept = passages(jobs)
+    assert 8 <= kept < 30, "it was under way"
+    with server(*arguments) as second:
+        assert until(second, killed, "done", "failed")["state"] == "done", job(second, killed)
+        undisturbed = accepted(second, LONG.encode(), "book.md")
+        assert until(second, undisturbed, "done", "failed")["state"] == "done"
+        assert result(second, killed)[2] == result(second, undisturbed)[2]

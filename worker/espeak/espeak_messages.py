@@ -1,0 +1,48 @@
+"""Messages to and from espeak-ng's helper process. They need no numpy, so that small programs can ask too."""
+
+from __future__ import annotations
+
+import msgspec
+
+LIBRARY_RATE = 22_050
+"""Sampling rate of espeak-ng 1.52, in samples per second."""
+
+SPEAKING = "worker.espeak.espeak_synthesis:answering"
+"""The target for `shm.expendable` that turns an encoded `Speech` into an encoded `Spoken`."""
+
+
+class Speech(msgspec.Struct):
+    """Request to speak: the arguments of `EspeakLibrary.speak`."""
+
+    texts: list[str]
+    voice: str
+    words_per_minute: int
+    pitch: int
+    end_pause: bool
+    seed: int
+    stretched_speed: float = 1.0
+    """Speed at which sonic plays the result; 1 leaves it unchanged."""
+    volume: int = 100
+    """Loudness in percent; 100 is the library's own."""
+    punctuation: str | None = None
+    """Punctuation marks that are spoken by name; "" names all of them, None none."""
+    capitals: bool = False
+    """True if capitals are announced."""
+    character: bool = False
+    """True if `texts` is one character, to be spoken by its name."""
+
+
+class Spoken(msgspec.Struct):
+    """Result of a request to speak."""
+
+    samples: bytes
+    """Samples as int16, native byte order, mono, at `LIBRARY_RATE`."""
+    own_length: int
+    """Number of samples before stretching; the samples of `words` are counted on this scale."""
+    words: list[tuple[int, int, int]]
+    """Text, place and sample of each `WordEvent`."""
+
+
+encode = msgspec.msgpack.Encoder().encode
+decode_speech = msgspec.msgpack.Decoder(Speech).decode
+decode_spoken = msgspec.msgpack.Decoder(Spoken).decode
