@@ -90,9 +90,11 @@ class JobFolder:
         """
         job, source = self._begin()
         try:
-            with source:
-                yield job, source
+            yield job, source
         finally:
+            # On a full disk closing fails as the last write did; `publish` has flushed what is kept.
+            with contextlib.suppress(OSError):
+                source.close()
             if not self.exists(job):
                 shutil.rmtree(self.of(job), ignore_errors=True)
 
