@@ -16,12 +16,12 @@ from shm.engine_info import EngineInfo
 from shm.hours import Hours
 
 _RANGE = r"\s*(?:\d{1,9}\s*(?:-\s*(?:\d{1,9}\s*)?)?|-\s*\d{1,9}\s*)"
-"""One range of chapters. No text matches it in two ways: several hundred ranges are tried in turn, and two ways for each
-would take the search of a wrong list for ever."""
+"""One range of chapters. No text matches it in two ways: with two ways for each of several hundred ranges, the search
+of a wrong list would never end."""
 
 _MOST_DOTS = 100
-"""Dots in one line of a cast. The standard library's TOML takes quadratic time and memory for the parts of a key: one of
-64 KB would take gigabytes."""
+"""Dots in one line of a cast. The standard library's TOML takes quadratic time and memory for the parts of a key: one
+of 64 KB would take gigabytes."""
 
 _Loudness = Annotated[float, Meta(ge=-40, le=-5)]
 
@@ -70,7 +70,7 @@ def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) ->
         ApiError: 400, naming the field that is wrong.
     """
     if unreadable := next((name for name in fields if not name.isprintable()), None):
-        raise ApiError(400, f"A field has the name {ascii(unreadable)}.", code="invalid_value")
+        raise ApiError(400, f"A field has the name {unreadable!a}.", code="invalid_value")
     values: dict[str, Any] = {name: given[-1] for name, given in fields.items() if given[-1].strip()}
     if "captions" in values:
         values["captions"] = [each.strip() for given in fields["captions"] for each in given.split(",") if each.strip()]

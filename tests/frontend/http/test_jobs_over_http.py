@@ -186,7 +186,7 @@ async def test_a_disk_that_fills_during_an_upload_is_an_error_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = "job-0000000000000001"
-    monkeypatch.setattr(JobFolder, "_begin", lambda folder: (job, Path("/dev/full").open("wb")))
+    monkeypatch.setattr(JobFolder, "_begin", lambda folder: (job, Path("/dev/full").open("wb")))  # noqa: SIM115
     async with desk(tmp_path / "jobs") as at:
         status, answer = await at.upload()
         assert (status, answer["error"]["code"]) == (507, "disk_full")
