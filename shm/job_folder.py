@@ -27,7 +27,7 @@ from typing import IO
 
 import msgspec
 
-from shm.atomic import write_whole
+from shm.atomic import sync_folder, write_whole
 from shm.book_jobs import Job, JobJournal, JobOrder, is_job_id
 
 log = logging.getLogger(__name__)
@@ -120,6 +120,7 @@ class JobFolder:
         source.flush()
         os.fsync(source.fileno())
         write_whole(self.of(order.id) / ORDER, msgspec.json.encode(order))
+        sync_folder(self.path)
 
     def note(self, job: str, journal: JobJournal) -> None:
         """Replace a job's journal.
