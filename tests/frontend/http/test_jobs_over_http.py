@@ -304,3 +304,29 @@ def test_a_sweep_deletes_leftovers_and_nothing_else(tmp_path: Path) -> None:
     (folder.of(job) / "journal.json").write_text("{damaged")
     found = folder.get(job)
     assert found and found.journal == JobJournal(), "what was spoken is kept, and the queue goes on"
+
+
+async def test_a_result_is_read_in_threads_and_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(*_: object, **__: object) -> int:
+        raise AssertionError("the event loop reads the disk itself")
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "sendfile", refused)
+    book = bytes(range(256)) * 4096
+    async with desk(tmp_path / "jobs") as at:
+        _, job = await at.upload()
+        folder = at.desk.folder
+        folder.note(job["id"], JobJournal(state=JobState.DONE, result="result.m4b", result_bytes=len(book)))
+        path = f"/v1/jobs/{job['id']}/result"
+        async with at.session.get(path) as response:
+            assert (response.status, (await response.json())["error"]["code"]) == (404, "job_result_missing")
+        (folder.of(job["id"]) / "result.m4b").write_bytes(book)
+        for asked, status, wanted in (
+            (None, 200, book),
+            ("bytes=0-", 206, book),
+            ("bytes=300000-", 206, book[300_000:]),
+            ("bytes=-5", 206, book[-5:]),
+            ("bytes=7-7", 206, book[7:8]),
+            (f"bytes={len(book)}-", 416, b""),
+        ):
+            async with at.session.get(path, headers={"Range": asked} if asked else {}) as response:
+                assert (response.status, await response.read()) == (status, wanted), asked
