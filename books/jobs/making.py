@@ -37,6 +37,9 @@ _NOTED_SECONDS = 0.5
 _DISK_SECONDS = 30.0
 """Seconds after which a disk that refused something is tried again."""
 
+_LONGEST_READING = 600.0
+"""Seconds after which a file is given up that keeps a reader busy: the books behind it wait."""
+
 
 class Pause(Exception):
     """The job can't go on now, and others may."""
@@ -102,7 +105,11 @@ class JobMaking:
         if described:
             # Reading a long book takes a core for seconds: not every few seconds while no engine can speak it.
             await self._await_engine()
-        book, chapters = await asyncio.to_thread(self._read)
+        try:
+            async with asyncio.timeout(_LONGEST_READING):
+                book, chapters = await asyncio.to_thread(self._read)
+        except TimeoutError as error:
+            raise BookError(f"The file couldn't be read as a book in {_LONGEST_READING:g} seconds.") from error
         self._describe(book, chapters)
         if not described:
             await self._await_engine()

@@ -25,6 +25,13 @@ _LONGEST_WAIT = 60.0
 _MEASURED_SECONDS = 20.0
 """Seconds for which the measured size of the folder is believed."""
 
+_LONGEST_THREAD = 60.0
+"""Seconds for which the next job waits for the threads of the last one, which may still encode a chapter."""
+
+
+class StuckThread(Exception):
+    """A thread of an ended job can't be stopped but with its process. Nothing is lost: jobs go on from their folder."""
+
 
 class JobQueue:
     """Makes the oldest job that may be made now, one at a time: a book uses all inference threads."""
@@ -46,6 +53,7 @@ class JobQueue:
 
         Raises:
             OSError: the folder can't be read.
+            StuckThread: the process must end, and the next one goes on.
         """
         self.changed.clear()
         jobs = await asyncio.to_thread(self._unfinished)
@@ -106,8 +114,20 @@ class JobQueue:
             loop.set_default_executor(ThreadPoolExecutor())
             run.cancel()
             await asyncio.wait((run,))
-        await asyncio.to_thread(pool.shutdown)
+        await self._threads_end(pool)
         self._settle(making, run)
+
+    async def _threads_end(self, pool: ThreadPoolExecutor) -> None:
+        """
+        Raises:
+            StuckThread: a thread goes on, such as one that a hostile file keeps busy.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            # The default executor would be waited for at the loop's end.
+            await asyncio.wait_for(loop.run_in_executor(ThreadPoolExecutor(1), pool.shutdown), _LONGEST_THREAD)
+        except TimeoutError as error:
+            raise StuckThread(f"a thread of the last job goes on after {_LONGEST_THREAD:g} seconds") from error
 
     def _settle(self, making: JobMaking, run: asyncio.Task[None]) -> None:
         name = making.job.order.id

@@ -39,11 +39,11 @@ def read_pdf(data: bytes, name: str) -> Book:
             raise BookError("The PDF is encrypted: it needs a password.")
         if len(reader.pages) > MOST_PAGES:
             raise BookError(f"The PDF has {len(reader.pages)} pages; at most {MOST_PAGES} are read.")
-        pages = [page.extract_text().split("\n") for page in reader.pages]
+        pages = [_whole(page.extract_text()).split("\n") for page in reader.pages]
         outline = list(_outline(reader, reader.outline))
         facts = reader.metadata
-        title = " ".join(str((facts and facts.title) or name).split())
-        author = " ".join(str((facts and facts.author) or "").split())
+        title = " ".join(_whole(str((facts and facts.title) or name)).split())
+        author = " ".join(_whole(str((facts and facts.author) or "")).split())
     except BookError:
         raise
     except Exception as error:  # pypdf raises whatever a damaged file makes it meet
@@ -61,7 +61,13 @@ def _outline(reader: Any, entries: Sequence[Any], depth: int = 0) -> Any:
             if depth < _DEEPEST:
                 yield from _outline(reader, entry, depth + 1)
         elif (page := reader.get_destination_page_number(entry)) is not None:
-            yield str(entry.title), page, depth
+            yield _whole(str(entry.title)), page, depth
+
+
+def _whole(text: str) -> str:
+    """The text with halves of surrogate pairs, as pypdf gives them, joined or as U+FFFD: no file can be written with
+    them."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def without_furniture(pages: Sequence[Sequence[str]]) -> list[list[str]]:

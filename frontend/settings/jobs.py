@@ -9,6 +9,9 @@ import platformdirs
 
 from shm.hours import Hours
 
+LONGEST_FILE = 100 * 1024 * 1024
+"""Bytes of the longest file that is read as a book (`books.reading.open.MOST_BYTES`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobSettings:
@@ -30,7 +33,7 @@ class JobSettings:
         default=50, metadata={"help": "Jobs that are kept, finished ones too; one more is answered with 409. 0: none."}
     )
     max_job_bytes: int = field(
-        default=100 * 1024 * 1024,
+        default=LONGEST_FILE,
         metadata={"help": "The longest file that a book is made of, in bytes; a longer one is answered with 413."},
     )
     max_jobs_bytes: int = field(
@@ -44,6 +47,10 @@ class JobSettings:
         for name in ("max_job_bytes", "max_jobs_bytes"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.max_job_bytes > LONGEST_FILE:
+            raise ValueError(
+                f"max_job_bytes must be at most {LONGEST_FILE}, not {self.max_job_bytes}: no book is longer"
+            )
         if self.jobs_between:
             try:
                 Hours(self.jobs_between)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from books.jobs.making import MOST_ATTEMPTS, JobMaking, Pause
+from books.jobs.queue import JobQueue, StuckThread
 from books.jobs.speaker import FrontSpeaker
 from books.making.journal import Journal
 from books.making.passages import Passage
 from books.making.speech import Postponed, Refused, Speech
+from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOptions, JobOrder, JobState
 from shm.job_folder import JobFolder
 from tests.books.making.made_speaker import made_speech
@@ -144,3 +147,43 @@ def test_a_book_is_read_once_while_no_engine_can_speak_it(tmp_path: Path, monkey
     shelf.front.away = ""
     shelf.run()
     assert shelf.journal.state is JobState.DONE
+
+
+def test_a_file_that_keeps_the_reader_busy_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf, go = Shelf(tmp_path), threading.Event()
+    monkeypatch.setattr("books.jobs.making._LONGEST_READING", 0.01)
+    monkeypatch.setattr(JobMaking, "_read", lambda making: go.wait(60))
+
+    async def run() -> None:
+        await JobMaking(shelf.folder, shelf.job, shelf.front).run()
+        go.set()
+
+    asyncio.run(run())
+    assert (shelf.journal.state, shelf.journal.error_code) == (JobState.FAILED, "book_unreadable")
+
+
+def test_a_thread_that_outlives_its_removed_job_ends_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf, begun, go = Shelf(tmp_path), threading.Event(), threading.Event()
+
+    def stuck(_: JobMaking) -> None:
+        begun.set()
+        go.wait(60)
+
+    monkeypatch.setattr(JobMaking, "_read", stuck)
+    monkeypatch.setattr("books.jobs.queue._LONGEST_THREAD", 0.01)
+    queue = JobQueue(JobSettings(jobs_dir=tmp_path), shelf.front, lambda: None)
+
+    async def run() -> None:
+        work = asyncio.create_task(queue.work())
+        assert await asyncio.to_thread(begun.wait, 60)
+        shelf.folder.remove(shelf.id)
+        queue.changed.set()
+        try:
+            with pytest.raises(StuckThread):
+                await work
+        finally:
+            go.set()
+
+    asyncio.run(run())

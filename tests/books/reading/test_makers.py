@@ -222,6 +222,13 @@ def test_a_hundred_megabytes_of_pictures_are_read_past() -> None:
     check(made)
 
 
+def test_a_directory_of_too_many_entries_is_not_unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed({str(n): b"" for n in range(20_001)})
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    with pytest.raises(BookError, match="at most 20000"):
+        read_book(data, "a.epub")
+
+
 def test_ten_thousand_files_are_read() -> None:
     check(Packaging().make(["plain"] * 5_000))
     check(Packaging("ncx", edit=added(**{f"x{n}": "" for n in range(10_000)})).make(["plain"]))

@@ -155,6 +155,12 @@ def test_what_is_no_book_is_one_clear_error(data: bytes, message: str) -> None:
         read_book(data, "a.txt")
 
 
+def test_halves_of_letters_in_a_pdf_can_be_written_to_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pypdf.PageObject.extract_text", lambda page: "Half \ud83d and whole \ud83d\ude00 it says.")
+    book = read_book(made_pdf([["x"]], []), "made.pdf")
+    assert [block.text for block in book.chapters[0].blocks] == ["Half \ufffd and whole \U0001f600 it says."]
+
+
 def test_a_pdf_is_read_by_its_outline() -> None:
     pages = [["Chapter text one, long enough.", "It ends."], ["Chapter text two.", "It ends."]]
     made = made_pdf(pages, ["A", "B"])
