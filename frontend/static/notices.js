@@ -27,3 +27,9 @@ export function clear() {
   $("error").textContent = "";
   $("text").removeAttribute("aria-invalid");
 }
+
+/** Reading begins: neither an error nor the end of the last reading is told any more. */
+export function anew() {
+  clear();
+  say("");
+}

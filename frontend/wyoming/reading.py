@@ -26,6 +26,7 @@ async def read_line(reader: asyncio.StreamReader) -> bytes | None:
 
     Raises:
         ApiError: 413, the line is too long; 400, the connection ended within it.
+        ConnectionError: the client can't be reached any more.
     """
     try:
         return await reader.readuntil(b"\n")
@@ -35,6 +36,8 @@ async def read_line(reader: asyncio.StreamReader) -> bytes | None:
         return None
     except asyncio.LimitOverrunError as error:
         raise _too_long("line", MAX_LINE_BYTES) from error
+    except OSError as error:
+        raise _lost(error) from error
 
 
 async def read_rest(reader: asyncio.StreamReader, line: bytes, limit: int) -> Event:
@@ -45,6 +48,7 @@ async def read_rest(reader: asyncio.StreamReader, line: bytes, limit: int) -> Ev
 
     Raises:
         ApiError: 400, it isn't an event, or the connection ended within it; 413, it is too long.
+        ConnectionError: the client can't be reached any more.
     """
     head = _object(line)
     kind, data = head.get("type"), head.get("data")
@@ -57,6 +61,8 @@ async def read_rest(reader: asyncio.StreamReader, line: bytes, limit: int) -> Ev
             payload_length -= len(await reader.readexactly(min(payload_length, _PIECE_BYTES)))
     except asyncio.IncompleteReadError as error:
         raise _cut() from error
+    except OSError as error:
+        raise _lost(error) from error
     return Event(kind, (data or {}) | more)
 
 
@@ -89,3 +95,8 @@ def _too_long(what: str, limit: int) -> ApiError:
 
 def _cut() -> ApiError:
     return ApiError(400, "The connection ended within an event.", code="incomplete_event")
+
+
+def _lost(error: OSError) -> ConnectionError:
+    """The end of the connection, whatever the system calls it: ETIMEDOUT is a `TimeoutError`, like an idle client's."""
+    return ConnectionAbortedError(str(error))

@@ -51,7 +51,7 @@ class MediaKeys:
             NoMediaKeys: the bus doesn't answer, or refuses.
         """
         from dbus_fast import NameFlag, RequestNameReply
-        from dbus_fast.errors import AuthError, DBusError
+        from dbus_fast.errors import AuthError, DBusError, InvalidAddressError
 
         try:
             await self._bus.connect()
@@ -61,7 +61,7 @@ class MediaKeys:
                 reply = await self._bus.request_name(name, NameFlag.DO_NOT_QUEUE)
                 if reply is RequestNameReply.PRIMARY_OWNER:
                     return name
-        except (OSError, EOFError, AuthError, DBusError) as error:
+        except (OSError, EOFError, AuthError, DBusError, InvalidAddressError) as error:
             raise NoMediaKeys(f"the session bus refuses: {error}") from error
         raise NoMediaKeys(f"the name {BUS_NAME} is taken")
 

@@ -50,6 +50,8 @@ class PulseOutput:
         """The last samples that were written, twice the server's buffer."""
         self._delay, self._measured = 0, time.monotonic()
         self._closing = threading.Lock()
+        self._is_late = False
+        """True once the server has taken `CONNECT_SECONDS` to open the stream."""
         self._loop: int | None = None
         self._context: int | None = None
         self._stream: int | None = None
@@ -59,9 +61,7 @@ class PulseOutput:
         self._loop = self._pa.pa_threaded_mainloop_new()
         self._pa.pa_threaded_mainloop_start(self._loop)
         try:
-            with self._locked():
-                self._connect()
-                self._open(buffer_ms)
+            self._establish(buffer_ms)
         except NoOutput:
             self._release()
             raise
@@ -80,6 +80,22 @@ class PulseOutput:
                 faded = self._fade()
             time.sleep(faded / SAMPLE_RATE)
             self._release()
+
+    def _establish(self, buffer_ms: int) -> None:
+        limit = threading.Timer(CONNECT_SECONDS, self._give_up)
+        limit.start()
+        try:
+            with self._locked():
+                self._connect()
+                self._open(buffer_ms)
+        finally:
+            limit.cancel()
+            limit.join()  # it uses the loop, which may be freed next
+
+    def _give_up(self) -> None:
+        with self._locked():
+            self._is_late = True
+            self._pa.pa_threaded_mainloop_signal(self._loop, 0)
 
     # -- with the library's lock held
 
@@ -105,21 +121,13 @@ class PulseOutput:
 
     def _until(self, state: Callable[[Any], int], of: Any, ready: int) -> None:
         """Wait until the state is `ready`; the library wakes this thread at each change."""
-        limit = threading.Timer(CONNECT_SECONDS, self._give_up)
-        limit.start()
-        try:
-            while (now := state(of)) != ready:
-                if now > ready or not limit.is_alive():
-                    reason = self._pa.pa_strerror(self._pa.pa_context_errno(self._context)).decode()
-                    raise NoOutput(f"PulseAudio: {reason}")
-                self._pa.pa_threaded_mainloop_wait(self._loop)
-        finally:
-            limit.cancel()
-
-    def _give_up(self) -> None:
-        if self._loop:
-            with self._locked():
-                self._pa.pa_threaded_mainloop_signal(self._loop, 0)
+        while (now := state(of)) != ready:
+            if now > ready:
+                reason = self._pa.pa_strerror(self._pa.pa_context_errno(self._context)).decode()
+                raise NoOutput(f"PulseAudio: {reason}")
+            if self._is_late:
+                raise NoOutput(f"PulseAudio: the server hasn't answered within {CONNECT_SECONDS:g} s")
+            self._pa.pa_threaded_mainloop_wait(self._loop)
 
     def _write(self, count: int) -> None:
         samples = self._fill(count)

@@ -171,6 +171,9 @@ class Role:
 
     def gives_way(self, child: Incarnation, reason: str) -> None:
         """Note that the child ends without a crash: the next one is started at once."""
+        if child is self.successor:
+            self.outdate(reason)
+            return
         self._let_go(child)
         if child is self.process and self.state in _ALIVE:
             self.process = None

@@ -62,6 +62,7 @@ class Workers:
         self.needed = True  # a resting engine may not be the one that speaks next: the fronts must learn of it
         for role in self.roles:
             role.outdate(why)
+            role.start_due |= role.state is RoleState.FATAL  # the settings may have been the reason
 
     def recycle(self, child: Incarnation, why: str) -> None:
         """Have one worker replaced."""

@@ -93,9 +93,11 @@ def uninstall(places: Places) -> list[Path]:
 def _dispatcher_lines(present: str, as_default: bool) -> str:
     """Our lines for a configuration: a new one includes the system's, and one that lists its modules lists ours."""
     lines = ""
-    if not present.strip() and as_default and SYSTEM_CONFIG.exists():
+    is_new = not present.strip()
+    lists = _LISTS_MODULES.search(_read(SYSTEM_CONFIG) if is_new else present)
+    if is_new and (as_default or lists) and SYSTEM_CONFIG.exists():
         lines += f'Include "{SYSTEM_CONFIG}"\n'
-    if _LISTS_MODULES.search(present):
+    if lists:
         lines += f'AddModule "{MODULE}" "sd_{MODULE}" "{MODULE}.conf"\n'
     return lines + (f"DefaultModule {MODULE}\n" if as_default else "")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
@@ -22,6 +23,9 @@ from supervisor.speechd.signs import named
 from supervisor.speechd.voices import Voices, tag
 from supervisor.speechd.wire import Wire, leave
 
+VOICES_AGAIN = 5.0
+"""Seconds after which a server that didn't list its voices is asked again: no key typed meanwhile waits for it."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -34,6 +38,8 @@ class Speaking:
         self._server = Server(config.url)
         self._espeak = Espeak()
         self._voices: Voices | None = None
+        self._no_voices_before = 0.0
+        """Monotonic seconds until which the server isn't asked for them."""
         self._thread: threading.Thread | None = None
         self._over = threading.Event()
         self._over.set()
@@ -60,13 +66,13 @@ class Speaking:
 
     def voices(self) -> Voices:
         """The server's voices, asked for until it answers; Kokoro's own until then."""
-        if self._voices is None:
+        if self._voices is None and time.monotonic() >= self._no_voices_before:
             try:
                 self._voices = Voices(self._server.voices(), self._config.voice)
             except NoServer as error:
                 self._note_missing(str(error))
-                return Voices(preferred=self._config.voice)
-        return self._voices
+                self._no_voices_before = time.monotonic() + VOICES_AGAIN
+        return self._voices or Voices(preferred=self._config.voice)
 
     def begin(self, command: str, message: str, manner: Manner) -> None:
         """Begin an utterance. None may be under way.

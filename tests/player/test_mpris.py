@@ -176,6 +176,9 @@ async def test_without_a_bus_or_the_library_there_are_none(monkeypatch: pytest.M
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path / 'nobody'}")
     with pytest.raises(NoMediaKeys, match="refuses"):
         await MediaKeys(NotingPlayback()).open()
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:")
+    with pytest.raises(NoMediaKeys, match="refuses"):
+        await MediaKeys(NotingPlayback()).open()
     monkeypatch.setitem(__import__("sys").modules, "dbus_fast.aio", None)
     with pytest.raises(MissingLibrary, match="dbus-fast"):
         MediaKeys(NotingPlayback())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from player.fade import FADE
+from player.output import pulse_output
 from player.output.output import NoOutput
 from player.output.pulse_output import PulseOutput
 from shm.audio import SAMPLE_RATE, Pcm
@@ -112,3 +115,32 @@ def test_no_server_is_no_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path / 'nobody'}")
     with pytest.raises(NoOutput, match=r"PulseAudio: |not installed|not used"):
         PulseOutput(Sine(), 200)
+
+
+@needs_pulseaudio
+def test_a_server_that_does_not_answer_is_no_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """However late the limit's thread ends after it has woken the one that waits."""
+
+    class Lingering(threading.Timer):
+        def run(self) -> None:
+            super().run()
+            time.sleep(0.2)
+
+    monkeypatch.setattr(pulse_output, "CONNECT_SECONDS", 0.05)
+    monkeypatch.setattr(pulse_output.threading, "Timer", Lingering)
+    monkeypatch.setenv("PULSE_SERVER", f"unix:{tmp_path / 'mute'}")
+    failures: list[NoOutput] = []
+
+    def opens() -> None:
+        try:
+            PulseOutput(Sine(), 200)
+        except NoOutput as error:
+            failures.append(error)
+
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(tmp_path / "mute"))
+        mute.listen()
+        opening = threading.Thread(target=opens, daemon=True)
+        opening.start()
+        opening.join(10)
+    assert failures and "hasn't answered" in str(failures[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import socket as sockets
 
@@ -16,6 +17,7 @@ from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, Synthesize
 from frontend.settings.front import FrontSettings
 from frontend.wyoming import clients as clients_module
 from frontend.wyoming import conversation as conversation_module
+from frontend.wyoming.reading import read_line, read_rest
 from tests.frontend.wyoming_desk import Client, House, house, pcm
 
 SENTENCE = "This is the first sentence of them all. "
@@ -216,3 +218,14 @@ async def test_a_client_that_never_closes_after_an_error_is_closed(monkeypatch: 
         await client.write_event(Event("synthesize-stop"))
         await client.until("error")
         await desk.nothing_is_left()
+
+
+@pytest.mark.parametrize("error", [TimeoutError(errno.ETIMEDOUT, "timed out"), OSError(errno.EHOSTUNREACH, "no route")])
+async def test_a_client_whose_machine_vanished_has_left(error: OSError) -> None:
+    """ETIMEDOUT is a `TimeoutError`: taken for a pause of the client, it would be read again without end."""
+    reader = asyncio.StreamReader()
+    reader.set_exception(error)
+    with pytest.raises(ConnectionError):
+        await read_line(reader)
+    with pytest.raises(ConnectionError):
+        await read_rest(reader, line(type="describe", data_length=3), 10)

@@ -127,6 +127,19 @@ def test_a_provider_that_fails_is_left_out_by_the_next_generation() -> None:
     assert told.restarts["worker"] == 0, "it is no crash"
 
 
+def test_a_successor_whose_provider_fails_is_followed_by_one_without_it() -> None:
+    house = House(fetch=True)
+    front, espeak = house.up()
+    house.dies(house.newest("fetcher"), 0)
+    failing = house.newest("worker")
+    house.lifecycle.message(failing, ProviderFailure("CUDAExecutionProvider", "out of memory"))
+    house.dies(failing, 1)
+    kokoro = house.newest("worker")
+    assert kokoro.heard_of(Load) == [Load(("CUDAExecutionProvider",))]
+    house.ready(kokoro, KOKORO)
+    assert front.heard_of(Disconnect) == [Disconnect(espeak.generation, draining=True)]
+
+
 def test_a_loaded_standby_on_a_failed_provider_is_not_used() -> None:
     house = House(standby="loaded")
     _front, worker = house.up()

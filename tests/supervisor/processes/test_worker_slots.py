@@ -167,6 +167,20 @@ def test_one_that_can_never_start_leaves_the_other_speaking() -> None:
     assert situation(front).worker_state == "running" and house.lifecycle.exit_code is None
 
 
+def test_new_settings_start_one_again_that_was_given_up() -> None:
+    house = House(workers=2)
+    front, first = house.up(KOKORO)
+    second = house.newest("worker")
+    house.lifecycle.message(second, BootFailure("engine", "no memory"))
+    house.dies(second, 1)
+    house.changes = Changes(front=False, worker=True)
+    house.lifecycle.signal(signal.SIGHUP)
+    for worker in [child for child in house.all("worker") if child not in (first, second)]:
+        house.ready(worker, KOKORO)
+    house.ready(house.newest("worker"), KOKORO)
+    assert [report.state for report in workers(front) if report.state != "draining"] == ["running", "running"]
+
+
 def test_a_reload_replaces_one_after_another() -> None:
     house, front, first, second = both_up("imported")
     house.changes = Changes(front=False, worker=True)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import socket
+from pathlib import Path
+
 import pytest
 
+from supervisor.speechd import server as server_module
+from supervisor.speechd.config import ModuleConfig
 from supervisor.speechd.document import Document, Mark, Text, marked_up
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.signs import named
+from supervisor.speechd.speaking import Speaking
 from supervisor.speechd.voices import Voices
-from supervisor.speechd.wire import escaped
+from supervisor.speechd.wire import Wire, escaped
 
 
 def test_a_document_comes_back_as_it_was() -> None:
@@ -86,3 +93,17 @@ def test_numbers_of_a_manner() -> None:
 
 def test_escaped_audio_has_no_line_end() -> None:
     assert escaped(b"a\n}b") == b"a}\x2a}\x5db"
+
+
+def test_a_server_that_is_silent_is_asked_for_its_voices_once_for_all_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its socket takes connections while the front is being restarted: each key would wait a second."""
+    monkeypatch.setattr(server_module, "_LIST_SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent, Path("/dev/null").open("wb") as answers:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        speaking = Speaking(Wire(io.BytesIO(), answers), ModuleConfig(url))
+        for _ in range(3):
+            assert "af_heart" in speaking.voices().names
+        silent.settimeout(0)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from supervisor.commands.install_speechd import install_speechd
 from supervisor.commands.uninstall_speechd import uninstall_speechd
+from supervisor.speechd import installation
 from supervisor.speechd.config import ModuleConfig, read_config
 from supervisor.speechd.installation import SYSTEM_CONFIG, Places
 
@@ -72,6 +73,20 @@ def test_the_users_own_lines_stay(home: Path, lists: bool) -> None:
     assert "DefaultModule" not in path.read_text()
     call(uninstall_speechd)
     assert path.read_text().rstrip("\n") == own
+
+
+@pytest.mark.parametrize("default", ["--default", "--no-default"])
+def test_a_system_that_lists_its_modules_gets_this_one_too(
+    home: Path, monkeypatch: pytest.MonkeyPatch, default: str
+) -> None:
+    system = home / "speechd.conf"
+    system.write_text('AddModule "espeak-ng" "sd_espeak-ng" "espeak-ng.conf"\n')
+    monkeypatch.setattr(installation, "SYSTEM_CONFIG", system)
+    call(install_speechd, default)
+    written = (home / "home/.config/speech-dispatcher/speechd.conf").read_text()
+    assert f'Include "{system}"\nAddModule "kokoro" "sd_kokoro" "kokoro.conf"\n' in written
+    call(uninstall_speechd)
+    assert set(files(home)) == {"speechd.conf"}
 
 
 def test_places_follow_the_users_variables() -> None:
