@@ -15,6 +15,10 @@ ChapterFormat = Literal["m4a", "mp3", "opus", "flac"]
 
 _JOB_ID = re.compile(r"job-[0-9a-f]{16}")
 
+MOST_SPEAKERS = 200
+"""Speakers of a cast. Each is looked for beside each quotation by two expressions, of which Python keeps 512 compiled:
+with more of them a book would take hours to divide."""
+
 Pause = Annotated[float, Meta(ge=0, le=30)]
 
 
@@ -23,7 +27,7 @@ class CastFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     narrator: str = ""
     quotes: str = ""
-    speakers: dict[str, str] = {}
+    speakers: Annotated[dict[str, str], Meta(max_length=MOST_SPEAKERS)] = {}
 
 
 class JobOptions(msgspec.Struct, frozen=True, kw_only=True):

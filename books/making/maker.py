@@ -72,7 +72,8 @@ class BookMaker:
             OSError: the disk is full or can't be written.
         """
         engine = await self._patiently(self.speaker.engine)
-        planned = [self._planned(chapter, engine) for chapter in self.order.chapters]
+        # Dividing a long book takes a core for seconds, in which the event loop has cancellations to hear.
+        planned = await asyncio.to_thread(lambda: [self._planned(chapter, engine) for chapter in self.order.chapters])
         self._meter = Meter(sum(len(passage.text) for each in planned for passage in each.passages))
         finished: list[FinishedChapter] = []
         for number, chapter in enumerate(planned, 1):

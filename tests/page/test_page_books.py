@@ -14,6 +14,7 @@ pytestmark = needs_chromium
 BOOK = b"---\ntitle: A Small Book\nauthor: A. Nobody\n---\n# One\n\nThis is a short book.\n\n# Two\n\nIt ends here.\n"
 PATIENCE = 2 * DEADLINE * 1000
 
+
 def shown(visit: Visit) -> Locator:
     """The tab's panel, shown as a person does."""
     visit.page.get_by_role("tab", name="Books").click()

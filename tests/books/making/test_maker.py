@@ -8,8 +8,10 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ import pytest
 from books.book import Block, BlockKind, Book, Chapter
 from books.making.maker import BookMaker, Order
 from books.making.outputs import output_of
-from books.making.passages import Passage
+from books.making.passages import Passage, passages_of
 from books.making.progress import Progress
 from books.making.settings import BookSettings, Cast, Pauses
 from books.making.speech import Postponed, Refused
@@ -66,6 +68,18 @@ def test_a_book_is_its_passages_and_pauses_in_order(tmp_path: Path) -> None:
     assert all(len(passage.text) <= 350 for passage in speaker.asked)
     captions = (tmp_path / "book.002.srt").read_text()
     assert "Paragraph 2 of 0 begins." in captions
+
+
+def test_a_book_is_divided_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = []
+
+    def noted(*given: Any) -> list[Passage]:
+        threads.append(threading.current_thread())
+        return passages_of(*given)
+
+    monkeypatch.setattr("books.making.maker.passages_of", noted)
+    make(tmp_path, MadeSpeaker(), made_book())
+    assert threads and threading.main_thread() not in threads
 
 
 def test_a_second_run_asks_for_nothing(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ async def test_an_upload_is_a_job(tmp_path: Path) -> None:
         ({"chapters": ",".join(["1-  "] * 150) + "x"}, "chapters"),
         ({"cast": "a" + ".a" * 30_000 + "=1"}, "cast"),
         ({"cast": "a=" + "[" * 60_000}, "cast"),
+        ({"cast": "[speakers]\n" + "\n".join(f"a{number} = 'af_heart'" for number in range(201))}, "cast"),
         ({"format": "m4b\nmp3"}, "format"),
         ({"captions": "srt"}, "captions"),
         ({"captions": "txt", "format": "zip"}, "captions[0]"),
