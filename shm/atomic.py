@@ -8,9 +8,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def sync_folder(path: Path) -> None:
+    """Have the names in a folder survive a power cut: syncing a file covers its bytes, not its name."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path`, which replaces it when the block ends without an error.
+    """A temporary file beside `path`, which replaces it when the block ends without an error. After the block no power
+    cut loses it.
 
     The name is the same each time, so that a killed writer leaves at most one behind and the next one overwrites it.
     """
@@ -20,6 +30,7 @@ def replacing(path: Path) -> Iterator[Path]:
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.replace(path)
+        sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
 

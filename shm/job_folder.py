@@ -27,7 +27,7 @@ from typing import IO
 
 import msgspec
 
-from shm.atomic import write_whole
+from shm.atomic import sync_folder, write_whole
 from shm.book_jobs import Job, JobJournal, JobOrder, is_job_id
 
 log = logging.getLogger(__name__)
@@ -90,9 +90,11 @@ class JobFolder:
         """
         job, source = self._begin()
         try:
-            with source:
-                yield job, source
+            yield job, source
         finally:
+            # On a full disk closing fails as the last write did; `publish` has flushed what is kept.
+            with contextlib.suppress(OSError):
+                source.close()
             if not self.exists(job):
                 shutil.rmtree(self.of(job), ignore_errors=True)
 
@@ -118,6 +120,7 @@ class JobFolder:
         source.flush()
         os.fsync(source.fileno())
         write_whole(self.of(order.id) / ORDER, msgspec.json.encode(order))
+        sync_folder(self.path)
 
     def note(self, job: str, journal: JobJournal) -> None:
         """Replace a job's journal.

@@ -78,9 +78,9 @@ class JobMaking:
             self._note(state=JobState.MAKING, attempts=before + 1, started=self.job.journal.started or time.time())
             try:
                 await self._make()
-            except (asyncio.CancelledError, Pause):
+            except BaseException:
                 # The process lives: this attempt was none that it died of.
-                self._note(attempts=before)
+                self._note(attempts=min(before, self.job.journal.attempts))
                 raise
         except Refused as error:
             if error.code == "engine_changed":
@@ -97,12 +97,15 @@ class JobMaking:
     async def _make(self) -> None:
         order = self.job.order
         home = self.folder.of(order.id)
+        self._may_work()
+        described = self.job.journal.words is not None
+        if described:
+            # Reading a long book takes a core for seconds: not every few seconds while no engine can speak it.
+            await self._await_engine()
         book, chapters = await asyncio.to_thread(self._read)
         self._describe(book, chapters)
-        try:
-            await self.speaker.engine()
-        except Postponed as reason:
-            raise self._paused(reason.reason, reason.seconds) from reason
+        if not described:
+            await self._await_engine()
         settings, work = settings_of(order.options), home / WORK
         output = output_of_job(order.options, home, work)
         make = Order(book, chapters, settings, output, work, self.speaker.inference_threads)
@@ -113,6 +116,12 @@ class JobMaking:
         size = result.stat().st_size
         self._end(JobState.DONE, audio_seconds=seconds, result=result.name, result_bytes=size, progress=1.0)
         await asyncio.to_thread(self.folder.clear, order.id)
+
+    async def _await_engine(self) -> None:
+        try:
+            await self.speaker.engine()
+        except Postponed as reason:
+            raise self._paused(reason.reason, reason.seconds) from reason
 
     def _read(self) -> tuple[Book, tuple[Chapter, ...]]:
         order = self.job.order
@@ -174,5 +183,6 @@ class JobMaking:
         self._note(state=state, finished=time.time(), waiting="", seconds_left=None, attempts=0, **facts)
 
     def _note(self, **facts: Any) -> None:
-        self.job = Job(self.job.order, msgspec.structs.replace(self.job.journal, **facts))
-        self.folder.note(self.job.order.id, self.job.journal)
+        journal = msgspec.structs.replace(self.job.journal, **facts)
+        self.folder.note(self.job.order.id, journal)
+        self.job = Job(self.job.order, journal)

@@ -12,7 +12,7 @@ import numpy as np
 
 from books.making.speech import Speech, TimedWord
 from books.spoken import SAMPLE_RATE
-from shm.atomic import write_whole
+from shm.atomic import sync_folder, write_whole
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,9 @@ class Journal:
         words = [[word.text, word.start, word.end] for word in speech.words]
         line = json.dumps({"samples": len(speech.pcm), "words": words}, ensure_ascii=False).encode()
         path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            sync_folder(self._folder)
         write_whole(path, line + b"\n" + _flac(speech))
 
     def read(self, key: str) -> Speech | None:

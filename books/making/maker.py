@@ -151,7 +151,8 @@ class BookMaker:
         try:
             await self._patiently(ask)
         except Refused as error:
-            raise Refused(f"{planned.chapter.title!r}: {error} The text begins {passage.text[:60]!r}.") from error
+            message = f"{planned.chapter.title!r}: {error} The text begins {passage.text[:60]!r}."
+            raise Refused(message, error.code) from error
         self._report()
 
     async def _patiently(self, attempt: Callable[[], Awaitable[Result]]) -> Result:

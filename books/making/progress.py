@@ -74,7 +74,7 @@ class Meter:
     @property
     def seconds_left(self) -> float | None:
         """Seconds of work until all is spoken, at this run's speed."""
-        if not self._made:
+        if not self._made or not self._busy:
             return None
         return (self.total - self.done) * self._busy / self._made
 

@@ -20,7 +20,7 @@ from books.spoken import SAMPLE_RATE
 _LOST = 1.0
 """Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
 _TRIES = 3
-"""Failures of the engine after which a passage isn't tried again."""
+"""Failures of the server after which a passage isn't tried again."""
 _LONGEST = 600.0
 """Seconds that one passage may take. It waits for listeners within them."""
 
@@ -141,8 +141,9 @@ class ServerSpeaker:
             return answer
         code, message = _error(answer)
         message = message or f"The server answers with {response.status} {response.reason}."
-        if code == "synthesis_failed":
-            # The engine died of this text, or of something else in the same moment: the third time tells.
+        if response.status == 500:
+            # The engine died of this text, or the front fails at it, or either of something else in the same moment:
+            # the third time tells. A passage asked for for ever would hold up all books behind it.
             digest = msgspec.json.encode(body)
             self._failures[digest] += 1
             if self._failures[digest] >= _TRIES:

@@ -30,6 +30,7 @@ from frontend.http.play import PlayHandler
 from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, streams_body
 from frontend.http.scrape import Scrape
+from frontend.http.sentences import SentenceDivision
 from frontend.http.speech import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.jobs.desk import JobDesk
@@ -87,8 +88,9 @@ def make_app(
         metrics.readings.add(jobs.readings)
     catalog, health, scrape = Catalog(speaker), Health(speaker), Scrape(metrics, jobs.refresh if jobs else None)
     translation = SsmlTranslation(settings.max_input_characters, services.in_flight)
+    sentences = SentenceDivision(speaker, settings.max_input_characters, services.in_flight)
     handlers = Handlers(
-        speech, catalog, health, scrape, description, translation, phonemizer, status, play, dialects, making
+        speech, catalog, health, scrape, description, translation, sentences, phonemizer, status, play, dialects, making
     )
     mount(app, handlers)
     return app

@@ -13,19 +13,17 @@ from frontend.contract.in_flight import InFlight, current
 from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
+from frontend.http.requests.language import named_language
 from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
-from frontend.text.language import UnknownLanguage, language_of
 from frontend.text.markup.parse import parse_markup
 from frontend.text.phoneme_script import unknown_phonemes
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation
 from frontend.text.segmentation import pronounceable
 from frontend.text.speakable import is_phone, is_unpronounceable
-from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 from frontend.text.word import PhonemeSource, Word
 from shm.engine_info import EngineInfo
-from shm.messages import Voice
 
 _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 510)
 """Kokoro v1.0's notation, used while no engine that speaks phonemes is connected."""
@@ -82,7 +80,7 @@ class Phonemizer:
             message = f"`input` has {len(text)} characters; at most {limit} are taken."
             raise ApiError(400, message, param="input", code="string_above_max_length")
         engine = self._speaker.engine
-        language = _language(fields, engine)
+        language = named_language(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
         with self._in_flight.answering(text):
             found = await asyncio.to_thread(self._phonemize, fields, text, language, engine)
         return web.json_response(found)
@@ -134,21 +132,3 @@ def _tokens(phonemes: str, engine: EngineInfo | None) -> list[int]:
 
 def _known(word: Word, notation: Notation) -> str:
     return "".join(phoneme for phoneme in word.phonemes if phoneme in notation.vocabulary).strip()
-
-
-def _language(fields: PhonemizeBody, engine: EngineInfo | None) -> str:
-    try:
-        return language_of(_voice(fields.voice, engine), fields.language if fields.lang is None else fields.lang)
-    except UnknownLanguage as error:
-        raise ApiError(400, str(error), param="lang", code="unknown_language") from error
-
-
-def _voice(spec: str | None, engine: EngineInfo | None) -> Voice:
-    """The voice of the request; while no engine speaks, a voice's name gives its language."""
-    if engine is None:
-        return ((spec, 1.0),) if spec else ()
-    try:
-        return parse_voice(spec if spec is not None else default_voice(engine.voices), engine.voices)
-    except VoiceError as error:
-        code = "unknown_voice" if isinstance(error, UnknownVoice) else "invalid_voice"
-        raise ApiError(400, str(error), param="voice", code=code) from error

@@ -20,7 +20,7 @@ from frontend.contract.errors import ApiError, Unavailable
 from frontend.monitoring.readings import Reading
 from frontend.monitoring.status.report import Jobs
 from frontend.settings.jobs import JobSettings
-from shm.book_jobs import Job, JobOrder, JobState
+from shm.book_jobs import Job, JobJournal, JobOrder, JobState
 from shm.job_folder import JobFolder
 from shm.messages import BooksNews, ControlMessage
 
@@ -58,6 +58,8 @@ class JobDesk:
         self._known: list[Job] = []
         self._trouble = ""
         self._given_up = ""
+        self._looking: asyncio.Future[tuple[list[Job], str]] | None = None
+        """The look of `refresh`: while the disk hangs, no further threads are spent on it."""
 
     async def start(self) -> None:
         """Tell the supervisor about this front, and about the jobs that an earlier server has left unfinished."""
@@ -100,11 +102,14 @@ class JobDesk:
         Raises:
             ApiError: 503, it can't be deleted.
         """
+        removing = asyncio.ensure_future(self.run(self.folder.remove, job))
         try:
-            await self.run(self.folder.remove, job)
+            await asyncio.shield(removing)
         except OSError as error:
             raise unavailable(error) from error
         finally:
+            # The maker of books looks at once whether its job still exists, so the news must not come too early.
+            await asyncio.wait((removing,))
             self._news(True)
 
     @contextlib.asynccontextmanager
@@ -120,7 +125,7 @@ class JobDesk:
         self._uploads += 1
         try:
             kept = len(await self.jobs())
-            if kept >= self.settings.max_jobs:
+            if kept + self._uploads > self.settings.max_jobs:
                 message = f"{kept} jobs are kept, and no more are: delete one. (--max-jobs)"
                 raise ApiError(409, message, code="too_many_jobs")
             try:
@@ -142,17 +147,22 @@ class JobDesk:
         Raises:
             OSError: the disk is full or can't be written.
         """
-        await self.run(self.folder.publish, order, source)
-        self._news(True)
-        job = self.folder.get(order.id)
-        assert job is not None
-        return job
+        publishing = asyncio.ensure_future(self.run(self.folder.publish, order, source))
+        try:
+            await asyncio.shield(publishing)
+        finally:
+            # A client that leaves now doesn't stop the thread: the job that it leaves behind is made.
+            await asyncio.wait((publishing,))
+            if not publishing.exception():
+                self._news(True)
+        return Job(order, JobJournal())
 
     async def refresh(self) -> None:
         """Read what `report` and `readings` show; a disk that hangs is not waited for."""
-        reading = asyncio.ensure_future(self.run(self._look))
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.ensure_future(self.run(self._look))
         with contextlib.suppress(TimeoutError):
-            self._known, self._trouble = await asyncio.wait_for(asyncio.shield(reading), _PATIENCE)
+            self._known, self._trouble = await asyncio.wait_for(asyncio.shield(self._looking), _PATIENCE)
 
     def report(self) -> Jobs:
         """The jobs for `/status`."""

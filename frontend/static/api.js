@@ -51,12 +51,13 @@ export async function ask(path, { method, body, signal } = {}) {
   return response;
 }
 
-/** What `promise` gives; a failure of the network is told in words. */
+/** What `promise` gives; a failure of the network is told in words, and to the document by `kokoro-live:lost`. */
 export async function reached(promise) {
   try {
     return await promise;
   } catch (error) {
     if (error.name === "AbortError") throw error;
+    document.dispatchEvent(new Event("kokoro-live:lost"));
     throw new ApiError("The connection to the server failed: is it still running?");
   }
 }

@@ -19,28 +19,26 @@ async function* events(body) {
 }
 
 /**
- * Ask for speech, with the times of its words from an engine that can tell them.
+ * Ask for speech, with the samples at which its sentences begin, and the times of its words from an engine that can
+ * tell them.
+ * @param request {input, voice, speed}
  * @returns {Promise<Response>} of events
  */
-export async function askForSpeech(request, signal) {
-  const body = { ...request, response_format: "pcm", stream_format: "sse" };
-  try {
-    return await ask("v1/audio/speech", { body: { ...body, timestamps: "word" }, signal });
-  } catch (error) {
-    if (error.code !== "timestamps_unavailable") throw error;
-    return await ask("v1/audio/speech", { body, signal });
-  }
+export function askForSpeech(request, signal) {
+  const body = { ...request, response_format: "pcm", stream_format: "sse", timestamps: "sentence" };
+  return ask("v1/audio/speech", { body, signal });
 }
 
 /**
  * The parts of what `askForSpeech` gave, until it is whole.
- * @yields {{words?: {word: string, start: number, end: number}[], samples?: Int16Array}} times in seconds of the
- *   audio, samples at 24 kHz mono
+ * @yields {{sentence?: {text: string, sample: number}, words?: {word: string, start: number, end: number}[],
+ *   samples?: Int16Array}} one of them; a word's times in seconds of the audio, samples at 24 kHz mono
  * @throws {ApiError} it broke off
  */
 export async function* speech(response) {
   for await (const event of events(response.body)) {
-    if (event.type === "speech.audio.words") yield { words: event.words };
+    if (event.type === "speech.audio.sentence") yield { sentence: event };
+    else if (event.type === "speech.audio.words") yield { words: event.words };
     else if (event.type === "speech.audio.delta") yield { samples: samplesOf(event.audio) };
     else if (event.type === "speech.audio.done") return;
     else if (event.type === "error") throw new ApiError(event.error.message, event.error);

@@ -1,4 +1,4 @@
-// The server's own figures, looked at once a second while the page is seen.
+// The server's own figures, looked at once a second while their tab is seen.
 
 import { ask } from "./api.js";
 import { advice, figures, streams } from "./figures.js";
@@ -9,8 +9,6 @@ const PAUSE = 1000;
 
 export class Live {
   #elements;
-  #onEngine;
-  #engine = null; // whose voices are listed; null before the first answer
   #windows = {
     firstAudio: new Window("kokoro_live_time_to_first_audio_seconds"),
     realTime: new Window("kokoro_live_real_time_factor"),
@@ -18,23 +16,18 @@ export class Live {
   #timer = 0;
   #asking = null;
 
-  /**
-   * @param elements {engine, trouble, figures, streams, advice, all, allBox}
-   * @param onEngine called when another engine has taken over, or one has come
-   */
-  constructor(elements, onEngine) {
+  /** @param elements {panel, trouble, figures, streams, advice, all, allBox} */
+  constructor(elements) {
     this.#elements = elements;
-    this.#onEngine = onEngine;
     document.addEventListener("visibilitychange", () => this.restart());
     elements.allBox.addEventListener("toggle", () => this.restart());
-    this.restart();
   }
 
   /** Look now: something has changed. */
   restart() {
     clearTimeout(this.#timer);
     this.#asking?.abort();
-    if (!document.hidden) this.#look();
+    if (!document.hidden && !this.#elements.panel.hidden) this.#look();
   }
 
   async #look() {
@@ -60,11 +53,6 @@ export class Live {
     figures(this.#elements.figures, status, samples, this.#windows);
     streams(this.#elements.streams, status.streams);
     advice(this.#elements.advice, status.recommendations);
-    const { engine } = status;
-    this.#elements.engine.textContent = engine ? `${engine.name} speaks` : "Nothing speaks yet";
     if (this.#elements.allBox.open) this.#elements.all.textContent = JSON.stringify(status, null, 2);
-    const known = this.#engine;
-    this.#engine = engine ? `${engine.name} ${engine.model}` : "";
-    if (known !== null && known !== this.#engine) this.#onEngine();
   }
 }

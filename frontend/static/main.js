@@ -1,89 +1,61 @@
-// The page's form: speaks, stops and downloads.
+// The page: makes its parts, and joins them.
 //
 // Each piece of samples that comes is also told as an event on the document, `kokoro-live:samples`, whose detail is
 // the Int16Array (24 kHz mono): for whoever wants to look at what is played.
 
-import { keepKey, key } from "./api.js";
-import { download } from "./download.js";
+import { ask, keepKey, key } from "./api.js";
+import { cancel, save } from "./download.js";
+import { takeFiles } from "./drop.js";
+import { Follow } from "./follow.js";
+import { listen } from "./keys.js";
 import { Live } from "./live.js";
-import { speak } from "./speaking.js";
+import { anew, clear, failed, say } from "./notices.js";
+import { Pane } from "./pane.js";
+import { Picker } from "./picker.js";
+import { bind, bindDialogs } from "./preferences.js";
+import { Reader } from "./reader.js";
+import { Ready } from "./ready.js";
+import { Session } from "./session.js";
+import { choose, settings } from "./settings.js";
+import { Shelf } from "./shelf.js";
+import { Tabs } from "./tabs.js";
+import { Transport } from "./transport.js";
 import { Voices } from "./voices.js";
-import { Waveform } from "./waveform.js";
-import { Reading } from "./words.js";
+
+const SILENT = "The speech comes, but the browser plays nothing: is there a sound device?";
+const PATIENCE = 3000;
+/* Milliseconds in which a browser has opened its sound device, if there is one. */
 
 const $ = (id) => document.getElementById(id);
-const voices = new Voices($("voices"), $("blend"), $("spec"));
-const waveform = new Waveform($("waveform"));
-const reading = new Reading($("reading"));
-let running = null; // the AbortController of what is being done
-
-const request = () => ({ input: $("text").value, voice: voices.spec, speed: Number($("speed").value) });
-
-/** Do one thing, in place of what is being done. Whatever goes wrong is said. */
-async function run(job) {
-  running?.abort();
-  const mine = (running = new AbortController());
-  $("stop").ariaDisabled = "false";
-  $("error").textContent = "";
-  $("text").removeAttribute("aria-invalid");
-  try {
-    await job(mine.signal);
-  } catch (error) {
-    if (mine === running) failed(error);
-  } finally {
-    mine.abort();
-    if (mine === running) {
-      running = null;
-      $("stop").ariaDisabled = "true";
-    }
-  }
-}
-
-function failed(error) {
-  if (error.name === "AbortError") {
-    $("said").textContent = "Stopped.";
-    return;
-  }
-  $("said").textContent = "";
-  $("error").textContent = error.message.replace("`input`", "The text");
-  if (error.param === "input") {
-    $("text").ariaInvalid = "true";
-    $("text").focus();
-  }
-  if (error.param === "voice") voices.focus();
-  if (error.status === 401) {
-    $("key-box").open = true;
-    $("key").focus();
-  }
-}
-
-const view = {
-  begin(text) {
-    reading.begin(text);
-    waveform.clear();
-    $("waveform").hidden = false;
-    $("reading").scrollIntoView({ block: "nearest" });
-  },
-  words: (words) => reading.add(words),
-  samples(samples) {
-    waveform.add(samples);
-    document.dispatchEvent(new CustomEvent("kokoro-live:samples", { detail: samples }));
-  },
-  heard(second) {
-    reading.light(second);
-    waveform.heard(second);
-  },
-  end: () => reading.end(),
-  say: (text) => ($("said").textContent = text),
+const some = (...ids) => Object.fromEntries(ids.map((id) => [id, $(id)]));
+const voices = new Voices(settings.voice);
+const reader = new Reader({ voice: undefined, speed: settings.speed });
+const pane = new Pane($("pane"), (place) => reader.play(place));
+const session = new Session(some("compose", "reading", "text", "title"), reader, pane, new Follow($("follow")), {
+  voice: () => voices.spec,
+  begun: clear,
+  closed: () => shelf.show(),
   failed,
-};
-
-async function save(signal) {
-  const format = $("format").value;
-  $("said").textContent = `Making the ${format} file…`;
-  const size = await download({ ...request(), response_format: format }, signal);
-  $("said").textContent = `Downloaded: ${Math.ceil(size / 1000)} kB.`;
-}
+});
+const shelf = new Shelf({ shelf: $("shelf"), list: $("kept"), clear: $("forget-all") }, (entry) => session.resume(entry));
+const transport = new Transport(some("play", "back", "forward", "progress", "left", "slower", "faster", "speed"), reader, {
+  play: () => $("form").requestSubmit(),
+  speed: (speed) => choose({ speed }),
+});
+const live = new Live({
+  ...some("figures", "streams", "advice", "all"),
+  panel: $("server"),
+  trouble: $("live-trouble"),
+  allBox: $("all-box"),
+});
+const ready = new Ready($("ready"), listVoices);
+const tabs = new Tabs($("tabs"), () => live.restart());
+const picker = new Picker($("voice-dialog"), voices, async (said) => {
+  const aloud = reader.state === "playing" || reader.state === "waiting";
+  reader.pause();
+  await said.catch(() => {}); // the picker tells of it
+  if (aloud && reader.state === "paused") reader.toggle();
+});
 
 async function listVoices() {
   try {
@@ -93,39 +65,85 @@ async function listVoices() {
   }
 }
 
+voices.addEventListener("change", () => {
+  $("voice-name").textContent = voices.title;
+  if (voices.all.length) choose({ voice: voices.kept });
+  reader.change({ voice: voices.spec, speed: settings.speed });
+});
+
+const gapsOf = (gaps) => (gaps ? `, ${gaps === 1 ? "one gap" : `${gaps} gaps`}` : "");
+let patience = 0;
+reader.addEventListener("state", ({ detail: state }) => {
+  clearTimeout(patience);
+  const before = document.body.dataset.reading;
+  document.body.dataset.reading = state;
+  if (state === "idle" && reader.ended) say(`Read to the end${gapsOf(reader.pump.gaps)}`);
+  if (state === "idle" || state === "paused") return;
+  if (before === "idle") anew();
+  patience = setTimeout(() => reader.pump.silent && say(SILENT), PATIENCE);
+});
+reader.pump.addEventListener("begun", ({ detail: seconds }) => {
+  say(`First sound after ${seconds.toFixed(2)} s`);
+});
+reader.pump.addEventListener("samples", ({ detail }) => {
+  document.dispatchEvent(new CustomEvent("kokoro-live:samples", { detail }));
+});
+reader.pump.addEventListener("trouble", ({ detail }) => failed(detail));
+
+const keepAsFile = () =>
+  save(
+    { input: session.written, voice: voices.spec, speed: settings.speed, response_format: settings.format },
+    session.title,
+  );
+
 $("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  run((signal) => speak(request(), signal, view));
+  session.listen();
 });
-$("download").addEventListener("click", () => run(save));
-$("stop").addEventListener("click", () => running?.abort());
 $("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("form").requestSubmit();
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") running?.abort();
-});
-$("speed").addEventListener("input", () => {
-  $("speed-shown").textContent = `${Number($("speed").value).toFixed(2)}×`;
-});
-
-const live = new Live(
+for (const button of document.querySelectorAll(".download")) button.addEventListener("click", keepAsFile);
+$("edit").addEventListener("click", () => session.edit());
+$("close").addEventListener("click", () => session.close());
+$("voice").addEventListener("click", () => picker.open());
+takeFiles(some("drop", "open", "file"), (file) => session.file(file));
+bind($("settings-dialog"));
+bindDialogs();
+listen(
   {
-    engine: $("engine"),
-    trouble: $("live-trouble"),
-    figures: $("figures"),
-    streams: $("streams"),
-    advice: $("advice"),
-    all: $("all"),
-    allBox: $("all-box"),
+    " ": () => transport.toggle(),
+    Escape() {
+      cancel();
+      reader.stop();
+    },
+    ArrowLeft: () => reader.sentence(-1),
+    ArrowRight: () => reader.sentence(1),
+    "Shift+ArrowLeft": () => reader.word(-1),
+    "Shift+ArrowRight": () => reader.word(1),
+    "+": () => transport.faster(1),
+    "-": () => transport.faster(-1),
+    v: () => picker.open(),
+    o: () => $("open").click(),
+    e: () => session.edit(),
+    "?": () => $("keys-dialog").showModal(),
   },
-  listVoices,
+  new Set(["Escape"]),
 );
+
+$("ask-key").addEventListener("click", () => {
+  tabs.show("read");
+  $("key-box").hidden = false;
+  $("key").focus();
+});
 $("key").value = key();
 $("key").addEventListener("change", () => {
   keepKey($("key").value.trim());
-  $("error").textContent = "";
+  clear();
   listVoices();
   live.restart();
 });
+tabs.once("books", async (panel) => (await import("./books.js")).mountBooks(panel, { api: ask }));
+tabs.start();
+shelf.show();
 listVoices();

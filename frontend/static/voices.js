@@ -1,99 +1,89 @@
-// Chooses a voice, or several with weights: what the API writes as af_heart(2)+af_bella.
+// The voices of the engine that speaks, and the choice of one, or of a blend: what the API writes af_heart(2)+af_bella.
 
 import { ask } from "./api.js";
 
-const MOST = 8; // that the API blends
-const BEST = "af_heart";
+export const MOST = 8; // that the API blends
 
 const LANGUAGES = new Intl.DisplayNames(["en"], { type: "language" });
 
-export class Voices {
-  #rows;
-  #blend;
-  #spec;
-  #voices = []; // as GET /v1/audio/voices lists them
+/** Events: `change` when the voices or the choice are others. */
+export class Voices extends EventTarget {
+  /** As GET /v1/audio/voices lists them. */
+  all = [];
+  #chosen = []; // {id, weight}
+  #default = "";
 
-  /** `rows` gets a row a voice; `blend` is the button for one more; `spec` shows the blend as the API writes it. */
-  constructor(rows, blend, spec) {
-    this.#rows = rows;
-    this.#blend = blend;
-    this.#spec = spec;
-    rows.addEventListener("input", () => this.#arrange());
-    blend.addEventListener("click", () => this.#add()?.focus());
+  /** @param {string} spec as the API writes it; empty: the server's default */
+  constructor(spec) {
+    super();
+    this.#chosen = parse(spec);
   }
 
   /** List the voices of the engine that speaks now; what was chosen stays chosen where it still exists. */
   async load() {
-    this.#voices = (await (await ask("v1/audio/voices")).json()).voices;
-    const chosen = this.#selects.map((select) => select.value);
-    this.#selects.forEach((select, place) => this.#fill(select, chosen[place]));
-    if (!chosen.length) this.#add();
-    this.#arrange();
+    const { voices, default_voice: usual } = await (await ask("v1/audio/voices")).json();
+    this.all = voices;
+    this.#default = usual;
+    const known = new Set(voices.map(({ id }) => id));
+    this.#set(this.#chosen.filter(({ id }) => known.has(id)));
   }
 
-  /** The voice for a request; undefined, which is the server's default, while none are known. */
+  /** {id, weight} of each chosen voice. */
+  get chosen() {
+    return this.#chosen.length ? this.#chosen : [{ id: this.#default, weight: 1 }];
+  }
+
+  /** The voice for a request; undefined, which is the server's default, while none is known. */
   get spec() {
-    const terms = [...this.#rows.children].map((row) => {
-      const [select, weight] = row.querySelectorAll("select, input");
-      return this.#selects.length === 1 || weight.value === "1" ? select.value : `${select.value}(${weight.value})`;
-    });
+    const chosen = this.chosen;
+    const terms = chosen.map(({ id, weight }) => (chosen.length === 1 || weight === 1 ? id : `${id}(${weight})`));
     return terms.join("+") || undefined;
   }
 
-  focus() {
-    this.#selects[0]?.focus();
+  /** The choice as it is to be remembered: empty while it is the server's default. */
+  get kept() {
+    return this.#chosen.length ? this.spec : "";
   }
 
-  get #selects() {
-    return [...this.#rows.querySelectorAll("select")];
+  /** The choice for people. */
+  get title() {
+    return this.chosen.map(({ id }) => titleOf(id)).join(" + ");
   }
 
-  #add() {
-    if (!this.#voices.length || this.#selects.length === MOST) return undefined;
-    const select = document.createElement("select");
-    const weight = Object.assign(document.createElement("input"), { type: "number", min: "0.1", step: "0.1", value: "1" });
-    const remove = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
-    const row = document.createElement("div");
-    row.className = "voice";
-    row.append(select, weight, remove);
-    const used = new Set(this.#selects.map((other) => other.value));
-    const free = this.#voices.find((voice) => !used.has(voice.id)) ?? this.#voices[0];
-    this.#fill(select, used.size ? free.id : BEST);
-    remove.addEventListener("click", () => {
-      row.remove();
-      this.#arrange();
-      this.#blend.focus();
-    });
-    this.#rows.append(row);
-    this.#arrange();
-    return select;
+  /** The voices in groups: [language's name, voices]. */
+  get groups() {
+    return [...Map.groupBy(this.all, ({ language }) => LANGUAGES.of(language))];
   }
 
-  #fill(select, chosen) {
-    const groups = Map.groupBy(this.#voices, ({ language, gender }) =>
-      [LANGUAGES.of(language), gender].filter(Boolean).join(", "),
-    );
-    select.replaceChildren(
-      ...[...groups].map(([label, voices]) => {
-        const group = Object.assign(document.createElement("optgroup"), { label });
-        group.append(...voices.map(({ id, name }) => new Option(name, id, false, id === chosen)));
-        return group;
-      }),
-    );
+  choose(id) {
+    this.#set([{ id, weight: 1 }]);
   }
 
-  #arrange() {
-    const blended = this.#selects.length > 1;
-    [...this.#rows.children].forEach((row, place) => {
-      const [select, weight, remove] = row.children;
-      row.classList.toggle("blended", blended);
-      weight.hidden = remove.hidden = !blended;
-      select.setAttribute("aria-label", blended ? `Voice ${place + 1}` : "Voice");
-      weight.setAttribute("aria-label", `Weight of voice ${place + 1}, ${select.value}`);
-      remove.setAttribute("aria-label", `Remove voice ${place + 1}, ${select.value}`);
-    });
-    this.#blend.hidden = this.#selects.length === MOST;
-    this.#spec.hidden = !blended;
-    this.#spec.textContent = this.spec ?? "";
+  /** Blend a voice in, or take it out. */
+  blend(id) {
+    const others = this.chosen.filter((each) => each.id !== id);
+    if (others.length < this.chosen.length) this.#set(others);
+    else if (others.length < MOST) this.#set([...others, { id, weight: 1 }]);
   }
+
+  /** Give a voice of the blend more or less of it. */
+  weigh(id, weight) {
+    this.#set(this.chosen.map((each) => (each.id === id ? { id, weight } : each)));
+  }
+
+  #set(chosen) {
+    this.#chosen = chosen;
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+/** A voice's name for people: af_heart is Heart. */
+export function titleOf(id) {
+  const name = id.replace(/^[a-z]{2}_/, "");
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function parse(spec) {
+  const terms = spec.split("+").map((term) => /^([\w-]+)(?:\(([\d.]+)\))?$/.exec(term));
+  return terms.every(Boolean) ? terms.map(([, id, weight]) => ({ id, weight: Number(weight ?? 1) })) : [];
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from frontend.text import abbreviations
 from frontend.text.lines import LIST_MARKER, stretches
@@ -49,6 +50,23 @@ def sentences(text: str, language: str) -> Iterator[str]:
     for stretch in stretches(text):
         for item in _items(stretch):
             yield from _split(item, language.partition("-")[0])
+
+
+def lines_of_sentences(text: str, language: str) -> Iterator[list[str]]:
+    """The lines of a sanitised text, wrapped prose being one line, each as its sentences.
+
+    The sentences of a line joined are the line: each ends with the space before the next one.
+    """
+    for stretch in stretches(text):
+        starts: list[int] = []
+        found = 0
+        for item in _items(stretch):
+            for sentence in _split(item, language.partition("-")[0]):
+                found = stretch.index(sentence, found)
+                starts.append(found)
+                found += len(sentence)
+        if starts:
+            yield [stretch[start:end] for start, end in pairwise([0, *starts[1:], len(stretch)])]
 
 
 def ends_sentence(text: str) -> bool:

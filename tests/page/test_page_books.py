@@ -14,24 +14,14 @@ pytestmark = needs_chromium
 BOOK = b"---\ntitle: A Small Book\nauthor: A. Nobody\n---\n# One\n\nThis is a short book.\n\n# Two\n\nIt ends here.\n"
 PATIENCE = 2 * DEADLINE * 1000
 
-_MOUNT = """async () => {
-  const section = document.createElement("section");
-  section.id = "books-alone";
-  document.querySelector("main").replaceChildren(section);
-  const { mountBooks } = await import("./static/books.js");
-  const { ask } = await import("./static/api.js");
-  mountBooks(section, { api: ask });
-}"""
-
-
-def mounted(visit: Visit) -> Locator:
-    """The tab's content alone on the page."""
-    visit.page.evaluate(_MOUNT)
-    return visit.page.locator("#books-alone")
+def shown(visit: Visit) -> Locator:
+    """The tab's panel, shown as a person does."""
+    visit.page.get_by_role("tab", name="Books").click()
+    return visit.page.get_by_role("tabpanel", name="Books")
 
 
 def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> None:
-    tab = mounted(visit)
+    tab = shown(visit)
     tab.get_by_label("Book", exact=True).set_input_files([{"name": "small.md", "mimeType": "", "buffer": BOOK}])
     tab.get_by_label("Format").select_option("mp3")
     tab.get_by_role("button", name="Make the book").click()
@@ -56,7 +46,7 @@ def test_a_book_is_made_downloaded_and_deleted(visit: Visit, espeak: Server) -> 
 
 def test_errors_are_told_in_words(visit: Visit, espeak: Server) -> None:
     visit.excused = 2
-    tab = mounted(visit)
+    tab = shown(visit)
     tab.get_by_role("button", name="Make the book").click()
     expect(tab.get_by_role("alert")).to_have_text("file is missing: send the book as multipart/form-data.")
     tab.get_by_label("Book", exact=True).set_input_files([{"name": "small.md", "mimeType": "", "buffer": BOOK}])
@@ -72,7 +62,7 @@ def test_errors_are_told_in_words(visit: Visit, espeak: Server) -> None:
 
 def test_a_dropped_file_is_taken_and_progress_is_shown(chromium: Browser, espeak: Server) -> None:
     with Visit(chromium, espeak, color_scheme="dark", viewport={"width": 320, "height": 700}) as visit:
-        tab = mounted(visit)
+        tab = shown(visit)
         tab.locator(".books-drop").evaluate(
             """(zone, text) => {
               const dataTransfer = new DataTransfer();

@@ -22,32 +22,28 @@ def active_streams(server: Server) -> int:
 
 def test_what_is_played_is_the_speech_and_its_words_light_up_in_order(visit: Visit, espeak: Server) -> None:
     visit.speak(SHORT)
-    visit.says("Spoken:")
+    visit.ends()
     played = np.array(visit.heard, np.int16)
     assert played.tobytes() == espeak.hear(input=SHORT, voice="af_heart", response_format="pcm")
     assert np.abs(played.astype(int)).max() > 3000
-    lit = visit.lit
-    assert "".join(lit).replace(" ", "") == SHORT.replace(" ", "")
-    assert len(lit) > 5
-    assert visit.page.locator("#reading .now").count() == 0
-    assert visit.page.locator("#reading").text_content() == SHORT
-    assert re.fullmatch(r"Spoken: \d+\.\d s, first audio after \d+\.\d\d s(, .*)?\.", visit.page.inner_text("#said"))
+    assert "".join(visit.lit).replace(" ", "") == SHORT.replace(" ", "")
+    assert len(visit.lit) > 5
+    assert visit.page.locator("#pane").text_content() == SHORT
+    visit.state("idle")
 
 
-def test_it_is_heard_while_it_is_made_and_stop_ends_it(visit: Visit, espeak: Server) -> None:
+def test_it_is_heard_while_it_is_made_and_escape_ends_it(visit: Visit, espeak: Server) -> None:
     start = len(espeak.log)
     visit.speak(LONG)
-    visit.wait("() => document.querySelectorAll('#reading .spoken').length > 2")
+    visit.reading(words=3)
+    assert re.fullmatch(r"First sound after \d+\.\d\d s", visit.page.inner_text("#said"))
     assert active_streams(espeak) == 1
-    inked = "c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(Boolean)"
-    assert visit.page.locator("#waveform").evaluate(inked)
-    visit.page.get_by_role("button", name="Stop").click()
-    visit.says("Stopped.")
+    visit.page.keyboard.press("Escape")
     espeak.logs("POST /v1/audio/speech 499", start)
+    visit.state("idle")
     assert active_streams(espeak) == 0
-    # It keeps 20 s ready, and no more of a long text.
-    assert 0 < visit.seconds < 120
-    assert visit.page.locator("#reading .now").count() == 0
+    # It keeps 10 s ready, and no more of a long text.
+    assert 0 < visit.seconds < 60
 
 
 @pytest.mark.parametrize("how", ["tab", "navigation"])
@@ -55,7 +51,7 @@ def test_who_leaves_leaves_nothing_behind(chromium: Browser, espeak: Server, how
     start = len(espeak.log)
     with Visit(chromium, espeak) as visit:
         visit.speak(LONG)
-        visit.wait("() => document.querySelector('#reading .now')")
+        visit.reading()
         if how == "navigation":
             visit.page.goto(f"{visit.origin}/health")
         else:
@@ -67,53 +63,29 @@ def test_who_leaves_leaves_nothing_behind(chromium: Browser, espeak: Server, how
 def test_another_text_takes_the_place_of_the_first(visit: Visit, espeak: Server) -> None:
     start = len(espeak.log)
     visit.speak(LONG)
-    visit.wait("() => document.querySelector('#reading .now')")
+    visit.reading()
     visit.speak("Short.")
-    visit.says("Spoken:")
+    visit.ends()
     espeak.logs("POST /v1/audio/speech 499", start)
-    assert visit.page.inner_text("#reading") == "Short."
-
-
-def test_voices_are_listed_and_blended(visit: Visit, espeak: Server) -> None:
-    page = visit.page
-    listed = [voice["id"] for voice in espeak.get("/v1/audio/voices")[1]["voices"]]
-    options = page.get_by_label("Voice", exact=True).locator("option")
-    assert sorted(options.evaluate_all("all => all.map((one) => one.value)")) == sorted(listed)
-    assert page.get_by_label("Voice", exact=True).locator("optgroup").first.get_attribute("label") == (
-        "American English, female"
-    )
-    page.get_by_role("button", name="Blend in another voice").click()
-    page.get_by_label("Weight of voice 1").fill("2")
-    page.get_by_label("Voice 2", exact=True).select_option("af_bella")
-    expect(page.locator("#spec")).to_have_text("af_heart(2)+af_bella")
-    page.get_by_label("Speed").fill("2")
-    visit.speak("Blended.")
-    visit.says("Spoken:")
-    body = visit.bodies()[-1]
-    assert (body["voice"], body["speed"]) == ("af_heart(2)+af_bella", 2)
-    assert np.abs(visit.heard).max() > 3000
-    page.get_by_role("button", name="Remove voice 2").click()
-    expect(page.locator("#spec")).to_be_hidden()
-    visit.speak("Alone.")
-    visit.says("Spoken:")
-    assert visit.bodies()[-1]["voice"] == "af_heart"
+    assert visit.page.inner_text("#pane") == "Short."
 
 
 def test_errors_are_told_in_words(visit: Visit) -> None:
-    visit.excused = 2
+    visit.excused = 1
+    field = visit.page.get_by_label("Text", exact=True)
     visit.speak("  ")
     visit.complains("The text is blank: give something to speak.")
-    expect(visit.page.get_by_label("Text", exact=True)).to_be_focused()
-    expect(visit.page.get_by_label("Text", exact=True)).to_have_attribute("aria-invalid", "true")
-    visit.page.get_by_role("button", name="Blend in another voice").click()
-    visit.page.get_by_label("Weight of voice 1").fill("0")
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    visit.page.evaluate("localStorage.setItem('kokoro-live settings', '{\"speed\": 9}')")
+    visit.page.reload()
+    visit.speak("Too fast.")
+    visit.page.locator("#error:not(:empty)").wait_for()
+    assert "speed" in visit.page.inner_text("#error")
+    visit.page.get_by_role("button", name="Slower").click()
     visit.speak("Better.")
-    visit.complains("af_heart(0): a weight is a decimal number above 0, such as af_heart(0.5).")
-    visit.page.get_by_label("Weight of voice 1").fill("1")
-    visit.speak("Better.")
-    visit.says("Spoken:")
+    visit.ends()
     visit.complains("")
-    assert visit.page.get_by_label("Text", exact=True).get_attribute("aria-invalid") is None
 
 
 HEADS = {
@@ -127,13 +99,16 @@ HEADS = {
 
 
 def test_downloads_are_files_of_their_format(visit: Visit, espeak: Server) -> None:
-    visit.page.get_by_label("Text", exact=True).fill(SHORT)
-    options = visit.page.get_by_label("Format of the download").locator("option")
+    page = visit.page
+    page.get_by_label("Text", exact=True).fill(SHORT)
+    options = page.get_by_label("Download as").locator("option")
     assert options.evaluate_all("all => all.map((one) => one.value)") == list(HEADS)
     for name, head in HEADS.items():
-        visit.page.get_by_label("Format of the download").select_option(name)
-        with visit.page.expect_download() as downloading:
-            visit.page.get_by_role("button", name="Download").click()
+        page.get_by_role("button", name="Settings").click()
+        page.get_by_label("Download as").select_option(name)
+        page.keyboard.press("Escape")
+        with page.expect_download() as downloading:
+            page.get_by_role("button", name="Download").click()
         assert downloading.value.suggested_filename == f"speech.{name}"
         data = downloading.value.path().read_bytes()
         assert re.match(head, data, re.DOTALL)
@@ -144,56 +119,118 @@ def test_downloads_are_files_of_their_format(visit: Visit, espeak: Server) -> No
 
 def test_with_the_keyboard_alone(visit: Visit, espeak: Server) -> None:
     page, order = visit.page, []
-    for _ in range(12):
+    for _ in range(10):
         page.keyboard.press("Tab")
-        order.append(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
-        if order[-1] == "":
-            order[-1] = page.evaluate("document.activeElement.ariaLabel")
-    assert order[:4] == ["API", "Status", "Metrics", "text"]
-    assert [name for name in order if name in ("blend", "speed", "format", "speak", "stop", "download")] == [
-        "blend", "speed", "format", "speak", "stop", "download",
-    ]  # fmt: skip
+        order.append(page.evaluate("document.activeElement.id || document.activeElement.ariaLabel"))
+    expected = ["tab-read", "text", "listen", "open", "voice", "play", "slower", "faster", "Settings"]
+    assert [name for name in order if name in expected] == expected
     page.get_by_label("Text", exact=True).focus()
-    page.keyboard.type("Typed.")
+    page.keyboard.type("Typed e and v and o.")
     page.keyboard.press("Control+Enter")
-    visit.says("Spoken:")
-    assert page.get_by_label("Text", exact=True).input_value() == "Typed."
+    visit.ends()
+    page.keyboard.press("e")
+    assert page.get_by_label("Text", exact=True).input_value() == "Typed e and v and o."
     page.get_by_label("Text", exact=True).fill(LONG)
-    page.get_by_role("button", name="Speak").focus()
-    start = len(espeak.log)
+    page.get_by_role("button", name="Listen").focus()
     page.keyboard.press("Enter")
-    visit.wait("() => document.querySelector('#reading .now')")
+    visit.reading(words=8)
+    page.keyboard.press(" ")
+    visit.state("paused")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".current")).to_contain_text("number 3,")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".current")).to_contain_text("number 2,")
+    page.keyboard.press(" ")
+    visit.state("playing")
+    page.keyboard.press("+")
+    expect(page.locator("#speed")).to_have_text("1.1×")
+    page.keyboard.press("v")
+    expect(page.get_by_role("dialog", name="Voice")).to_be_visible()
     page.keyboard.press("Escape")
-    visit.says("Stopped.")
-    espeak.logs("POST /v1/audio/speech 499", start)
-    expect(page.get_by_role("button", name="Speak")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    page.keyboard.press("Escape")
+    visit.state("playing")
+    page.keyboard.press("Escape")
+    visit.state("idle")
+
+
+def test_tabs_follow_the_arrow_keys_and_the_address(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_role("tab", name="Read").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("tab", name="Figures")).to_be_focused()
+    expect(page.get_by_role("tabpanel", name="Figures")).to_be_visible()
+    expect(page.get_by_role("tabpanel", name="Read")).to_be_hidden()
+    page.reload()
+    expect(page.get_by_role("tabpanel", name="Figures")).to_be_visible()
+    page.get_by_role("tab", name="Read").click()
+    assert page.url == f"{visit.origin}/"
+
+
+def test_the_books_tab_is_mounted_when_it_is_first_shown(visit: Visit) -> None:
+    module = """export function mountBooks(panel, { api }) {
+      window.mounted = [...(window.mounted ?? []), panel.id, typeof api];
+    }"""
+    visit.page.route("**/static/books.js", lambda route: route.fulfill(content_type="text/javascript", body=module))
+    for name in ("Figures", "Books", "Read", "Books"):
+        visit.page.get_by_role("tab", name=name).click()
+    visit.wait("() => window.mounted")
+    assert visit.page.evaluate("window.mounted") == ["books", "function"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_to_complain_of(chromium: Browser, espeak: Server, scheme: str) -> None:
     with Visit(chromium, espeak, color_scheme=scheme, reduced_motion="reduce") as visit:
-        visit.page.locator("summary").first.click()
-        visit.page.locator("summary").last.click()
-        visit.excused = 1
+
+        def check() -> None:
+            found = Axe().run(visit.page)
+            assert not found.violations_count, found.generate_report()
+
+        page = visit.page
         visit.speak("")
-        visit.page.wait_for_selector("#error:not(:empty)")
-        found = Axe().run(visit.page)
-        assert not found.violations_count, found.generate_report()
-        visit.page.get_by_role("button", name="Blend in another voice").click()
+        page.wait_for_selector("#error:not(:empty)")
+        check()
         visit.speak(LONG)
-        visit.wait("() => document.querySelectorAll('#reading .spoken').length > 1")
-        visit.page.get_by_text("Time to first audio").wait_for()
-        found = Axe().run(visit.page)
-        assert not found.violations_count, found.generate_report()
+        visit.reading(words=3)
+        check()
+        page.keyboard.press("v")
+        page.get_by_role("button", name="Blend in Bella").click()
+        check()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Settings").click()
+        check()
+        page.get_by_role("button", name="Keyboard").click()
+        check()
+        page.keyboard.press("Escape")
+        page.get_by_role("tab", name="Figures").click()
+        page.locator("summary").click()
+        page.get_by_text("Front up for").wait_for()
+        check()
+        page.get_by_role("tab", name="Read").click()
+        page.get_by_role("button", name="Close", exact=True).click()
+        page.locator("#kept li").wait_for()
+        check()
 
 
 def test_nothing_is_wider_than_a_phone(chromium: Browser, espeak: Server) -> None:
     with Visit(chromium, espeak, viewport={"width": 320, "height": 700}) as visit:
-        visit.page.get_by_role("button", name="Blend in another voice").click()
-        visit.page.locator("summary").last.click()
-        visit.speak("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft " + SHORT)
-        visit.wait("() => document.querySelector('#reading .now')")
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 320
+        wide = "document.documentElement.scrollWidth"
+        long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+        visit.speak(f"{long} {SHORT}")
+        visit.reading()
+        assert visit.page.evaluate(wide) <= 320
+        visit.page.keyboard.press("v")
+        assert visit.page.locator("#voice-dialog").evaluate("dialog => dialog.scrollWidth - dialog.clientWidth") <= 0
+        visit.page.keyboard.press("Escape")
+        visit.page.get_by_role("tab", name="Figures").click()
+        visit.page.locator("summary").click()
+        assert visit.page.evaluate(wide) <= 320
+        visit.page.get_by_role("tab", name="Read").click()
+        visit.page.get_by_role("button", name="Close", exact=True).click()
+        visit.page.locator("#kept li").wait_for()
+        assert visit.page.evaluate(wide) <= 320
 
 
 def test_a_script_from_elsewhere_has_no_chance(visit: Visit, espeak: Server) -> None:
@@ -207,15 +244,3 @@ def test_a_script_from_elsewhere_has_no_chance(visit: Visit, espeak: Server) -> 
     assert visit.complaints
     visit.complaints.clear()
     visit.asked[:] = [request for request in visit.asked if "elsewhere.invalid" not in request.url]
-
-
-def test_the_text_is_kept_nowhere(visit: Visit, espeak: Server) -> None:
-    visit.speak("Confidential words.")
-    visit.says("Spoken:")
-    kept = visit.page.evaluate(
-        "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])"
-    )
-    assert "onfidential" not in kept
-    assert not any("onfidential" in line for line in espeak.log)
-    visit.page.reload()
-    assert visit.page.get_by_label("Text", exact=True).input_value() == ""

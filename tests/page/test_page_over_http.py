@@ -93,6 +93,10 @@ def test_the_files_name_no_other_host_and_only_each_other() -> None:
             assert (STATIC / name).is_file(), name
 
 
+def test_every_module_is_short() -> None:
+    assert [path.name for path in STATIC.glob("*.js") if len(path.read_text().splitlines()) >= 150] == []
+
+
 def test_the_page_offers_every_format() -> None:
     offered = re.findall(r'<option value="(\w+)"', (STATIC / "index.html").read_text())
     assert offered == [audio_format.value for audio_format in AudioFormat]

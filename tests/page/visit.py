@@ -30,8 +30,10 @@ window.heard = [];
 document.addEventListener("kokoro-live:samples", (event) => window.heard.push(...event.detail));
 window.lit = [];
 new MutationObserver((changes) => {
-  for (const { target } of changes) if (target.className === "now") window.lit.push(target.textContent);
-}).observe(document, { subtree: true, attributeFilter: ["class"] });
+  for (const { addedNodes } of changes) {
+    for (const node of addedNodes) if (node.className === "word") window.lit.push(node.textContent);
+  }
+}).observe(document, { subtree: true, childList: true });
 """
 
 
@@ -72,7 +74,7 @@ class Visit:
             self.complaints.append(message.text)
 
     def __enter__(self) -> Visit:
-        expect(self.page.get_by_label("Voice", exact=True).first).not_to_be_empty(timeout=DEADLINE * 1000)
+        expect(self.page.locator("#voice-name")).not_to_be_empty(timeout=DEADLINE * 1000)
         return self
 
     def __exit__(
@@ -85,8 +87,23 @@ class Visit:
             assert not elsewhere, elsewhere
 
     def speak(self, text: str) -> None:
+        """Write the text, in place of one that is read, and listen to it."""
+        if self.page.locator("#reading").is_visible():
+            self.page.get_by_role("button", name="Close", exact=True).click()
         self.page.get_by_label("Text", exact=True).fill(text)
-        self.page.get_by_role("button", name="Speak").click()
+        self.page.get_by_role("button", name="Listen").click()
+
+    def ends(self) -> None:
+        """Wait until the text was read to its end."""
+        self.says("Read to the end")
+
+    def reading(self, words: int = 1) -> None:
+        """Wait until so many words have been lit up."""
+        self.wait("words => window.lit.length >= words", words)
+
+    def state(self, state: str) -> None:
+        """Wait until the reader is `idle`, `waiting`, `playing` or `paused`."""
+        self.wait("state => document.body.dataset.reading === state", state)
 
     def says(self, text: str) -> None:
         """Wait until the status begins so."""

@@ -15,8 +15,13 @@ from shm.book_jobs import BookFormat, CastFile, ChapterFormat, JobOptions, Pause
 from shm.engine_info import EngineInfo
 from shm.hours import Hours
 
-_RANGE = r"\s*(?:\d{1,9}|\d{1,9}\s*-\s*(?:\d{1,9})?|-\s*\d{1,9})\s*"
+_RANGE = r"\s*(?:\d{1,9}\s*(?:-\s*(?:\d{1,9}\s*)?)?|-\s*\d{1,9}\s*)"
+"""One range of chapters. No text matches it in two ways: with two ways for each of several hundred ranges, the search
+of a wrong list would never end."""
 
+_MOST_DOTS = 100
+"""Dots in one line of a cast. The standard library's TOML takes quadratic time and memory for the parts of a key: one
+of 64 KB would take gigabytes."""
 
 _Loudness = Annotated[float, Meta(ge=-40, le=-5)]
 
@@ -64,6 +69,8 @@ def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) ->
     Raises:
         ApiError: 400, naming the field that is wrong.
     """
+    if unreadable := next((name for name in fields if not name.isprintable()), None):
+        raise ApiError(400, f"A field has the name {unreadable!a}.", code="invalid_value")
     values: dict[str, Any] = {name: given[-1] for name, given in fields.items() if given[-1].strip()}
     if "captions" in values:
         values["captions"] = [each.strip() for given in fields["captions"] for each in given.split(",") if each.strip()]
@@ -91,9 +98,11 @@ def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) ->
 
 
 def _cast(form: JobForm) -> CastFile:
+    if any(line.count(".") > _MOST_DOTS for line in form.cast.split("\n")):
+        raise _wrong("cast", f"a line of it has more than {_MOST_DOTS} dots")
     try:
         cast = msgspec.toml.decode(form.cast, type=CastFile)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise _wrong("cast", f"it can't be read: {error}") from error
     return msgspec.structs.replace(cast, narrator=form.voice or cast.narrator)
 

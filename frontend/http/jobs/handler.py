@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import IO, Any
 from urllib.parse import quote
 
 import msgspec
 from aiohttp import hdrs, web
+from aiohttp.abc import AbstractStreamWriter
 
 from frontend.contract.errors import ApiError
 from frontend.contract.speaker import Speaker
@@ -17,6 +19,16 @@ from shm.book_jobs import Job, JobState
 
 _CHUNK = 256 * 1024
 """Bytes of a result that are read from the disk at a time."""
+
+
+class _FileFromThreads(web.FileResponse):
+    """A file that is read in threads. By `sendfile`, which aiohttp prefers, the event loop waits for the disk: for up
+    to a socket buffer of some megabytes at a time, while streams of speech need it."""
+
+    async def _sendfile(self, request: web.BaseRequest, fobj: IO[Any], offset: int, count: int) -> AbstractStreamWriter:
+        writer = await web.StreamResponse.prepare(self, request)
+        assert writer is not None
+        return await self._sendfile_fallback(writer, fobj, offset, count)
 
 
 class JobsHandler:
@@ -70,13 +82,16 @@ class JobsHandler:
         if job.journal.state is not JobState.DONE:
             message = f"The book isn't finished: it is {job.journal.state}. {job.journal.error}".strip()
             raise ApiError(409, message, code="job_not_done", headers={hdrs.CACHE_CONTROL: "no-store"})
+        path = self._desk.folder.of(job.order.id) / job.journal.result
+        if not await self._desk.run(path.is_file):
+            raise ApiError(404, "The book's file is gone from the folder of jobs.", code="job_result_missing")
         name = saved_as(job)
         plain = name.encode("ascii", "replace").decode().replace("?", "_")
         headers = {
             hdrs.CONTENT_TYPE: MEDIA_TYPES[job.order.options.format],
             hdrs.CONTENT_DISPOSITION: f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
         }
-        return web.FileResponse(self._desk.folder.of(job.order.id) / job.journal.result, _CHUNK, headers=headers)
+        return _FileFromThreads(path, _CHUNK, headers=headers)
 
     def _answer(self, job: Job, jobs: list[Job], status: int = 200) -> web.Response:
         return _json(shown(job, jobs, self._desk.settings.jobs_between), status)

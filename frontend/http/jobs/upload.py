@@ -44,6 +44,8 @@ class Receiver:
         self._patience = patience
         self._longest = desk.settings.max_job_bytes
         self._fields: dict[str, list[str]] = {}
+        self._seen = 0
+        """Parts, those of the same name too."""
         self._field_bytes = 0
         self._file_bytes = 0
 
@@ -61,7 +63,8 @@ class Receiver:
             raise self._too_long()
         async with self._desk.upload(length) as (job, source):
             await self._parts(request, source)
-            options = read_form(self._fields, self._engine)
+            # A cast of 64 KB takes tenths of a second, in which the event loop has listeners to serve.
+            options = await self._desk.run(read_form, self._fields, self._engine)
             if not self._file_bytes:
                 raise ApiError(400, "`file` is empty.", param="file", code="invalid_value")
             order = JobOrder(
@@ -90,7 +93,8 @@ class Receiver:
         assert part.name is not None
         if part.headers.get(hdrs.CONTENT_TRANSFER_ENCODING, "binary").lower() not in ("binary", "8bit", "7bit"):
             raise _malformed("a part is encoded: send it plain")
-        if len(self._fields) >= _MOST_FIELDS:
+        self._seen += 1
+        if self._seen > _MOST_FIELDS:
             raise _malformed(f"it has more than {_MOST_FIELDS} parts")
         values = self._fields.setdefault(part.name, [])
         if part.name != "file":

@@ -257,6 +257,16 @@ class Phonemized(msgspec.Struct):
     unknown: Annotated[list[str], Meta(description="Characters of words for which there is no sound.")]
 
 
+class Divided(msgspec.Struct):
+    """A text in sentences."""
+
+    paragraphs: Annotated[
+        list[list[list[str]]],
+        Meta(description="Of each paragraph its lines, of each line its sentences; joined, they are the line."),
+    ]
+    language: str
+
+
 class PlayAccepted(msgspec.Struct):
     """The text's place."""
 

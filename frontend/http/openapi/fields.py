@@ -91,6 +91,11 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
         "voice": {"description": "Says the language where none is named."},
         "markup": {"description": "As in a speech request."},
     },
+    "SentencesBody": {
+        "paragraphs": {"description": "The text. No sentence goes from one paragraph into the next."},
+        "lang": {"description": "The text's language; the voice's own where it is left out.", "examples": ["en-us"]},
+        "voice": {"description": "Says the language where none is named."},
+    },
     "PlayBody": {
         "input": {"description": "The text to play. Needed, unless `text` is given.", "examples": ["Hello."]},
         "text": {"description": "Another name for `input`, which wins where both are given."},

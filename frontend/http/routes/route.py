@@ -18,6 +18,7 @@ from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.scrape import Scrape
+from frontend.http.sentences import SentenceDivision
 from frontend.http.speech import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.status.handler import StatusHandler
@@ -37,6 +38,7 @@ class Handlers:
     scrape: Scrape
     description: Description
     translation: SsmlTranslation
+    sentences: SentenceDivision
     phonemizer: Phonemizer | None = None
     status: StatusHandler | None = None
     play: PlayHandler | None = None

@@ -10,6 +10,7 @@ from frontend.http.phonemize import PhonemizeBody
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
+from frontend.http.sentences import SentencesBody
 
 FILES = tuple(dict.fromkeys(info.content_type for info in FORMATS.values()))
 
@@ -104,6 +105,21 @@ SPEECH: tuple[Route, ...] = (
             errors=WITH_BODY,
             body=PhonemizeBody,
             example={"input": "Hello.", "lang": "en-us"},
+        ),
+    ),
+    Route(
+        "post",
+        "/v1/text/sentences",
+        Access.KEY,
+        lambda handlers: handlers.sentences.post,
+        Operation(
+            "Speech",
+            "Divide a text into sentences",
+            {200: json_answer("Line by line.", answers.Divided)},
+            "Divides as speech does, and speaks nothing: for readers that let people go from sentence to sentence.",
+            errors=WITH_BODY,
+            body=SentencesBody,
+            example={"paragraphs": ["Dr. Smith came. He left."], "lang": "en-us"},
         ),
     ),
 )

@@ -50,8 +50,9 @@ def failing(status: int, code: str, **headers: str) -> Answer:
     return answer
 
 
-async def test_a_text_that_ends_the_engine_is_not_tried_for_ever() -> None:
-    async with asking(failing(500, "synthesis_failed")) as speaker:
+@pytest.mark.parametrize("code", ["synthesis_failed", "internal"])
+async def test_a_text_at_which_the_server_fails_is_not_tried_for_ever(code: str) -> None:
+    async with asking(failing(500, code)) as speaker:
         for _ in range(2):
             with pytest.raises(Postponed):
                 await speaker.speak(PASSAGE)

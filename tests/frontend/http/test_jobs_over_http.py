@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import aiohttp
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from frontend.jobs.desk import JobDesk
 from frontend.settings.front import FrontSettings
 from frontend.settings.jobs import JobSettings
-from shm.book_jobs import JobJournal, JobOrder, JobState
+from shm.book_jobs import Job, JobJournal, JobOrder, JobState
 from shm.job_folder import JobFolder
 from shm.messages import BooksNews, ControlMessage
 from tests.frontend.http_fakes import FakeSpeaker, serving
@@ -81,6 +83,10 @@ async def test_an_upload_is_a_job(tmp_path: Path) -> None:
         ({"cast": "villain = 'af_heart'"}, "cast"),
         ({"lang": "klingon"}, "lang"),
         ({"chapters": "x"}, "chapters"),
+        ({"chapters": ",".join(["1-  "] * 150) + "x"}, "chapters"),
+        ({"cast": "a" + ".a" * 30_000 + "=1"}, "cast"),
+        ({"cast": "a=" + "[" * 60_000}, "cast"),
+        ({"format": "m4b\nmp3"}, "format"),
         ({"captions": "srt"}, "captions"),
         ({"captions": "txt", "format": "zip"}, "captions[0]"),
         ({"by_word": "true"}, "by_word"),
@@ -138,6 +144,18 @@ async def _never() -> AsyncIterator[bytes]:
             400,
         ),
         (
+            b'--b\r\nContent-Disposition: form-data; name="\xff"\r\n\r\nx\r\n--b--\r\n',
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nx\r\n'
+            + b'--b\r\nContent-Disposition: form-data; name="voice"\r\n\r\n\r\n' * 64
+            + b"--b--\r\n",
+            "multipart/form-data; boundary=b",
+            400,
+        ),
+        (
             b'--b\r\nContent-Disposition: form-data; name="voice"\r\n\r\n\xff\xfe\r\n--b--\r\n',
             "multipart/form-data; boundary=b",
             400,
@@ -162,6 +180,71 @@ async def test_the_limits_of_jobs_and_of_the_disk(tmp_path: Path) -> None:
             assert response.status == 200
         assert at.kept == [] and at.told[-1] == BooksNews("http://a", "k", True)
         assert (await at.upload())[0] == 202
+
+
+async def test_a_disk_that_fills_during_an_upload_is_an_error_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = "job-0000000000000001"
+    monkeypatch.setattr(JobFolder, "_begin", lambda folder: (job, Path("/dev/full").open("wb")))  # noqa: SIM115
+    async with desk(tmp_path / "jobs") as at:
+        status, answer = await at.upload()
+        assert (status, answer["error"]["code"]) == (507, "disk_full")
+
+
+async def test_a_client_that_leaves_as_its_book_becomes_a_job_leaves_a_job_that_is_made(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs") as at:
+        begun, go = threading.Event(), threading.Event()
+        publish = at.desk.folder.publish
+
+        def slow(order: JobOrder, source: IO[bytes]) -> None:
+            begun.set()
+            assert go.wait(60)
+            publish(order, source)
+
+        at.desk.folder.publish = slow  # type: ignore[method-assign]
+
+        async def receive() -> None:
+            async with at.desk.upload(1) as (job, source):
+                source.write(b"x")
+                await at.desk.publish(JobOrder(id=job, file_name="a", file_bytes=1, created=1.0), source)
+
+        upload = asyncio.create_task(receive())
+        await asyncio.to_thread(begun.wait, 60)
+        upload.cancel()
+        await asyncio.sleep(0)
+        assert not upload.done()
+        go.set()
+        await asyncio.wait((upload,))
+        (job,) = await at.desk.jobs()
+        assert (at.desk.folder.of(job.order.id) / "source").read_bytes() == b"x"
+        assert at.told == [BooksNews("http://a", "k", True)]
+
+
+async def test_uploads_on_their_way_count_as_jobs(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs", max_jobs=1) as at, at.desk.upload(1):
+        status, answer = await at.upload()
+        assert (status, answer["error"]["code"]) == (409, "too_many_jobs")
+
+
+async def test_a_disk_that_hangs_costs_one_thread_however_often_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontend.jobs.desk._PATIENCE", 0.0)
+    async with desk(tmp_path / "jobs") as at:
+        go, looks = threading.Event(), []
+
+        def hanging() -> list[Job]:
+            looks.append(1)
+            assert go.wait(60)
+            return []
+
+        at.desk.folder.jobs = hanging  # type: ignore[method-assign]
+        for _ in range(20):
+            await at.desk.refresh()
+        go.set()
+        await at.desk.run(int)
+        assert len(looks) == 1
 
 
 async def test_jobs_of_an_earlier_server_are_announced_however_slow_the_disk_is(
@@ -221,3 +304,29 @@ def test_a_sweep_deletes_leftovers_and_nothing_else(tmp_path: Path) -> None:
     (folder.of(job) / "journal.json").write_text("{damaged")
     found = folder.get(job)
     assert found and found.journal == JobJournal(), "what was spoken is kept, and the queue goes on"
+
+
+async def test_a_result_is_read_in_threads_and_in_ranges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(*_: object, **__: object) -> int:
+        raise AssertionError("the event loop reads the disk itself")
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "sendfile", refused)
+    book = bytes(range(256)) * 4096
+    async with desk(tmp_path / "jobs") as at:
+        _, job = await at.upload()
+        folder = at.desk.folder
+        folder.note(job["id"], JobJournal(state=JobState.DONE, result="result.m4b", result_bytes=len(book)))
+        path = f"/v1/jobs/{job['id']}/result"
+        async with at.session.get(path) as response:
+            assert (response.status, (await response.json())["error"]["code"]) == (404, "job_result_missing")
+        (folder.of(job["id"]) / "result.m4b").write_bytes(book)
+        for asked, status, wanted in (
+            (None, 200, book),
+            ("bytes=0-", 206, book),
+            ("bytes=300000-", 206, book[300_000:]),
+            ("bytes=-5", 206, book[-5:]),
+            ("bytes=7-7", 206, book[7:8]),
+            (f"bytes={len(book)}-", 416, b""),
+        ):
+            async with at.session.get(path, headers={"Range": asked} if asked else {}) as response:
+                assert (response.status, await response.read()) == (status, wanted), asked

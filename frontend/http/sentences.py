@@ -1,0 +1,60 @@
+"""POST /v1/text/sentences: a text divided into sentences as the server would speak it, without speaking it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+from aiohttp import web
+
+from frontend.contract.errors import ApiError
+from frontend.contract.in_flight import InFlight, current
+from frontend.contract.speaker import Speaker
+from frontend.http.requests.json_body import read_json
+from frontend.http.requests.language import named_language
+from frontend.text.sanitize import sanitize
+from frontend.text.sentences import lines_of_sentences
+
+
+class SentencesBody(msgspec.Struct):
+    """The body's fields. `null` means absent; others are ignored."""
+
+    paragraphs: list[str]
+    lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
+    voice: str | None = None
+    """Says the language where none is named."""
+
+
+_decode = msgspec.json.Decoder(SentencesBody).decode
+
+
+class SentenceDivision:
+    """The handler of `POST /v1/text/sentences`."""
+
+    def __init__(self, speaker: Speaker, max_input_characters: int, in_flight: InFlight) -> None:
+        self._speaker = speaker
+        self._max_input_characters = max_input_characters
+        self._in_flight = in_flight
+
+    async def post(self, request: web.Request) -> web.Response:
+        """Answer `{"paragraphs": [[[sentence, …], …], …], "language"}`: of each paragraph its lines, of each line its
+        sentences, which joined are the line. Wrapped lines are one line, and characters that can't be heard are gone.
+
+        Raises:
+            ApiError: 400, naming the field that is wrong.
+        """
+        fields = read_json(_decode, await request.read())
+        length, limit = sum(map(len, fields.paragraphs)), self._max_input_characters
+        if length > limit:
+            message = f"`paragraphs` have {length} characters together; at most {limit} are taken."
+            raise ApiError(400, message, param="paragraphs", code="string_above_max_length")
+        language = named_language(fields.lang, fields.voice, self._speaker.engine)
+        with self._in_flight.answering("\n\n".join(fields.paragraphs)):
+            found = await asyncio.to_thread(_divided, fields.paragraphs, language)
+        return web.json_response({"paragraphs": found, "language": language})
+
+
+def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:
+    with current.get().working():
+        return [list(lines_of_sentences(sanitize(paragraph), language)) for paragraph in paragraphs]

@@ -1,0 +1,65 @@
+// Paragraphs of a Markdown text: what is read aloud of it, without its signs.
+
+const FENCE = /^\s{0,3}(```|~~~)/;
+const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
+const UNDERLINE = /^\s{0,3}(=+|-{2,})\s*$/;
+const RULE = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
+const ITEM = /^\s*(?:[-*+]|\d{1,3}[.)])\s+(.*)$/;
+const QUOTE = /^\s{0,3}>\s?(.*)$/;
+const ROW = /^\s*\|/; // rows of a table are lines, other lines are wrapped
+const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$/;
+
+/** @returns {{kind: string, text: string}[]} */
+export function markdown(source) {
+  const found = [];
+  let open = null; // the paragraph that the next line may continue
+  let fence = null;
+  const add = (kind, text) => {
+    if (open?.kind === kind && (kind === "code" || kind === "quote")) open.text += `${kind === "code" ? "\n" : " "}${text}`;
+    else found.push((open = { kind, text }));
+  };
+  for (const line of withoutHead(source).split(/\r\n?|\n/)) {
+    const marker = FENCE.exec(line)?.[1];
+    if (fence ? marker === fence : marker) {
+      fence = fence ? null : marker;
+      open = null;
+    } else if (fence) add("code", line);
+    else if (TABLE_RULE.test(line)) continue;
+    else if (!line.trim()) open = null;
+    else if (open?.kind === "p" && UNDERLINE.test(line)) {
+      open.kind = "h";
+      open = null;
+    } else if (RULE.test(line)) open = null;
+    else if (HEADING.test(line)) {
+      add("h", HEADING.exec(line)[1]);
+      open = null;
+    } else if (QUOTE.test(line)) add("quote", QUOTE.exec(line)[1]);
+    else if (ITEM.test(line)) add("li", ITEM.exec(line)[1]);
+    else if (open && open.kind !== "code") open.text += `${ROW.test(line) ? "\n" : " "}${line.trim()}`;
+    else add("p", line.trim());
+  }
+  return found
+    .map(({ kind, text }) => ({ kind, text: kind === "code" ? text : plain(text) }))
+    .filter(({ text }) => text.trim());
+}
+
+/** Without the YAML at a document's head. */
+function withoutHead(source) {
+  return source.replace(/^\uFEFF?---\r?\n[^]*?\r?\n---\r?\n/, "");
+}
+
+function plain(text) {
+  return text
+    .replace(/<!--[^]*?-->/g, "")
+    .replace(/!\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])/g, "$1")
+    .replace(/^\s*\[[^\]]+\]:\s+\S+.*$/gm, "")
+    .replace(/<(https?:[^>\s]+)>/g, "$1")
+    .replace(/<\/?[a-z][^>]*>/gi, "")
+    .replace(/(\*\*|__|~~)(?=\S)([^]*?\S)\1/g, "$2")
+    .replace(/(^|[^\w*])\*(?=\S)([^*]*?\S)\*(?!\w)/g, "$1$2")
+    .replace(/(^|[^\w_])_(?=\S)([^_]*?\S)_(?!\w)/g, "$1$2")
+    .replace(/(`+)([^]*?[^`])\1(?!`)/g, "$2")
+    .replace(/^\s*\|(.*)\|\s*$/gm, (_, cells) => cells.split("|").map((cell) => cell.trim()).join(", "))
+    .replace(/\\([\\`*_{}[\]()#+.!>~|-])/g, "$1");
+}

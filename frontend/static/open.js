@@ -1,0 +1,49 @@
+// A file that was chosen or dropped, as paragraphs.
+
+import { ApiError } from "./api.js";
+import { html } from "./html.js";
+import { markdown } from "./markdown.js";
+import { paragraphsOf } from "./text.js";
+
+const MOST = 8_000_000; // bytes
+
+/** Names of files that can be opened, for a file chooser. */
+export const ACCEPTED = ".txt,.text,.md,.markdown,.html,.htm,.xhtml,text/plain,text/markdown,text/html";
+
+/**
+ * @param {File} file text, Markdown or HTML
+ * @returns {Promise<{title: string, paragraphs: {kind: string, text: string}[]}>}
+ * @throws {ApiError} it is none of these, or has no text
+ */
+export async function openFile(file) {
+  const name = file.name.replace(/\.[^.]*$/, "");
+  if (file.size > MOST) throw new ApiError(`${file.name} is longer than ${MOST / 1e6} MB.`);
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  // UTF-16 is the only text with zeros in it, and has a mark at its beginning.
+  const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (bytes.includes(0) && !wide) {
+    throw new ApiError(`${file.name} isn't text. This opens text, Markdown and HTML; the Books tab takes EPUB files.`);
+  }
+  const { title, paragraphs } = read(file.name, decoded(bytes));
+  if (!paragraphs.length) throw new ApiError(`${file.name} has no text.`);
+  return { title: title || paragraphs.find(({ kind }) => kind === "h")?.text || name, paragraphs: paragraphs.flatMap(({ kind, text }) => paragraphsOf(text, kind)) };
+}
+
+function read(name, source) {
+  if (/\.x?html?$/i.test(name)) return html(source);
+  const paragraphs = /\.(md|markdown)$/i.test(name) ? markdown(source) : paragraphsOf(source.replace(/\r\n?/g, "\n"));
+  return { title: "", paragraphs };
+}
+
+/** Files without a mark are UTF-8, or else name their encoding, or are in the one that old files mostly have. */
+function decoded(bytes) {
+  const mark = bytes[0] === 0xff ? "utf-16le" : bytes[0] === 0xfe ? "utf-16be" : null;
+  if (mark) return new TextDecoder(mark).decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const head = new TextDecoder("latin1").decode(bytes.subarray(0, 1024));
+    const named = /<meta[^>]+charset=["']?([\w-]+)/i.exec(head)?.[1] ?? "windows-1252";
+    return new TextDecoder(named).decode(bytes);
+  }
+}

@@ -1,0 +1,36 @@
+// The dialog with the settings, and what they change on the page.
+
+import { choose, settings } from "./settings.js";
+
+/**
+ * Bind the fields that are named like settings to them.
+ * @param {HTMLDialogElement} dialog
+ */
+export function bind(dialog) {
+  for (const field of dialog.querySelectorAll("[name]")) {
+    const property = field.type === "checkbox" ? "checked" : "value";
+    field[property] = settings[field.name];
+    field.addEventListener("change", () => {
+      const value = field[property];
+      choose({ [field.name]: field.type === "range" ? Number(value) : value });
+      apply();
+    });
+  }
+  apply();
+}
+
+function apply() {
+  document.documentElement.style.setProperty("--size", settings.size);
+}
+
+/** Open dialogs by buttons with `data-opens`, close them by those with `data-closes` and by a click beside them. */
+export function bindDialogs() {
+  for (const button of document.querySelectorAll("[data-opens]")) {
+    button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
+  }
+  for (const dialog of document.querySelectorAll("dialog")) {
+    dialog.addEventListener("click", ({ target }) => {
+      if (target === dialog || target.closest("[data-closes]")) dialog.close();
+    });
+  }
+}

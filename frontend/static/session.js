@@ -1,0 +1,141 @@
+// The text at hand: written, opened, read, and kept for the next time.
+
+import { ApiError } from "./api.js";
+import { idOf, keep } from "./library.js";
+import { openFile } from "./open.js";
+import { settings } from "./settings.js";
+import { TITLE, Text, divide, paragraphsOf, titled } from "./text.js";
+
+export class Session {
+  #elements;
+  #reader;
+  #pane;
+  #follow;
+  #on;
+  #entry = null; // what is kept of the text that is open
+  #opening = null;
+
+  /**
+   * @param elements {compose, reading, text, title}
+   * @param {Reader} reader
+   * @param {Pane} pane
+   * @param {Follow} follow
+   * @param on {voice: returns the voice for a request, begun: called when a text is open, closed: when none is any more, failed: called
+   *   with an error}
+   */
+  constructor(elements, reader, pane, follow, on) {
+    this.#elements = elements;
+    this.#reader = reader;
+    this.#pane = pane;
+    this.#follow = follow;
+    this.#on = on;
+    reader.addEventListener("place", ({ detail }) => follow.show(pane.mark(detail)));
+    reader.addEventListener("state", ({ detail }) => detail !== "playing" && this.save());
+    const look = () => {
+      reader.look();
+      this.save();
+    };
+    addEventListener("pagehide", look);
+    setInterval(() => reader.state === "playing" && look(), 5000);
+  }
+
+  /** The whole text, as it was written or opened. */
+  get written() {
+    return this.#entry ? this.#entry.paragraphs.map(({ text }) => text).join("\n\n") : this.#elements.text.value;
+  }
+
+  get title() {
+    return this.#entry?.title ?? "speech";
+  }
+
+  /** Read what was written. */
+  async listen() {
+    const paragraphs = paragraphsOf(this.#elements.text.value);
+    const blank = new ApiError("The text is blank: give something to speak.", { param: "input" });
+    if (paragraphs.length) await this.#open(titled(paragraphs));
+    else this.#on.failed(blank);
+  }
+
+  /** Show a file's text, ready to be read. */
+  async file(file) {
+    try {
+      const { title, paragraphs } = await openFile(file);
+      await this.#open({ ...titled(paragraphs), ...(title && { title: title.slice(0, 2 * TITLE) }) }, false);
+    } catch (error) {
+      this.#on.failed(error);
+    }
+  }
+
+  /** Go on with a text that was kept. */
+  resume(entry) {
+    return this.#open(entry);
+  }
+
+  /** Put the text back into the field in which it is written. */
+  edit() {
+    if (this.#entry) this.close(this.written);
+  }
+
+  /** Put the text away, and show the field with another. */
+  close(text = "") {
+    this.#opening?.abort();
+    this.#reader.stop();
+    this.save();
+    this.#entry = null;
+    this.#reader.open(null);
+    this.#follow.show(null);
+    this.#elements.reading.hidden = true;
+    this.#elements.compose.hidden = false;
+    this.#elements.text.value = text;
+    this.#on.closed();
+    this.#elements.text.focus();
+  }
+
+  /** Keep the text with the place that was reached, if texts are to be kept. */
+  async save() {
+    const { text, place } = this.#reader;
+    const entry = this.#entry;
+    if (!entry || !text || !settings.keep) return;
+    const part = this.#reader.ended ? 1 : text.before(place) / text.characters;
+    try {
+      await keep({ ...entry, place, part, at: Date.now() });
+    } catch {
+      // A private window or a full disk: reading goes on, and nothing is kept.
+    }
+  }
+
+  async #open(entry, aloud = true) {
+    this.#opening?.abort();
+    const { signal } = (this.#opening = new AbortController());
+    // The sound device must be opened in the click, not after the server's answer.
+    if (aloud) this.#reader.pump.resume();
+    const text = new Text();
+    try {
+      for await (const _ of divide(entry.paragraphs, text, this.#on.voice(), signal)) {
+        if (signal.aborted) return;
+        this.#pane.show(text);
+        // The place that was left may be in a part of a long text that is yet to come.
+        if (this.#reader.text !== text && text.lines.length > (entry.place?.line ?? 0)) this.#begin(entry, text, aloud);
+      }
+      if (this.#reader.text !== text && text.lines.length) this.#begin(entry, text, aloud);
+      if (!text.lines.length) throw new ApiError("The text is blank: give something to speak.", { param: "input" });
+    } catch (error) {
+      if (!signal.aborted) this.#on.failed(error);
+    }
+  }
+
+  #begin({ id, title, paragraphs, place }, text, aloud) {
+    this.#on.begun();
+    this.#entry = { id: id ?? idOf(paragraphs), title, paragraphs };
+    this.#pane.show(text);
+    this.#elements.title.textContent = title;
+    // A text that begins with its title has no other.
+    this.#elements.title.classList.toggle("unseen", text.lines[0].text.startsWith(title.replace(/…$/, "")));
+    this.#elements.compose.hidden = true;
+    this.#elements.reading.hidden = false;
+    scrollTo({ top: 0 });
+    this.#reader.open(text, place && text.lines[place.line]?.text.length > place.offset ? place : undefined);
+    if (aloud) this.#reader.play();
+    this.#elements.title.focus();
+  }
+}

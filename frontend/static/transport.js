@@ -1,0 +1,94 @@
+// The bar with which playback is controlled, and its keys.
+
+import { settings } from "./settings.js";
+
+const STEP = 0.1;
+const [SLOWEST, FASTEST] = [0.25, 4];
+const PATIENCE = 250;
+/* Milliseconds after the last press of a button before the speed changes: five presses are one change. */
+
+export class Transport {
+  #elements;
+  #reader;
+  #on;
+  #changing = 0;
+
+  /**
+   * @param elements {play, back, forward, progress, left, slower, faster, speed}
+   * @param {Reader} reader
+   * @param on {play: called in place of the reader's where no text is open, speed: called with a new one}
+   */
+  constructor(elements, reader, on) {
+    this.#elements = elements;
+    this.#reader = reader;
+    this.#on = on;
+    const { play, back, forward, progress, slower, faster } = elements;
+    play.addEventListener("click", () => this.toggle());
+    back.addEventListener("click", () => reader.sentence(-1));
+    forward.addEventListener("click", () => reader.sentence(1));
+    slower.addEventListener("click", () => this.faster(-1));
+    faster.addEventListener("click", () => this.faster(1));
+    progress.addEventListener("input", () => this.#told(Number(progress.value)));
+    progress.addEventListener("change", () => reader.seek(reader.text.placeOf(Number(progress.value))));
+    reader.addEventListener("state", () => this.show());
+    reader.addEventListener("place", () => this.show());
+    this.#showSpeed(settings.speed);
+    this.show();
+  }
+
+  toggle() {
+    if (this.#reader.text) this.#reader.toggle();
+    else this.#on.play();
+  }
+
+  /** Change the speed by steps. */
+  faster(steps) {
+    const speed = Math.round((settings.speed + steps * STEP) * 100) / 100;
+    const within = Math.min(FASTEST, Math.max(SLOWEST, speed));
+    this.#on.speed(within);
+    this.#showSpeed(within);
+    clearTimeout(this.#changing);
+    this.#changing = setTimeout(() => this.#reader.change({ ...this.#reader.how, speed: settings.speed }), PATIENCE);
+  }
+
+  /** Show the reader's state and place. */
+  show() {
+    const { play, back, forward, progress } = this.#elements;
+    const { text, state, place } = this.#reader;
+    const running = state === "playing" || state === "waiting";
+    play.dataset.state = state;
+    play.ariaLabel = running ? "Pause" : state === "paused" ? "Resume" : "Play";
+    for (const button of [back, forward]) button.disabled = !text;
+    progress.disabled = !text;
+    if (!text?.lines.length) {
+      this.#elements.left.textContent = "";
+      progress.value = 0;
+      progress.style.removeProperty("--done");
+      return;
+    }
+    const now = text.sentenceAt(place);
+    progress.max = text.sentences.length - 1;
+    progress.value = now;
+    this.#told(now);
+  }
+
+  #told(sentence) {
+    const { progress, left } = this.#elements;
+    const { text, pump, how } = this.#reader;
+    const of = text.sentences.length;
+    progress.ariaValueText = `Sentence ${sentence + 1} of ${of}`;
+    progress.style.setProperty("--done", `${of > 1 ? (100 * sentence) / (of - 1) : 0}%`);
+    const characters = text.characters - text.before(text.placeOf(sentence));
+    left.textContent = `${duration(characters / pump.pace(how))} left`;
+  }
+
+  #showSpeed(speed) {
+    this.#elements.speed.textContent = `${speed.toFixed(2).replace(/0$/, "")}×`;
+  }
+}
+
+function duration(seconds) {
+  if (seconds < 60) return `${Math.max(1, Math.round(seconds / 5) * 5)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
