@@ -95,7 +95,9 @@ class Loudspeaker:
             self.output, self.reason = await asyncio.shield(opening), ""
             self.name = self.output.name
         except asyncio.CancelledError:
-            opening.add_done_callback(lambda done: None if done.exception() else done.result().close())
+            opening.add_done_callback(
+                lambda done: None if done.cancelled() or done.exception() else done.result().close()
+            )
             raise
         except (NoOutput, OSError) as error:
             self.reason = str(error)

@@ -23,6 +23,9 @@ from shm.playing import Answer, Change, Item, Play, Playing, Remove, State, Stee
 
 log = logging.getLogger(__name__)
 
+MOST_WAITING = 1000
+"""Texts that may wait: each is held by the player and by the front, and every state names them all."""
+
 BACK_WITHIN = SAMPLE_RATE
 """Samples of a sentence within which `back` goes to the sentence before."""
 
@@ -49,6 +52,8 @@ class Playback:
         """The next item's audio, fetched once the present item's is there."""
         self._reporter = Reporter(self, tell)
         self._reconciling = False
+        self._seeks = 0
+        """Commands to go to another place of the text."""
         self._loop = loop
 
     @property
@@ -80,6 +85,9 @@ class Playback:
         """Take an item."""
         if message.item.id in {item.id for item in self.items}:
             return Answer(message.number)  # sent again, because the answer was lost
+        if len(self.waiting) >= MOST_WAITING and message.on_busy is not WhenBusy.INTERRUPT:
+            refusal = f"{MOST_WAITING} texts wait already: ask again when some have been played."
+            return Answer(message.number, refusal=refusal, code="queue_full")
         self.loudspeaker.want()
         busy = self.track is not None
         place = self.waiting.add(message.item, message.on_busy, busy)
@@ -128,13 +136,18 @@ class Playback:
             number = message.sentence
             if message.seek is not None:
                 number = track.timeline.number_at(message.seek, track.speed)
-            if number is None or not await track.reach(number):
+            self._seeks = seek = self._seeks + 1
+            there = number is not None and await track.reach(number)
+            if track is not self.track:
+                return Answer(message.number, refusal="The text has ended meanwhile.", code="nothing_playing")
+            if seek != self._seeks:
+                return Answer(message.number)  # a later command has cancelled the request for this place
+            if number is None or not there:
                 self.changed()
                 length = track.timeline.total(track.speed)
                 refusal = f"The text ends before that: it has about {length:.0f} seconds."
                 return Answer(message.number, refusal=refusal, code="seek_beyond_end")
-            if track is self.track:
-                self._go(track, number)
+            self._go(track, number)
         if track and (message.speed is not None or message.voice is not None):
             track.retake(message.speed, message.voice)
         self.changed()

@@ -41,7 +41,7 @@ from shm.playing import (
 ANSWER_SECONDS = 30.0
 """Seconds in which a player must answer, its start and the opening of the device included."""
 
-_STATUSES = {"nothing_playing": 409, "not_found": 404}
+_STATUSES = {"nothing_playing": 409, "not_found": 404, "queue_full": 429}
 """HTTP statuses of a player's refusals, by their codes; the others are 400."""
 
 _Asking = Play | Steer | Change | Remove

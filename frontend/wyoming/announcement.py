@@ -38,7 +38,7 @@ class Announcement:
             self._zeroconf = AsyncZeroconf(InterfaceChoice.All if self._everywhere else self._addresses)
             # A front announces the service again while its predecessor, which drains, still answers for it.
             await (await self._zeroconf.async_register_service(info, cooperating_responders=True))
-        except (ZeroconfError, OSError) as error:
+        except (ZeroconfError, OSError, RuntimeError) as error:  # RuntimeError: an address that no interface has
             log.error("the Wyoming port isn't announced: %s", error)
         else:
             log.info("the Wyoming port is announced as %r", name)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 import numpy as np
 import pytest
 
+from player import playback as playback_module
 from player.fade import FADE
 from player.fetching import CannotFetch
 from player.playback import Playback
@@ -293,3 +294,39 @@ async def test_an_item_that_comes_twice_is_played_once(house: House) -> None:
     item = house.play()
     house.playback.play(Play(5, item, WhenBusy.QUEUE))
     assert [each.id for each in house.playback.items] == [item.id]
+
+
+async def test_the_queue_has_an_end(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(playback_module, "MOST_WAITING", 2)
+    house.play()
+    queued = [house.play(on_busy=WhenBusy.QUEUE) for _ in range(2)]
+    for on_busy in (WhenBusy.QUEUE, WhenBusy.NEXT):
+        answer = house.playback.play(Play(0, Item(id="more", input="one", voice="v"), on_busy))
+        assert answer.code == "queue_full"
+    item = house.play(on_busy=WhenBusy.INTERRUPT)
+    assert house.playback.items == [item, *queued]
+
+
+async def test_of_two_quick_seeks_the_later_one_counts(house: House) -> None:
+    house.play()
+    await house.sounds()
+    house.fetcher.gate.clear()
+    assert house.playback.track is not None
+    house.playback.track.retake(2.0, None)  # nothing behind the sentence that sounds is held
+    seeks = [asyncio.create_task(house.playback.change(Change(sentence=number))) for number in (3, 2)]
+    await house.until(lambda: house.fetcher.requests[-1].sentence == 2)
+    house.fetcher.gate.set()
+    assert [(await seek).code for seek in seeks] == ["", ""]
+    assert house.playback.place is not None and house.playback.place.number == 2
+
+
+async def test_a_seek_in_a_text_that_is_interrupted_says_so(house: House) -> None:
+    house.play()
+    await house.sounds()
+    house.fetcher.gate.clear()
+    assert house.playback.track is not None
+    house.playback.track.retake(2.0, None)
+    seek = asyncio.create_task(house.playback.change(Change(sentence=3)))
+    await house.until(lambda: house.fetcher.requests[-1].sentence == 3)
+    house.play()
+    assert (await seek).code == "nothing_playing"
