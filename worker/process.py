@@ -31,6 +31,7 @@ from shm.messages import (
 )
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
+from worker.machine.free_memory import return_free_memory
 from worker.machine.placement import Place
 from worker.machine.priority import place_process, place_thread, read_back
 from worker.metrics import MeteredEngine, WorkerMetrics
@@ -114,6 +115,7 @@ class Worker:
         try:
             engine = choose(settings, load.without, lambda provider: self._control.send(Loading(provider)))
             engine.warm_up()
+            return_free_memory()
         except ProviderUnavailable as error:
             self.provider_failed(error)
         except EngineUnavailable as error:
