@@ -34,7 +34,7 @@ def main(address: str, folder: Path) -> None:
             page.fill("#text", TEXT)
             page.click("#listen")
             page.wait_for_function(
-                "document.getElementById('said').textContent.startsWith('Read to the end')", timeout=0
+                "() => document.getElementById('said').textContent.startsWith('Read to the end')", timeout=0
             )
             page.mouse.move(5, 300)
             # The second time the speech is there, whatever else the machine does; the first time's figures don't count.
