@@ -37,9 +37,9 @@ BREAKS = (
     ),
     Mutation(
         "hanging-worker-killed",
-        "supervisor/processes/nursery.py",
-        "        self.kill_after(child, DUMP_GRACE)\n",
-        "        pass\n",
+        "supervisor/processes/role.py",
+        "        self._nursery.kill_after(child)\n",
+        "",
         ("tests/supervisor/processes/test_generations.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
     Mutation(
@@ -121,16 +121,16 @@ BREAKS = (
     ),
     Mutation(
         "one-replacement-at-a-time",
-        "supervisor/processes/replacements.py",
-        "if not any(other.successor for other in roles):",
-        "if True:",
+        "supervisor/processes/workers.py",
+        "if self._stopping or any(role.successor for role in self.roles):",
+        "if self._stopping:",
         ("tests/supervisor/processes/test_worker_slots.py", "tests/supervisor/processes/test_reload.py"),
     ),
     Mutation(
         "standby-rests",
-        "supervisor/processes/standby.py",
-        "self._not_before = self._timers.clock() + BACKOFF",
-        "self._not_before = self._timers.clock()",
+        "supervisor/processes/supply.py",
+        "self._no_standby_before = self._timers.clock() + STANDBY_BACKOFF",
+        "self._no_standby_before = self._timers.clock()",
         (
             "tests/supervisor/processes/test_generations.py",
             "tests/supervisor/processes/test_lifecycle.py",
@@ -147,8 +147,8 @@ BREAKS = (
     Mutation(
         "cores-are-divided",
         "supervisor/processes/supply.py",
-        "self._accelerated = _provider(first) in ACCELERATORS",
-        "self._accelerated = False",
+        "        accelerated = _provider(first) in ACCELERATORS\n",
+        "        accelerated = False\n",
         ("tests/supervisor/processes/test_worker_slots.py",),
     ),
     Mutation(

@@ -29,8 +29,8 @@ BREAKS = (
     Mutation(
         "word-places",
         "frontend/planning/planner.py",
-        "word.start + position, word.end + position",
-        "word.start, word.end",
+        "start=word.start + position, end=word.end + position",
+        "start=word.start, end=word.end",
         ("tests/frontend/planning/test_planner.py",),
     ),
     Mutation(
