@@ -16,6 +16,8 @@ from shm.marks import MAX_MARKS, pack_marks, unpack_marks
 from shm.messages import (
     MAX_COMMIT_BYTES,
     Began,
+    BooksIdle,
+    BooksNews,
     BootFailure,
     Cleared,
     Commit,
@@ -97,6 +99,8 @@ CONTROLS: list[ControlMessage] = [
     Load(("CoreMLExecutionProvider",)),
     ProviderFailure("CUDAExecutionProvider", "no device"),
     Recycle("1.5 GB resident"),
+    BooksNews("http://127.0.0.1:8880", "key", wanted=True, number=3),
+    BooksIdle(3),
     WorkersNeeded(needed=True),
     PlayerWanted(),
     PlayerLink(),

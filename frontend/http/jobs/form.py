@@ -63,6 +63,9 @@ class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     ] = ""
 
 
+_SWITCHES = frozenset(("all_matter", "by_word"))
+
+
 def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) -> JobOptions:
     """The options that an upload's fields give, each of them valid for the engine that speaks, if one does.
 
@@ -74,6 +77,9 @@ def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) ->
     values: dict[str, Any] = {name: given[-1] for name, given in fields.items() if given[-1].strip()}
     if "captions" in values:
         values["captions"] = [each.strip() for given in fields["captions"] for each in given.split(",") if each.strip()]
+    for name in _SWITCHES & values.keys():
+        if values[name].lower() not in ("true", "false"):
+            raise _wrong(name, "it is true or false")
     try:
         form = msgspec.convert(values, JobForm, strict=False)
     except msgspec.ValidationError as error:

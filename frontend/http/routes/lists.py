@@ -20,6 +20,7 @@ LISTS: tuple[Route, ...] = (
         Access.NEAR,
         lambda handlers: handlers.catalog.model,
         Operation("Lists", "One model", {200: json_answer("It is known.", answers.Model)}, errors=(403, 404)),
+        id_pattern=".+",  # a model's name may contain slashes
     ),
     Route(
         "get",

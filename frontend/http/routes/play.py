@@ -103,5 +103,6 @@ PLAY: tuple[Route, ...] = (
             "404 (`not_found`) if it was played before.",
             (403, 404, 429, 503),
         ),
+        id_pattern="play-[^/]+",  # no verb
     ),
 )

@@ -91,6 +91,8 @@ class Route:
     """True if the GET is the beginning of a WebSocket."""
     streams_body: bool = False
     """True if the handler reads the body itself, piece by piece, with limits of its own."""
+    id_pattern: str = "[^/]+"
+    """The regular expression of the ids that stand for `{id}` in the path."""
     error_form: ErrorForm | None = None
     """The form of the route's errors; None: OpenAI's."""
 

@@ -27,8 +27,8 @@ def mount(app: web.Application, handlers: Handlers) -> None:
     for route in ROUTES:
         if handle := route.handler(handlers):
             for path in route.paths:
-                # A model's name may contain slashes. The HEAD of a GET that makes work would do that work in vain.
-                address = path.replace("{id}", "{id:.+}")
+                address = path.replace("{id}", f"{{id:{route.id_pattern}}}")
+                # The HEAD of a GET that makes work would do that work in vain.
                 if route.method == "get":
                     app.router.add_get(address, handle, allow_head=route.answers_head)
                 else:

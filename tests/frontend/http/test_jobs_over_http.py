@@ -91,6 +91,7 @@ async def test_an_upload_is_a_job(tmp_path: Path) -> None:
         ({"captions": "srt"}, "captions"),
         ({"captions": "txt", "format": "zip"}, "captions[0]"),
         ({"by_word": "true"}, "by_word"),
+        ({"all_matter": "0"}, "all_matter"),
         ({"between": "at night"}, "between"),
         ({"loudness": "0"}, "loudness"),
         ({"colour": "red"}, None),

@@ -171,7 +171,7 @@ async def test_pages_of_other_sites_neither_play_nor_listen(sent: dict[str, str]
             ("GET", "/v1/play"),
             ("POST", "/v1/play/toggle"),
             ("GET", "/v1/play/events"),
-            ("DELETE", "/v1/play/a"),
+            ("DELETE", "/v1/play/play-a"),
         ):
             async with client.request(method, path, headers=sent) as response:
                 assert response.status == 403
