@@ -56,7 +56,7 @@ class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for: written once, by the front. Without this file there is no job."""
+    """One job as its client asked for it. The front writes this file once; without it there is no job."""
 
     id: str
     file_name: str
@@ -102,7 +102,7 @@ class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
     audio_seconds: float | None = None
     """Length of the finished book."""
     seconds_left: float | None = None
-    """Of work, at the speed of this run."""
+    """Seconds of work that are left, at the speed of this run."""
     speed: float | None = None
     """Seconds of audio made in a second of work, in this run."""
     started: float | None = None

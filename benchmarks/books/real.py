@@ -43,7 +43,7 @@ class Pair:
 
 @dataclass
 class HeardChapter:
-    """What was heard of a chapter."""
+    """Whisper's hearing of an excerpt of one chapter."""
 
     title: str
     seconds: float

@@ -33,7 +33,7 @@ _DAMAGED = (
     ValueError,
     OverflowError,
 )
-"""What the standard library raises at a damaged archive."""
+"""Exceptions that the standard library's `zipfile` raises at a damaged archive."""
 
 
 def plain_name(name: str) -> str:
@@ -42,8 +42,8 @@ def plain_name(name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """What is equal in names that makers write in different ways: their systems have no case, other separators or other
-    forms of Unicode, or write escapes into the archive."""
+    """The key under which a name is found however its maker wrote it: systems differ in case, separators and forms of
+    Unicode, and some write escapes into the archive."""
     return unicodedata.normalize("NFC", unquote(plain_name(name))).casefold()
 
 

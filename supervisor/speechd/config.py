@@ -14,7 +14,7 @@ DEFAULT_URL = "http://127.0.0.1:8880"
 
 @dataclass(frozen=True, slots=True)
 class ModuleConfig:
-    """What the user chose for the module."""
+    """The user's settings of the Speech Dispatcher module."""
 
     url: str = DEFAULT_URL
     """The server."""

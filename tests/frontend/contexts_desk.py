@@ -47,6 +47,17 @@ class ContextDesk(Desk):
     def context(self, voicing: Voicing = VOICING) -> Context:
         return Context(self.services, voicing)
 
+    async def nothing_is_left(self) -> None:
+        """Wait until no stream, ring, context or socket is open."""
+        async with asyncio.timeout(DEADLINE):
+            while self._something_is_open():  # noqa: ASYNC110 - nobody tells of an end
+                await asyncio.sleep(0.005)
+
+    def _something_is_open(self) -> bool:
+        shared, opened = self.scheduler._shared, self.services.open
+        leased = any(link.rings.leases for link in shared.links.all)
+        return bool(shared.streams or opened.contexts or any(opened.sockets.values()) or leased)
+
     def close(self) -> None:
         super().close()
         self.services.encoders.close()

@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Pat
 
 
 def commanded(folder: Path, url: str, output: str, *options: str) -> Path:
-    """What `kokoro-live book` makes of the same file."""
+    """The book that `kokoro-live book` makes of the same file."""
     source = folder / "a book.md"
     source.write_text(TEXT)
     command = [sys.executable, "-m", "supervisor", "book", str(source), "-o", str(folder / output), "--url", url]

@@ -69,7 +69,7 @@ class JobReport(msgspec.Struct, kw_only=True):
     chapter: ChapterInHand | None
     progress: Annotated[float, Meta(description="Part of the text that is spoken, 0 to 1.")]
     estimated_audio_seconds: Annotated[float | None, Meta(description="Length of the book, about.")]
-    seconds_left: Annotated[float | None, Meta(description="Of work, at the speed of late.")]
+    seconds_left: Annotated[float | None, Meta(description="Seconds of work that are left, at the speed of this run.")]
     speed: Annotated[float | None, Meta(description="Seconds of audio made in a second of work.")]
     error: JobError | None
     result: JobResult | None

@@ -59,7 +59,7 @@ class JobsReader(Protocol):
         ...
 
     def report(self) -> Jobs:
-        """What was read last."""
+        """The report of jobs as they were when their folder was read last."""
         ...
 
 

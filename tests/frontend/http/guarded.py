@@ -77,7 +77,7 @@ async def answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], byt
 
 
 async def ended(reader: asyncio.StreamReader) -> bytes:
-    """What still comes until the server closes."""
+    """The bytes that still come until the server closes."""
     with contextlib.suppress(ConnectionResetError):
         return await asyncio.wait_for(reader.read(), DEFAULT_TIMEOUT)
     return b""

@@ -40,7 +40,7 @@ SETTINGS: dict[str, object] = {
     "language": "c",
     "synthesis_voice": "NULL",
 }
-"""As Speech Dispatcher 0.11.4 sends them for a client that has set nothing."""
+"""The settings that Speech Dispatcher 0.11.4 sends for a client that has set nothing."""
 
 LONG = "This has more words than espeak-ng speaks at once"
 
