@@ -41,7 +41,7 @@ class Order:
     settings: BookSettings
     output: Output
     folder: Path
-    """Where the journal and the finished chapters are kept. Another run with the same folder goes on."""
+    """Folder of the journal and the finished chapters. Another run with the same folder continues."""
     parallel: int = 2
     """Passages asked for at once: as many as the server has inference threads."""
 
@@ -68,7 +68,7 @@ class BookMaker:
         """Make the book, and return its length in seconds.
 
         Raises:
-            BookError: the server refuses a passage; the message names it. What is made is kept.
+            BookError: the server refuses a passage; the message names it. Finished passages are kept.
             OSError: the disk is full or can't be written.
         """
         engine = await self._patiently(self.speaker.engine)
