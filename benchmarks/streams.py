@@ -14,7 +14,8 @@ from benchmarks.figures import Summary, jain
 from benchmarks.listening import FRESH, TOO_MANY, Heard, listen
 from benchmarks.options import Options
 from benchmarks.playback import play
-from benchmarks.report import Cell, Plot, Report, Table, Verdict
+from benchmarks.plots import Plot
+from benchmarks.report import Cell, Report, Table, Verdict
 from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
 from benchmarks.texts import article
 from worker.machine.machine import cores

@@ -43,7 +43,7 @@ class Order:
     settings: BookSettings
     output: Output
     folder: Path
-    """Where the journal and the finished chapters are kept. Another run with the same folder goes on."""
+    """Folder of the journal and the finished chapters. Another run with the same folder continues."""
     parallel: int | None = None
     """Passages asked for at once; None: as many as the speaker makes side by side."""
 
@@ -71,7 +71,7 @@ class BookMaker:
 
         Raises:
             Refused: the speaker refuses a passage, which the message names, or another engine speaks now
-                (`engine_changed`). What is made is kept.
+                (`engine_changed`). Finished passages are kept.
             OSError: the disk is full or can't be written.
         """
         engine = await self._patiently(self.speaker.engine)

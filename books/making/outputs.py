@@ -23,7 +23,7 @@ _MOST_NAME_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is written, and where."""
+    """The files to write."""
 
     path: Path
     form: AudioFormat
@@ -102,7 +102,7 @@ def file_name(title: str) -> str:
 
 
 def output_of(path: Path, *, form: str | None = None, captions: tuple[str, ...] = (), by_word: bool = False) -> Output:
-    """What a path asks for: its suffix names the format; a path without one, or a folder, is a folder of chapters.
+    """The output for a path: its suffix names the format; a path without one, or a folder, is a folder of chapters.
 
     Args:
         form: suffix of the chapters' files in a folder.

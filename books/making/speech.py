@@ -1,4 +1,4 @@
-"""What a passage became: samples and word times; and whoever makes it."""
+"""A passage's speech, as samples and word times, and the interface of its maker."""
 
 from __future__ import annotations
 

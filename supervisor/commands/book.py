@@ -75,7 +75,7 @@ listener who comes gets nine tenths."""
 def book(context: click.Context, /, file: Path, output: Path | None, **values: Any) -> None:
     """Make an audiobook of FILE: EPUB, HTML, Markdown, plain text or PDF.
 
-    It is made while nobody listens. Whatever ends it, the same command goes on where it stopped.
+    It is made while nobody listens. After an interruption, the same command continues where it stopped.
     """
     from books.errors import BookError
 

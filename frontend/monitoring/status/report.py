@@ -189,7 +189,7 @@ class Recommendation(msgspec.Struct):
 
 
 class Player(msgspec.Struct):
-    """The player of `/v1/play`. Whether there is a sound card is known once something was to be played."""
+    """The player of `/v1/play`. A missing sound card is noticed once something was to be played."""
 
     state: Literal["idle", "buffering", "playing", "paused"]
     waiting: Annotated[int, Meta(description="Texts in the queue.")]
@@ -214,7 +214,7 @@ class Jobs(msgspec.Struct):
 
 
 class Status(msgspec.Struct):
-    """The server. What was not measured is absent; more fields may come."""
+    """The server. Unmeasured values are absent; more fields may come."""
 
     ready: bool
     worker: Annotated[str, Meta(description="The state of what speaks.")]
