@@ -41,7 +41,7 @@ from shm.playing import (
 ANSWER_SECONDS = 30.0
 """Seconds in which a player must answer, its start and the opening of the device included."""
 
-_STATUSES = {"nothing_playing": 409, "not_found": 404, "queue_full": 429}
+_STATUSES = {"nothing_playing": 409, "not_found": 404, "queue_full": 429, "no_sound_card": 501}
 """HTTP statuses of a player's refusals, by their codes; the others are 400."""
 
 _Asking = Play | Steer | Change | Remove
@@ -95,9 +95,7 @@ class PlayDesk:
         """Implements `Player.play`."""
         if self._link is None:
             self._tell(PlayerWanted())
-        answer = await self._ask(Play(next(self._numbers), item, on_busy))
-        self._journal.add(item)
-        return answer.place
+        return (await self._ask(Play(next(self._numbers), item, on_busy))).place
 
     async def steer(self, verb: Verb) -> None:
         """Implements `Player.steer`."""
@@ -147,6 +145,8 @@ class PlayDesk:
             raise _unavailable(message_for_client) from error
         finally:
             self._asked.pop(message.number, None)
+        if answer.code == "no_sound_card":
+            self.output, self.reason = "", answer.refusal
         if answer.refusal:
             status = _STATUSES.get(answer.code, 400)
             param = {400: "seek", 404: "id"}.get(status)
@@ -198,10 +198,14 @@ class PlayDesk:
             case Held(item):
                 self._journal.add(item)
             case Answer():
-                if message.number in self._asked:
-                    _, answered = self._asked[message.number]
-                    if not answered.done():
-                        answered.set_result(message)
+                self._journal.answered(message.number)
+                asked, answered = self._asked.get(message.number, (None, None))
+                if isinstance(asked, Play) and not message.refusal:
+                    self._journal.add(asked.item)  # at once: the next message may be the player's last
+                if answered and not answered.done():
+                    answered.set_result(message)
+            case State(id=None) if self._greeted and self._journal.resuming:
+                pass  # it has taken nothing yet
             case State():
                 if self._greeted or not self._resume(message):
                     self._take_state(message)
@@ -248,6 +252,8 @@ class PlayDesk:
 
     def _take_state(self, state: State) -> None:
         self._at, self._word = time.monotonic(), state.word
+        if state.device:
+            self.output, self.reason = state.device, ""
         if self._greeted or self._link is None:
             self._journal.note(state)
         self._publish(state)

@@ -4,11 +4,13 @@ dbus-fast reads the D-Bus types from the annotations, which must therefore not b
 of a method that returns nothing. Names are those of the specification.
 """
 
+import math
 import re
 from typing import Annotated, Any, Protocol
 
-from dbus_fast import PropertyAccess, Variant
+from dbus_fast import ErrorType, PropertyAccess, Variant
 from dbus_fast.annotations import DBusBool, DBusDouble, DBusInt64, DBusObjectPath, DBusSignature, DBusStr
+from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
 from shm.playing import Answer, Change, Playing, State, Steer, Verb
@@ -181,7 +183,13 @@ class Player(ServiceInterface):
 
     @Rate.setter
     async def set_rate(self, speed: DBusDouble) -> None:
-        """Speak at that speed from the next sentence on; 0 pauses, as the specification says."""
+        """Speak at that speed from the next sentence on; 0 pauses, as the specification says.
+
+        Raises:
+            DBusError: it is no number.
+        """
+        if math.isnan(speed):
+            raise DBusError(ErrorType.INVALID_ARGS, "Rate must be a number")
         if speed <= 0:
             self.Pause()
         else:
@@ -193,6 +201,13 @@ class Player(ServiceInterface):
 
     @Volume.setter
     async def set_volume(self, volume: DBusDouble) -> None:
+        """Speak at that volume from now on.
+
+        Raises:
+            DBusError: it is no number.
+        """
+        if math.isnan(volume):
+            raise DBusError(ErrorType.INVALID_ARGS, "Volume must be a number")
         await self._playback.change(Change(volume=min(max(volume, 0.0), 1.0)))
 
     @dbus_property(_READ)

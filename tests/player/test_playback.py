@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 
 import numpy as np
@@ -199,6 +200,38 @@ async def test_a_pause_closes_the_device_and_loses_nothing(house: House) -> None
     got = got[np.flatnonzero(got)[0] - 1 :]
     at = round(0.7 * SENTENCE) - 1200
     assert np.array_equal(got[200:1000], voice_of("a", 0)[at + 200 : at + 1000])
+
+
+async def test_an_output_that_takes_a_fade_gets_it(house: House) -> None:
+    house.play("a b")
+    await house.sounds()
+    house.card.takes_fade = True
+    await house.hear(0.5)
+    before = sum(map(len, house.card.heard))
+    house.steer(Verb.STOP)
+    house.card.pull(FADE + 100)
+    end, wanted = np.concatenate(house.card.heard)[before:], voice_of("a", 0)[before:]
+    assert end[0] and end[FADE // 2] < wanted[FADE // 2] and not end[FADE - 1 :].any()
+    await house.until(lambda: house.card.closed)
+
+
+async def test_an_output_is_opened_when_the_last_one_is_closed(house: House) -> None:
+    house.play("a b")
+    await house.sounds()
+    released, closed = threading.Event(), threading.Event()
+
+    def close() -> None:
+        released.wait(30)
+        closed.set()
+
+    house.card.close = close  # type: ignore[method-assign]
+    house.steer(Verb.PAUSE)
+    house.steer(Verb.RESUME)
+    await asyncio.sleep(0)
+    assert len(house.cards.opened) == 1
+    released.set()
+    await house.until(lambda: len(house.cards.opened) == 2)
+    assert closed.is_set()
 
 
 async def test_speed_changes_with_the_next_sentence(house: House) -> None:

@@ -62,6 +62,12 @@ async def eventually(look: Callable[[], list[ToPlayer]], count: int) -> list[ToP
     return look()
 
 
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110 - the loop's own socket brings it
+            await asyncio.sleep(0.001)
+
+
 def desk_of() -> tuple[PlayDesk, list[ControlMessage]]:
     said: list[ControlMessage] = []
     return PlayDesk(said.append, "http://here"), said
@@ -138,6 +144,51 @@ async def test_the_next_player_gets_what_the_dead_one_held() -> None:
     ]
     assert isinstance(plays[0], Play) and (plays[0].item.speed, plays[0].item.voice) == (1.5, "w")
     assert isinstance(second.heard[0], Welcome) and second.heard[0].volume == 0.5
+    desk.close()
+    second.link.close()
+
+
+async def test_a_queue_survives_players_that_die_while_they_take_it() -> None:
+    desk, _ = desk_of()
+    first = ScriptedPlayer(desk)
+    first.greet()
+    for count, name in enumerate("abc", 1):
+        await taken(desk, first, name, count)
+    first.say(State(state=Playing.PLAYING, id="a", sentence_number=2, queue=(waits("b"), waits("c"))))
+    await until(lambda: desk.state.id == "a")
+    first.link.close()
+    second = ScriptedPlayer(desk)
+    second.greet()
+    plays = await second.told(Play, 3)
+    second.say(State(), State(device="card"))  # sent before it has read them
+    second.say(State(state=Playing.BUFFERING, id="a", sentence_number=2), Answer(plays[0].number))
+    await until(lambda: desk.state.state is Playing.BUFFERING)
+    second.link.close()
+    third = ScriptedPlayer(desk)
+    third.greet()
+    again = await third.told(Play, 3)
+    assert [(each.item.id, each.sentence) for each in again if isinstance(each, Play)] == [("a", 2), ("b", 0), ("c", 0)]
+    third.say(*(Answer(each.number) for each in again if isinstance(each, Play)), State())
+    await until(lambda: desk.state.id is None)
+    desk.close()
+    third.link.close()
+
+
+async def test_a_text_that_was_accepted_is_given_to_the_next_player() -> None:
+    """However soon the player dies after its answer."""
+    desk, _ = desk_of()
+    first = ScriptedPlayer(desk)
+    first.greet()
+    playing = asyncio.create_task(desk.play(item("a"), WhenBusy.QUEUE))
+    (message,) = await first.told(Play)
+    assert isinstance(message, Play)
+    first.say(State(state=Playing.BUFFERING, id="a"), Answer(message.number))
+    first.link.close()
+    assert await playing == 0
+    second = ScriptedPlayer(desk)
+    second.greet()
+    (again,) = await second.told(Play)
+    assert isinstance(again, Play) and again.item == item("a")
     desk.close()
     second.link.close()
 
