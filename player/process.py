@@ -143,7 +143,7 @@ class PlayerProcess:
         self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_if_idle)
 
     def _end_if_idle(self) -> None:
-        if self.playback.idle:
+        if self.playback.lineup.idle:
             self._end.set()
         else:
             self._rest()
@@ -156,7 +156,7 @@ class PlayerProcess:
         if not (speaker.name or speaker.reason):
             return []
         greeting = Greeting("" if speaker.reason else speaker.name, speaker.reason)
-        return [greeting, *map(Held, self.playback.items), self.playback.state]
+        return [greeting, *map(Held, self.playback.lineup.items), self.playback.state]
 
     def _tell(self, message: State | Word) -> None:
         self._front.greet()
@@ -183,7 +183,7 @@ class PlayerProcess:
                 self._answer_later(self.playback.change(message))
 
     def _play(self, message: Play) -> None:
-        was_idle = self.playback.idle
+        was_idle = self.playback.lineup.idle
         answer = self.playback.play(message)
         if was_idle:
             self._answer_later(self._accepted(message, answer))

@@ -36,7 +36,8 @@ class Reporter:
         """The state now."""
         playback = self._playback
         queue = tuple(
-            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice) for item in playback.waiting
+            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice)
+            for item in playback.lineup.waiting
         )
         output = playback.loudspeaker.output
         common = State(
@@ -46,7 +47,7 @@ class Reporter:
             device=output.name if output else None,
             reason=(playback.loudspeaker.reason or playback.trouble) or None,
         )
-        track, place = playback.track, playback.place
+        track, place = playback.lineup.track, playback.places.now
         if track is None or place is None:
             return common
         with playback.deck.lock:
@@ -80,7 +81,7 @@ class Reporter:
         self._sleep()
 
     def _tell_word(self, state: State) -> None:
-        track, place = self._playback.track, self._playback.place
+        track, place = self._playback.lineup.track, self._playback.places.now
         if track is None or place is None or state.state is not Playing.PLAYING:
             return
         held = track.reel.get(place.number)
@@ -95,7 +96,7 @@ class Reporter:
     def _sleep(self) -> None:
         """Wake up when the next word or sentence begins to sound."""
         self.close()
-        track, place = self._playback.track, self._playback.place
+        track, place = self._playback.lineup.track, self._playback.places.now
         if track is None or place is None or not self._playback.deck.running:
             return
         with self._playback.deck.lock:

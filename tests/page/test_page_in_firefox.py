@@ -58,7 +58,7 @@ def card() -> Iterator[SoundCard]:
         yield found
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture
 async def page(espeak: Server, card: SoundCard, request: pytest.FixtureRequest) -> AsyncIterator[FirefoxPage]:
     origin = f"http://127.0.0.1:{espeak.port}"
     async with firefox(origin, request.param, card) as shown:
@@ -70,12 +70,11 @@ async def page(espeak: Server, card: SoundCard, request: pytest.FixtureRequest) 
         assert not elsewhere
 
 
+@pytest.mark.parametrize("page", ["light"], indirect=True)
 async def test_a_text_is_read_and_steered_by_keys_and_clicks(page: FirefoxPage, espeak: Server) -> None:
     await reads_all(page, espeak)
     await page.press("e")
-    await page.evaluate(f"void (document.getElementById('text').value = {LONG!r}, window.lit = [])")
-    await page.click(of("#listen"))
-    await page.until("window.lit.length >= 3")
+    await listen(page, LONG)
     assert not await violations(page), "while it reads"
     await page.press(" ")
     await page.until(state("paused"))
@@ -97,6 +96,23 @@ async def test_a_text_is_read_and_steered_by_keys_and_clicks(page: FirefoxPage, 
     await page.press("Escape")
     await page.press("Escape")
     await page.until(state("idle"))
+
+
+@pytest.mark.parametrize("page", ["dark"], indirect=True)
+async def test_axe_finds_nothing_in_the_dark(page: FirefoxPage) -> None:
+    assert not await violations(page), "before anything is read"
+    await listen(page, LONG)
+    assert not await violations(page), "while it reads"
+    await page.press("v")
+    await page.until("document.getElementById('voice-dialog').open")
+    assert not await violations(page), "with a dialog"
+
+
+async def listen(page: FirefoxPage, text: str) -> None:
+    """Listen to another text, until three of its words have sounded."""
+    await page.evaluate(f"void (document.getElementById('text').value = {text!r}, window.lit = [])")
+    await page.click(of("#listen"))
+    await page.until("window.lit.length >= 3")
 
 
 async def reads_all(page: FirefoxPage, espeak: Server) -> None:
