@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from player.deck import Deck
+from player.loudspeaker import Loudspeaker
 from player.reel import HeldSentence, Place
+from player.track import Track
+from player.waiting import WaitingItems
 from shm.audio import SAMPLE_RATE
 from shm.playing import Playing, QueuedItem, State, Word
-
-if TYPE_CHECKING:
-    from player.playback import Playback
 
 _SOON = 0.005
 """Seconds added to a wake-up, so that it comes after the sample that it is for."""
@@ -21,10 +22,28 @@ _LONGEST = 5.0
 """Longest sleep in seconds: the audio that was heard meanwhile makes room for more."""
 
 
+class Sounding(Protocol):
+    """The part of `player.playback.Playback` that reports need."""
+
+    deck: Deck
+    loudspeaker: Loudspeaker
+    waiting: WaitingItems
+    track: Track | None
+    trouble: str
+
+    @property
+    def phase(self) -> Playing: ...
+
+    @property
+    def place(self) -> Place | None: ...
+
+    def changed(self) -> None: ...
+
+
 class Reporter:
     """Tells what sounds. Between two reports it sleeps until the next word or sentence."""
 
-    def __init__(self, playback: Playback, tell: Callable[[State | Word], None]) -> None:
+    def __init__(self, playback: Sounding, tell: Callable[[State | Word], None]) -> None:
         self._playback = playback
         self._tell = tell
         self._told: State | None = None

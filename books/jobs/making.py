@@ -115,7 +115,7 @@ class JobMaking:
             await self._await_engine()
         settings, work = settings_of(order.options), home / WORK
         output = output_of_job(order.options, home, work)
-        make = Order(book, chapters, settings, output, work, self.speaker.inference_threads)
+        make = Order(book, chapters, settings, output, work)
         seconds = await BookMaker(make, self.speaker, self._tell, self._may_work).make()
         result = home / result_name(order.options)
         if output.folder:

@@ -223,6 +223,7 @@ class Context:
             language=voicing.language,
             speed=voicing.speed,
             markup=voicing.markup,
+            rules_off=voicing.rules_off,
             timestamps=voicing.timestamps and engine is not None and engine.marks,
             client=voicing.client,
             fresh=voicing.fresh,

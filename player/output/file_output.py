@@ -64,7 +64,7 @@ class FileOutput:
                     self._closed.wait(self._wait)
 
     def _collect(self) -> Pcm:
-        """What the deck has, up to its first block of silence."""
+        """The deck's audio up to its first block of silence."""
         blocks: list[Pcm] = []
         while len(blocks) * BLOCK < LONGEST:
             block = self._fill(BLOCK)
