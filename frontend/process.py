@@ -31,6 +31,7 @@ from frontend.monitoring.status.processes import g2p_memory_readings, memory_rea
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk
+from frontend.playing.line import PlayerLine
 from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
@@ -123,8 +124,8 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
-        self._desk = PlayDesk(self._tell, reachable(listeners.http))
-        self._jobs = JobDesk(jobs, self._tell, reachable(listeners.http), self._desk.key)
+        self._player = PlayerLine(self._tell, reachable(listeners.http))
+        self._jobs = JobDesk(jobs, self._tell, reachable(listeners.http), self._player.key)
         self._end = asyncio.Event()
         self._replaced = False
         """True once another front has taken this one's place."""
@@ -147,6 +148,7 @@ class Front:
             self._text.max_pause_seconds,
             self._in_flight,
         )
+        desk = PlayDesk(self._player)
         services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
         status = StatusHandler(
             self._scheduler.snapshot,
@@ -155,12 +157,10 @@ class Front:
             self._settings,
             self._selfcheck,
             services.open,
-            self._desk.report,
+            desk.report,
             self._jobs,
         )
-        app = make_app(
-            self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk, self._jobs
-        )
+        app = make_app(self._scheduler, self._settings, self._metrics, phonemizer, status, services, desk, self._jobs)
         app.on_response_prepare.append(self._progressed)
         runner = web.AppRunner(
             app,
@@ -196,7 +196,7 @@ class Front:
         await runner.cleanup()
         if ending:
             await ending
-        self._desk.close()
+        self._player.close()
         self._scheduler.close()
 
     def _make_selfcheck(self) -> SelfCheck:
@@ -257,10 +257,10 @@ class Front:
             case Disconnect():
                 self._scheduler.disconnect(message)
             case PlayerLink():
-                self._desk.linked(*fds)
+                self._player.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
-                self._desk.given_up(message.player_reason)
+                self._player.given_up(message.player_reason)
                 self._jobs.given_up(message.books_reason)
                 if any(report.loading for report in message.processes):
                     self._load_english()

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from player.deck import Deck
+from player.lineup import Lineup
 from player.loudspeaker import Loudspeaker
+from player.places import Places
 from player.reel import HeldSentence, Place
-from player.track import Track
-from player.waiting import WaitingItems
 from shm.audio import SAMPLE_RATE
 from shm.playing import Playing, QueuedItem, State, Word
 
@@ -27,15 +27,12 @@ class Sounding(Protocol):
 
     deck: Deck
     loudspeaker: Loudspeaker
-    waiting: WaitingItems
-    track: Track | None
+    lineup: Lineup
+    places: Places
     trouble: str
 
     @property
     def phase(self) -> Playing: ...
-
-    @property
-    def place(self) -> Place | None: ...
 
     def changed(self) -> None: ...
 
