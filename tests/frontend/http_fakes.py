@@ -157,7 +157,7 @@ async def serving(
     metrics = Metrics()
     chosen = settings or FrontSettings()
     services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
-    app = make_app(speaker, chosen, metrics, services=services, player=player, jobs=jobs)
+    app = make_app(services, player=player, jobs=jobs)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

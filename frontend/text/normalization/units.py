@@ -54,16 +54,23 @@ _WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_MINUTES, lambda match: _coordinate(match, british))
-    draft.replace(_BY, lambda match: _by(match, british))
-    draft.replace(_HALF_INCHES, lambda match: _half_inches(match, british))
-    draft.replace(_FEET, lambda match: _feet(match, british))
-    draft.replace(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
-    draft.replace(_COMPASS, lambda match: f"{number(match['number'], british)} degrees {_WAYS[match['way']]}")
-    draft.replace(_MEASURE, lambda match: _measure(match, british))
-    draft.replace(_INCHES, lambda match: _inches(match, british), "said")
-    draft.replace(_SIZE, lambda match: " by ".join(_side(part, british) for part in match.groups() if part))
-    draft.replace(_MULTIPLE, lambda match: _multiple(match, british))
+    if draft.has("°"):
+        draft.replace_numbers(_MINUTES, lambda match: _coordinate(match, british))
+    if draft.has("\"″”'′’"):
+        draft.replace(_BY, lambda match: _by(match, british))
+        draft.replace_numbers(_HALF_INCHES, lambda match: _half_inches(match, british))
+        draft.replace_numbers(_FEET, lambda match: _feet(match, british))
+        draft.replace_numbers(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
+    if draft.has("°"):
+        draft.replace_numbers(
+            _COMPASS, lambda match: f"{number(match['number'], british)} degrees {_WAYS[match['way']]}"
+        )
+    draft.replace_numbers(_MEASURE, lambda match: _measure(match, british))
+    if draft.has('"″'):
+        draft.replace(_INCHES, lambda match: _inches(match, british), "said")
+    if draft.has("x×"):
+        draft.replace_numbers(_SIZE, lambda match: " by ".join(_side(part, british) for part in match.groups() if part))
+        draft.replace_numbers(_MULTIPLE, lambda match: _multiple(match, british))
 
 
 def _measure(match: re.Match[str], british: bool) -> str | None:

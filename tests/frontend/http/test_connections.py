@@ -10,6 +10,7 @@ import socket
 import pytest
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.http.connections import connections as connections_module
 from frontend.http.connections.acceptor import Acceptor
@@ -154,7 +155,7 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
 ) -> None:
     caplog.set_level(logging.INFO)
     monkeypatch.setattr("frontend.http.connections.acceptor.RETRY", 0.01)
-    runner = web.AppRunner(make_app(FakeSpeaker(), FrontSettings(), Metrics()), access_log=None)
+    runner = web.AppRunner(make_app(Services(FakeSpeaker(), FrontSettings(), Metrics())), access_log=None)
     await runner.setup()
     assert runner.server is not None
     with socket.create_server(("127.0.0.1", 0)) as listener:
