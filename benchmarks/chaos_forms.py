@@ -7,8 +7,7 @@ import re
 import statistics
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,9 @@ from tests.system.server import Server, server
 Found = dict[str, Any]
 """One form's figures, by name."""
 
+POINTS = {"worker-points": WORKER, "front-points": FRONT}
+"""The places of each form of kill points."""
+
 SEALED_BEFORE = 0.02
 """Seconds after a kill in which a listener may still get what was sealed before it."""
 
@@ -38,6 +40,8 @@ class Setup:
     seed: int
     judged: bool = True
     """Recovery times have limits."""
+    points: tuple[str, ...] = ()
+    """Kill points to which a form of kill points is limited; empty: all."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def run_kind(kind: Kind, kills: int, setup: Setup) -> Found:
         crowd = Crowd(target, setup.listeners, setup.seed)
 
         def strike() -> list[Kill]:
-            tell(len(done), kills)
+            tell(len(done), kills, list(crowd.heard))
             return kind.strike(target, rng)
 
         stuck: list[str] = []
@@ -139,24 +143,24 @@ def figures(kind: Kind, kills: Sequence[Kill], histories: Sequence[Heard], load:
 def run_supervisor(kills: int, setup: Setup) -> Found:
     """A new server for each kill; `kill_supervisor` checks that nothing is left."""
     rng = random.Random(setup.seed)
-    counts: Counter[str] = Counter()
+    told: list[Heard] = []
     for number in range(kills):
-        tell(number, kills)
+        tell(number, kills, told)
         with server(*setup.model) as target:
             crowd = Crowd(target, setup.listeners, setup.seed + number)
             try:
                 kill_supervisor(target, crowd, rng)
             finally:
                 histories = crowd.leave()
-        counts.update(tally(heard for heard in histories if heard.ending != "refused"))
+        told += [heard for heard in histories if heard.ending != "refused"]
+    counts = tally(told)
     return {"kills": kills, **counts, "residue": "none", "broken": broken_promises(counts, may_cut=True)}
 
 
 def run_points(role: str, times: int, setup: Setup) -> Found:
     """Each kill point of that role so many times, under two streams; after a front's death one more, whole, stream."""
-    histories: list[Heard] = []
-    kills: list[Kill] = []
-    places = WORKER if role == "worker" else FRONT
+    victims: list[Victim] = []
+    places = places_of(role, setup.points)
     broken: list[str] = []
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -165,23 +169,39 @@ def run_points(role: str, times: int, setup: Setup) -> Found:
         warm_up(target)
         before = settled(target)
         worker = target.child("worker[")
-        for place, passages in places.items():
-            victim = Victim(target, Path(folder), role, place, passages, setup.seed)
-            for _ in range(times):
-                tell(len(kills) + len(victim.kills), times * len(places))
-                struck = victim.hear_two()
-                if role == "front":
-                    broken += [f"{place}: a stream after the kill is not whole"] * (not victim.hear_one().complete)
-                    broken += [f"{place}: no stream was struck"] * (not any(heard.visibly_cut for heard in struck))
-            histories += victim.histories
-            kills += victim.kills
+        for number, (place, passages) in enumerate(places.items()):
+            victims.append(Victim(target, Path(folder), role, place, passages, setup.seed))
+            broken += kill_at(victims[-1], times)
+            tell_heard(f"{place}, {number + 1} of {len(places)} places", victims[-1].histories)
         if role == "front" and target.child("worker[") != worker:
             broken.append("the worker lost its model")
         unchanged = comes_back_to(before, target) == before
+    histories = [heard for victim in victims for heard in victim.histories]
+    kills = [one for victim in victims for one in victim.kills]
     counts = tally(histories)
     broken += broken_promises(counts, may_cut=role == "front")
     found = {"kills": len(kills), **counts, "residue": "none" if unchanged else "CHANGED", "broken": broken}
     return found | kept(broken, histories, kills)
+
+
+def places_of(role: str, wanted: Collection[str]) -> dict[str, int]:
+    """The role's kill points with their passages: the wanted ones, or all if none is named."""
+    return {place: passages for place, passages in POINTS[f"{role}-points"].items() if not wanted or place in wanted}
+
+
+def kill_at(victim: Victim, times: int) -> list[str]:
+    """Kill the victim so many times at its place; the promises that it breaks."""
+    broken: list[str] = []
+    for _ in range(times):
+        try:
+            struck = victim.hear_two()
+        except AssertionError as error:  # told with the figures and the histories
+            return [*broken, str(error)]
+        if victim.role == "front":
+            broken += [f"{victim.place}: a stream after the kill is not whole"] * (not victim.hear_one().complete)
+            broken += [f"{victim.place}: no stream was struck"] * (not any(heard.visibly_cut for heard in struck))
+        tell(len(victim.kills), times, victim.histories)
+    return broken
 
 
 def run_stopped(stops: int, setup: Setup) -> Found:
@@ -194,7 +214,7 @@ def run_stopped(stops: int, setup: Setup) -> Found:
         crowd = Crowd(target, setup.listeners, setup.seed)
         try:
             for number in range(stops):
-                tell(number, stops)
+                tell(number, stops, list(crowd.heard))
                 heard = len(crowd.heard)
                 if not crowd.wait_for(lambda: len(crowd.heard) > heard + 2 * setup.listeners):  # noqa: B023
                     break
@@ -223,10 +243,17 @@ def kept(broken: Sequence[str], histories: Sequence[Heard], kills: Sequence[Kill
     return {"histories": str(keep(histories, kills, Path(tempfile.mkdtemp(prefix="chaos-")), 0))}
 
 
-def tell(done: int, of: int) -> None:
-    """Progress, on standard error, every tenth."""
+def tell(done: int, of: int, histories: Iterable[Heard]) -> None:
+    """Progress every tenth, with what was heard so far."""
     if done and done % max(of // 10, 1) == 0:
-        print(f"{done} of {of}", file=sys.stderr, flush=True)
+        tell_heard(f"{done} of {of}", histories)
+
+
+def tell_heard(of: str, histories: Iterable[Heard]) -> None:
+    """The fates of the streams, on standard error, so that a run that is stopped has said what it knew."""
+    ended = [heard for heard in histories if heard.ended]
+    counts = ", ".join(f"{count} {name}" for name, count in tally(ended).items())
+    print(f"{of}: {counts}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,13 @@ BREAKS = (
         ("tests/frontend/streams/test_playback_clock.py", "tests/frontend/scheduling/test_admission.py"),
     ),
     Mutation(
+        "replanned-numbers",
+        "frontend/streams/segment_queue.py",
+        "self.replaced_at = self.numbered = replaced[0].index",
+        "self.replaced_at = replaced[0].index",
+        ("tests/frontend/scheduling/test_replanning.py",),
+    ),
+    Mutation(
         "sentence-pause",
         "frontend/streams/joins.py",
         "Cut.SENTENCE: 0.43",

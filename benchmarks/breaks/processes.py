@@ -99,6 +99,13 @@ BREAKS = (
         ("tests/supervisor/processes/test_restarts.py",),
     ),
     Mutation(
+        "a-wait-of-an-earlier-death",
+        "supervisor/processes/role.py",
+        "self.state is RoleState.BACKOFF and self._start_due_at == due",
+        "self.state is RoleState.BACKOFF",
+        ("tests/supervisor/processes/test_restarts.py",),
+    ),
+    Mutation(
         "one-crash-is-no-provider-s-fault",
         "supervisor/processes/provider_failures.py",
         "MANY = 2",

@@ -188,6 +188,13 @@ BREAKS = (
         ("tests/frontend/scheduling/test_admission.py",),
     ),
     Mutation(
+        "first-segment-alone",
+        "frontend/scheduling/turns.py",
+        "(PER_STREAM if stream.timing.sounds else 1)",
+        "PER_STREAM",
+        ("tests/frontend/scheduling/test_dispatcher.py",),
+    ),
+    Mutation(
         "two-segments-at-a-worker",
         "frontend/scheduling/turns.py",
         "PER_STREAM = 2",

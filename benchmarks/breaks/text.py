@@ -20,6 +20,20 @@ BREAKS = (
         ("tests/supervisor/client/test_local_speech.py",),
     ),
     Mutation(
+        "longest-segment",
+        "frontend/planning/planner.py",
+        "min(limits.max_tokens, notation.max_tokens)",
+        "limits.max_tokens",
+        ("tests/frontend/planning/test_planner.py",),
+    ),
+    Mutation(
+        "paragraphs-part",
+        "frontend/planning/planner.py",
+        "if units[-1].cut is Cut.PARAGRAPH or units[-1].pause is not None:",
+        "if False:",
+        ("tests/frontend/planning/test_planner.py",),
+    ),
+    Mutation(
         "first-segment-alone-is-planned",
         "frontend/planning/planner.py",
         "                    cuts = cuts[:1]\n",

@@ -34,5 +34,7 @@ class Voicing:
     """True if word times are given; ignored if the engine has none."""
     markup: MarkupKind = MarkupKind.NONE
     """With markup, the text between two flushes is one document."""
+    rules_off: tuple[str, ...] = ()
+    """Normalisation rules that aren't applied to the text, by the names of their settings."""
     patience: float | None = None
     """Seconds after which text is spoken although its sentence isn't complete; None: never before a flush."""

@@ -49,7 +49,7 @@ def front(
     with imports():
         from frontend.process import run
 
-    run(listeners, control, settings.front, settings.text, settings.normalization, settings.jobs, files)
+    run(listeners, control, settings, files)
 
 
 def worker(

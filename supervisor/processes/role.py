@@ -94,6 +94,8 @@ class Role:
         self._death_window = settings.death_window
         self._serving_since = 0.0
         """Time since when the process serves, in monotonic seconds."""
+        self._start_due_at = 0.0
+        """Time of the start that the last death asked for, in monotonic seconds."""
 
     def become(self, state: RoleState, reason: str = "") -> None:
         """Change the state; `reason` is shown by `/ready` while no engine can speak."""
@@ -228,8 +230,11 @@ class Role:
         self._start_after(delay)
 
     def _start_after(self, delay: float) -> None:
+        due = self._start_due_at = self._timers.clock() + delay
+
         def come_due() -> None:
-            self.start_due = self.state is RoleState.BACKOFF
+            # A successor may have served and died meanwhile, and its death has a wait of its own.
+            self.start_due |= self.state is RoleState.BACKOFF and self._start_due_at == due
 
         self._timers.after(delay, come_due)
 

@@ -50,6 +50,8 @@ class Victim:
 
     def __init__(self, to: Server, orders: Path, role: str, place: str, passages: int, seed: int = SEED) -> None:
         self.to = to
+        self.role = role
+        self.place = place
         self.order = orders / f"{role}.{place}"
         self.rng = random.Random(f"{seed} {role} {place}")
         self.passages = passages

@@ -112,6 +112,7 @@ class Crowd:
         self.heard: list[Heard] = []
         """Every request so far, also those under way."""
         self._latest: dict[int, Heard] = {}
+        self._last_heard: dict[int, float] = {}
         self.to = to
         self._longest = longest
         self._changed = threading.Condition()
@@ -137,14 +138,25 @@ class Crowd:
                 self.dismiss()  # enough was seen
             self.notice()
 
-    def notice(self) -> None:
+    def notice(self, listener: int | None = None) -> None:
+        """A history has grown; that listener has just heard something."""
         with self._changed:
+            if listener is not None:
+                self._last_heard[listener] = time.monotonic()
             self._changed.notify_all()
 
     def wait_for(self, state: Callable[[], bool]) -> bool:
         """Wait for something that a growing history brings about, or for the crowd's end; false if neither comes."""
         with self._changed:
             return self._changed.wait_for(lambda: state() or not self.going, DEADLINE)
+
+    def wait_until_each_hears(self, since: float = 0.0) -> bool:
+        """Wait until every listener has heard something after that moment (monotonic seconds), in whichever request.
+
+        Requests of a swift server last 0.1 s, so at no moment need all of them have begun to sound.
+        """
+        listeners = range(len(self._threads))
+        return self.wait_for(lambda: all(self._last_heard.get(number, -1.0) > since for number in listeners))
 
     def latest(self) -> list[Heard]:
         """Each listener's request."""
@@ -170,4 +182,4 @@ class _Announced(Heard):
 
     def take(self, data: bytes) -> None:
         super().take(data)
-        self.crowd.notice()
+        self.crowd.notice(self.listener)

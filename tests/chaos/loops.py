@@ -52,7 +52,7 @@ def kill_both(to: Server, rng: random.Random) -> list[Kill]:
 def kill_supervisor(to: Server, crowd: Crowd, rng: random.Random) -> Kill:
     """SIGKILL it while the crowd listens; everything that it started is gone, and so is what it shared."""
     shared = shared_memory()
-    assert crowd.wait_for(lambda: all(heard.pieces for heard in crowd.latest())), "not every listener hears"
+    assert crowd.wait_until_each_hears(), "not every listener hears"
     time.sleep(rng.uniform(0, LONGEST_PAUSE))
     family = to.family()
     crowd.dismiss()
@@ -98,7 +98,7 @@ def kill_again_and_again(
 
     `kills` gets each as it happens.
     """
-    assert crowd.wait_for(lambda: all(heard.pieces for heard in crowd.latest())), "not every listener hears"
+    assert crowd.wait_until_each_hears(), "not every listener hears"
     for _ in range(count):
         time.sleep(rng.uniform(0, LONGEST_PAUSE))
         if not crowd.going:
@@ -121,5 +121,4 @@ def recovered(crowd: Crowd, kill: Kill) -> bool:
     time.sleep(IN_FLIGHT)
     struck = [(heard, heard.heard) for heard in crowd.latest()]
     over = crowd.wait_for(lambda: all(heard.ended or heard.heard >= before + TWO_SEGMENTS for heard, before in struck))
-    since = kill.at + IN_FLIGHT
-    return over and crowd.wait_for(lambda: all(h.pieces and h.pieces[-1][0] > since for h in crowd.latest()))
+    return over and crowd.wait_until_each_hears(since=kill.at + IN_FLIGHT)

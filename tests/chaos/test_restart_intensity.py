@@ -40,7 +40,7 @@ def test_no_connection_is_refused_and_no_sample_lost(
 ) -> None:
     with server(*swift) as started:
         crowd = Crowd(started, LISTENERS, SEED)
-        assert crowd.wait_for(lambda: all(heard.pieces for heard in crowd.latest())), "not every listener hears"
+        assert crowd.wait_until_each_hears(), "not every listener hears"
         done: list[Kill] = []
         for _ in range(kills):
             for victim in started.children(f"{role}[" if role == "worker" else role)[:1]:
@@ -51,5 +51,5 @@ def test_no_connection_is_refused_and_no_sample_lost(
                 done.append(Kill(role, time.monotonic()))
             time.sleep(seconds / kills)  # the pace is what is tested: no event is waited for
         last = time.monotonic()
-        assert crowd.wait_for(lambda: all(h.pieces and h.pieces[-1][0] > last for h in crowd.latest()))
+        assert crowd.wait_until_each_hears(since=last)
         check(crowd.leave(), done, tmp_path, SEED, allowed)

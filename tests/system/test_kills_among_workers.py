@@ -41,7 +41,7 @@ def test_no_listener_hears_either_worker_being_killed(tmp_path: Path) -> None:
         crowd = Crowd(started, LISTENERS, SEED)
         kills: list[Kill] = []
         try:
-            assert crowd.wait_for(lambda: all(heard.pieces for heard in crowd.latest()))
+            assert crowd.wait_until_each_hears()
             for _ in range(KILLS):
                 time.sleep(rng.uniform(0, LONGEST_PAUSE))
                 start = len(started.log)

@@ -25,6 +25,7 @@ from frontend.http.dialects.alignment import Alignments
 from frontend.http.dialects.audio_formats import elevenlabs_output
 from frontend.http.dialects.clients import new_voicing, number_of, object_of, text_of
 from frontend.http.dialects.socket import Session
+from frontend.text.normalization.settings import RULES
 
 DEFAULT_OUTPUT = "mp3_44100_128"
 DEFAULT_CONTEXT = "default"
@@ -50,13 +51,20 @@ class ElevenLabs:
         self._voicing = new_voicing(session.request, "")
         self._settled = query.get("auto_mode", "").lower() in _TRUE
         self._alignments: dict[str, Alignments] = {}
-        self.idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
+        self._idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
+
+    @property
+    def idle_seconds(self) -> float:
+        """Implements `Dialect.idle_seconds`. A client that owes its key has no longer than one that owes a header."""
+        if self._key_due is None:
+            return self._idle_seconds
+        return min(self._idle_seconds, self._session.services.settings.header_timeout)
 
     async def begin(self) -> None:
         """Check the address.
 
         Raises:
-            ApiError, Unavailable: voice or output format are none of the server's.
+            ApiError, Unavailable: voice, output format or normalisation are none of the server's.
         """
         output = elevenlabs_output(self._query.get("output_format", DEFAULT_OUTPUT))
         voicing = replace(
@@ -65,6 +73,7 @@ class ElevenLabs:
             sample_rate=output.sample_rate,
             bit_rate=output.bit_rate,
             timestamps=True,
+            rules_off=rules_off(self._query.get("apply_text_normalization")),
             markup=MarkupKind.SSML if self._query.get("enable_ssml_parsing", "").lower() in _TRUE else MarkupKind.NONE,
         )
         voice = self._session.request.match_info["voice"]
@@ -150,6 +159,23 @@ class ElevenLabs:
     def _names(self, key: str) -> dict[str, str]:
         """Both spellings of a context's name: clients read one or the other."""
         return {} if self._single else {"contextId": key, "context_id": key}
+
+
+def rules_off(wanted: str | None) -> tuple[str, ...]:
+    """The normalisation rules that `apply_text_normalization` turns off: all of them, or none.
+
+    Args:
+        wanted: the parameter's value; None or "" if it is absent.
+
+    Raises:
+        ApiError: 400, the value is none of the service's.
+    """
+    if not wanted or wanted in ("auto", "on"):
+        return ()
+    if wanted == "off":
+        return RULES
+    message = f"`apply_text_normalization` is {wanted[:64]!r}; it must be auto, on or off."
+    raise ApiError(400, message, param="apply_text_normalization", code="invalid_value")
 
 
 def elevenlabs_socket(request: web.Request, services: Services, *, single: bool) -> Session:

@@ -21,7 +21,7 @@ from frontend.http.dialects.audio_formats import Output, elevenlabs_output, name
 from frontend.http.dialects.cartesia import cartesia_voicing
 from frontend.http.dialects.clients import new_voicing, number_of, object_of, text_of
 from frontend.http.dialects.deepgram import deepgram_voicing, rate_of
-from frontend.http.dialects.elevenlabs import DEFAULT_OUTPUT
+from frontend.http.dialects.elevenlabs import DEFAULT_OUTPUT, rules_off
 from frontend.http.requests.json_body import read_json
 
 
@@ -101,6 +101,7 @@ def _elevenlabs_voicing(request: web.Request, services: Services, body: Mapping[
         sample_rate=output.sample_rate,
         bit_rate=output.bit_rate,
         speed=1.0 if speed is None else speed,
+        rules_off=rules_off(text_of(body, "apply_text_normalization")),
     )
     language = text_of(body, "language_code") or None
     return find_voice(services.speaker, voicing, request.match_info["voice"], language), output

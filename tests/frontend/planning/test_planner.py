@@ -146,6 +146,27 @@ def test_a_paragraph_a_pause_and_a_change_of_pace_end_a_segment_wherever_they_ar
     ]
 
 
+def test_the_end_of_a_paragraph_is_known_without_reading_on() -> None:
+    """Pronouncing the next sentence takes time that the listener to a short title would wait."""
+    read: list[str] = []
+
+    def text() -> Iterator[Sentence]:
+        for name, end in (("Title", Cut.PARAGRAPH), (words_of(60), Cut.SENTENCE)):
+            read.append(name)
+            yield sentence(name, end)
+
+    first = next(plan(text(), WINDOWED, 1.0, KOKORO, LIMITS))
+    assert first.text == "Title" and read == ["Title"]
+
+
+def test_no_segment_is_longer_than_the_engine_takes_whatever_the_limits_allow() -> None:
+    """The model's graph refuses a longer one, and the stream would be cut."""
+    wide = replace(LIMITS, max_tokens=KOKORO.max_tokens * 3)
+    segments = planned(words_of(1200), profile=WINDOWED, limits=wide)
+    assert max(segment.tokens for segment in segments) <= KOKORO.max_tokens
+    assert sum(len(unit.words) for segment in segments for unit in segment.units) == len(words_of(1200).split())
+
+
 def test_one_word_is_spoken_and_nothing_is_not() -> None:
     assert [segment.text for segment in planned("Hi")] == ["Hi"]
     assert planned() == []

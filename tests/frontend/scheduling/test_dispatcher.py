@@ -12,7 +12,7 @@ import pytest
 from frontend.contract.errors import Broken, NothingToSpeak, Overloaded, Unavailable, Unspeakable
 from shm.messages import Connect, Disconnect, Distrust, Idle
 from shm.situation import Situation
-from tests.frontend.desk import Desk, heard, listen, spoken
+from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker
 from tests.frontend.several_workers import quiet
 
@@ -36,8 +36,10 @@ async def test_every_sample_of_every_segment_arrives_once_and_in_order(desk: Des
 
 async def test_a_streams_first_segment_is_made_alone_and_then_two_at_a_time(desk: Desk) -> None:
     worker = desk.worker(1)
-    listener = listen(desk.open("a|b|c|d"))
+    stream = desk.open("a|b|c|d")
+    listener = listen(stream)
     first = await worker.has(1)
+    await planned(stream)  # the second segment is known, and could go
     await quiet()
     assert len(worker.orders) == 1
     worker.seal(first, 0, 100)

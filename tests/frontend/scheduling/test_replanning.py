@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from frontend.contract.performer import Performer
 from frontend.contract.urgency import Urgency
+from frontend.planning.ledger import Account
+from frontend.planning.planner import Limits
+from frontend.scheduling.replanning import plan_again
+from frontend.streams.planned import PlannedSegment
+from frontend.streams.segment_queue import SegmentQueue
+from frontend.text.segment import Segment
+from shm.audio import SAMPLE_RATE
 from tests.frontend.desk import Desk, heard, listen
 from tests.frontend.scripted_worker import samples_of
-from tests.frontend.words_reader import WordsReader, at_work, script_of, spoken_before, words, worker_of
+from tests.frontend.words_reader import KOKORO, WordsReader, at_work, script_of, spoken_before, words, worker_of
 
 
 @pytest.fixture
@@ -59,3 +69,32 @@ async def test_nothing_is_planned_again_by_a_guess(desk: Desk) -> None:
     worker.seal(order, 0, len(samples_of(order.script)))
     assert (await worker.has(2)).script == words("24b").script
     listener.cancel()
+
+
+def waiting(segment: Segment) -> PlannedSegment:
+    return PlannedSegment(segment, Performer((("af_heart", 1.0),), "en-us"), 1.0, segment.tokens * SAMPLE_RATE // 15)
+
+
+def test_a_rest_that_was_just_cut_again_is_left_alone_until_its_first_segment_is_sent() -> None:
+    """Each wake of the dispatcher would cut a rest again, smaller and smaller, while its listener waits."""
+    account = Account(KOKORO)
+    account.observe(tokens=30, speed=1.0, samples=2 * SAMPLE_RATE, seconds=1.8, prosody_seconds=1.8, load=1.0)
+    queue = SegmentQueue()
+    for spec in ("6a", "40b"):
+        queue.add(waiting(words(spec)))
+    queue.heard()
+    timing = SimpleNamespace(sounds=True, deadline=lambda _: 100.0)
+    request = SimpleNamespace(urgency=Urgency.LISTENING, speed=1.0)
+    stream: Any = SimpleNamespace(timing=timing, request=request, segments=queue, engine=KOKORO)
+
+    def cut_again(now: float) -> Any:
+        return plan_again(stream, now, account, 1, Limits())
+
+    found = cut_again(94.0)
+    assert found, "six seconds in hand, and more work than that"
+    replaced, segments = found
+    queue.replace(replaced, [waiting(segment) for segment in segments])
+    assert cut_again(99.9) is None
+    assert " ".join(segment.segment.script for segment in queue) == words("40b").script
+    queue.heard()
+    assert cut_again(99.9), "the segments after it may be"

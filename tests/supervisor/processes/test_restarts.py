@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from supervisor.processes.restarts import MAX_BACKOFF, Restarts
+from shm.messages import Ready
+from supervisor.processes.nursery import Nursery
+from supervisor.processes.restarts import FIRST_BACKOFF, MAX_BACKOFF, Restarts
+from supervisor.processes.role import Role, RoleState
+from supervisor.processes.timers import Timers
+from supervisor.settings.supervisor import SupervisorSettings
+from tests.supervisor.fakes import ESPEAK, FakeChild
 
 MAX_DEATHS, WINDOW = 5, 30.0
 
@@ -47,3 +53,49 @@ def test_progress_begins_the_count_anew() -> None:
     restarts = Restarts(MAX_DEATHS, WINDOW)
     for now in range(0, 300, 10):
         assert restarts.after_death(now, progressed=now % 40 == 0, proven=True) is not None
+
+
+class Clock:
+    """A worker's role on a clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.timers = Timers(lambda: self.now)
+        nursery = Nursery(FakeChild, self.timers)
+        self.role = Role("worker", SupervisorSettings(), nursery, self.timers)
+        self.role.start()
+        self.serves()
+
+    def serves(self) -> None:
+        child = self.role.successor or self.role.process
+        assert child
+        child.ready = Ready(ESPEAK, 0.1)
+        self.role.serves(child)
+
+    def dies(self) -> None:
+        assert self.role.process
+        self.role.exited(self.role.process, -9)
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.timers.run_due()
+        self.role.start_if_due()
+
+
+def test_a_wait_that_a_successor_made_needless_does_not_shorten_the_next_one() -> None:
+    """A process dies while its successor loads, which serves and dies before the first process would be started
+    again: the second death's wait holds, not what is left of the first one's."""
+    clock = Clock()
+    for wait in (0.0, FIRST_BACKOFF):
+        clock.dies()
+        clock.passes(wait)
+        clock.serves()
+    clock.role.outdate("another model")
+    clock.role.replace()
+    clock.dies()  # to be started again in 2 * FIRST_BACKOFF
+    clock.serves()
+    clock.dies()  # to be started again in 4 * FIRST_BACKOFF
+    clock.passes(2 * FIRST_BACKOFF)
+    assert clock.role.state is RoleState.BACKOFF
+    clock.passes(2 * FIRST_BACKOFF)
+    assert clock.role.state is RoleState.STARTING
