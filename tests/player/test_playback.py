@@ -203,6 +203,17 @@ async def test_a_pause_closes_the_device_and_loses_nothing(house: House) -> None
     assert np.array_equal(got[200:1000], voice_of("a", 0)[at + 200 : at + 1000])
 
 
+async def test_the_device_is_closed_a_while_after_the_last_sound(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("player.loudspeaker.CLOSE_AFTER", 0.05)
+    house.play("a")
+    await house.sounds()
+    assert not house.card.closed
+    await house.hear(1.1)
+    await house.until(lambda: house.playback.lineup.idle)
+    await house.until(lambda: house.card.closed)
+    assert len(house.cards.opened) == 1
+
+
 async def test_an_output_that_takes_a_fade_gets_it(house: House) -> None:
     house.play("a b")
     await house.sounds()
