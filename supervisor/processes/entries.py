@@ -32,7 +32,7 @@ def front(
     os.environ["AIOHTTP_NOSENDFILE"] = "1"
     from frontend.process import run
 
-    run(listeners, control, settings.front, settings.text, settings.normalization, settings.jobs, files)
+    run(listeners, control, settings, files)
 
 
 def worker(
