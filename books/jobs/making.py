@@ -132,7 +132,11 @@ class JobMaking:
 
     def _read(self) -> tuple[Book, tuple[Chapter, ...]]:
         order = self.job.order
-        source = (self.folder.of(order.id) / SOURCE).read_bytes()
+        try:
+            source = (self.folder.of(order.id) / SOURCE).read_bytes()
+        except FileNotFoundError as error:
+            # A job that was done, and whose journal was damaged since.
+            raise BookError("The uploaded file is gone from the folder of jobs: upload it again.") from error
         try:
             book = read_book(source, order.file_name)
         except MemoryError as error:

@@ -71,6 +71,8 @@ class JobQueue:
         self._folder.sweep()
         found = []
         for job in self._folder.jobs():
+            if job.unreadable:
+                continue  # nothing of it is deleted: its disk may come back
             if job.journal.state.ended:
                 self._folder.clear(job.order.id)
             else:

@@ -206,3 +206,26 @@ def test_a_job_that_waits_for_the_night_is_looked_at_by_the_clock(
     asyncio.run(queue.work())
     assert "hours" in shelf.journal.waiting
     assert 0 < queue._not_before[shelf.id] - time.monotonic() <= 60
+
+
+def test_a_job_that_cannot_be_read_keeps_its_files_and_no_other_waiting(tmp_path: Path) -> None:
+    bad, good = Shelf(tmp_path), Shelf(tmp_path)
+    (bad.folder.of(bad.id) / "journal.json").mkdir()
+    queue = JobQueue(JobSettings(jobs_dir=tmp_path), good.front, lambda: None)
+
+    async def run() -> bool:
+        await queue.work()
+        return await queue.work()
+
+    assert asyncio.run(run()) is False
+    assert good.journal.state is JobState.DONE
+    assert (bad.folder.of(bad.id) / "source").exists() and bad.job.unreadable
+
+
+def test_a_done_job_whose_journal_was_lost_does_not_wait_for_its_upload(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    shelf.run()
+    (shelf.folder.of(shelf.id) / "journal.json").write_bytes(b"{")
+    shelf.run()
+    assert (shelf.journal.state, shelf.journal.error_code) == (JobState.FAILED, "book_unreadable")
+    assert "upload it again" in shelf.journal.error
