@@ -123,6 +123,8 @@ class Job(msgspec.Struct, frozen=True):
 
     order: JobOrder
     journal: JobJournal
+    unreadable: bool = False
+    """True if a disk has damaged its files: the order and the journal say only that, and it can only be removed."""
 
 
 def is_job_id(text: str) -> bool:

@@ -67,6 +67,7 @@ class SpeakingEngine(msgspec.Struct):
     inference_threads: Annotated[int, Meta(description="Segments made side by side.")]
     stands_in: Annotated[bool, Meta(description="It speaks only because Kokoro was wanted and can't.")] = False
     sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
+    voices_sha256: Annotated[str, Meta(description="Of all voices' values.")] | UnsetType = UNSET
     threads: Annotated[int, Meta(description="Of a run that is alone, as the library says.")] | UnsetType = UNSET
     first_block_seconds: Annotated[float, Meta(description="Of audio, where it is made in windows.")] | UnsetType = (
         UNSET
