@@ -31,6 +31,7 @@ from frontend.monitoring.status.processes import g2p_memory_readings, memory_rea
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk
+from frontend.playing.line import PlayerLine
 from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
@@ -125,8 +126,8 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
-        self._desk = PlayDesk(self._tell, reachable(listeners.http))
-        self._jobs = JobDesk(configured.jobs, self._tell, reachable(listeners.http), self._desk.key)
+        self._player = PlayerLine(self._tell, reachable(listeners.http))
+        self._jobs = JobDesk(configured.jobs, self._tell, reachable(listeners.http), self._player.key)
         self._end = asyncio.Event()
         self._replaced = False
         """True once another front has taken this one's place."""
@@ -166,7 +167,7 @@ class Front:
         await runner.cleanup()
         if ending:
             await ending
-        self._desk.close()
+        self._player.close()
         self._scheduler.close()
 
     def _measure(self) -> None:
@@ -184,6 +185,7 @@ class Front:
             self._text.max_pause_seconds,
             self._in_flight,
         )
+        desk = PlayDesk(self._player)
         sources = Sources(
             snapshot=self._scheduler.snapshot,
             pronounced=self._g2p.fallbacks,
@@ -191,10 +193,10 @@ class Front:
             settings=self._settings,
             selfcheck=self._selfcheck,
             open=services.open,
-            player=self._desk.report,
+            player=desk.report,
             jobs=self._jobs,
         )
-        app = make_app(services, phonemizer, StatusHandler(sources), self._desk, self._jobs)
+        app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
         app.on_response_prepare.append(self._progressed)
         return web.AppRunner(
             app,
@@ -263,10 +265,10 @@ class Front:
             case Disconnect():
                 self._scheduler.disconnect(message)
             case PlayerLink():
-                self._desk.linked(*fds)
+                self._player.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
-                self._desk.given_up(message.player_reason)
+                self._player.given_up(message.player_reason)
                 self._jobs.given_up(message.books_reason)
                 if any(report.loading for report in message.processes):
                     self._load_english()

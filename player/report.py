@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from player.deck import Deck
+from player.lineup import Lineup
 from player.loudspeaker import Loudspeaker
+from player.places import Places
 from player.reel import HeldSentence, Place
-from player.track import Track
-from player.waiting import WaitingItems
 from shm.audio import SAMPLE_RATE
 from shm.playing import Playing, QueuedItem, State, Word
 
@@ -27,15 +27,12 @@ class Sounding(Protocol):
 
     deck: Deck
     loudspeaker: Loudspeaker
-    waiting: WaitingItems
-    track: Track | None
+    lineup: Lineup
+    places: Places
     trouble: str
 
     @property
     def phase(self) -> Playing: ...
-
-    @property
-    def place(self) -> Place | None: ...
 
     def changed(self) -> None: ...
 
@@ -55,7 +52,8 @@ class Reporter:
         """The state now."""
         playback = self._playback
         queue = tuple(
-            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice) for item in playback.waiting
+            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice)
+            for item in playback.lineup.waiting
         )
         output = playback.loudspeaker.output
         common = State(
@@ -65,7 +63,7 @@ class Reporter:
             device=output.name if output else None,
             reason=(playback.loudspeaker.reason or playback.trouble) or None,
         )
-        track, place = playback.track, playback.place
+        track, place = playback.lineup.track, playback.places.now
         if track is None or place is None:
             return common
         with playback.deck.lock:
@@ -99,7 +97,7 @@ class Reporter:
         self._sleep()
 
     def _tell_word(self, state: State) -> None:
-        track, place = self._playback.track, self._playback.place
+        track, place = self._playback.lineup.track, self._playback.places.now
         if track is None or place is None or state.state is not Playing.PLAYING:
             return
         held = track.reel.get(place.number)
@@ -114,7 +112,7 @@ class Reporter:
     def _sleep(self) -> None:
         """Wake up when the next word or sentence begins to sound."""
         self.close()
-        track, place = self._playback.track, self._playback.place
+        track, place = self._playback.lineup.track, self._playback.places.now
         if track is None or place is None or not self._playback.deck.running:
             return
         with self._playback.deck.lock:

@@ -24,6 +24,8 @@ class FileOutput:
     """Implements `Output`. A thread collects what is there until it is silent, writes a WAV file and has it played; a
     gap of some 50 ms follows each file."""
 
+    takes_fade = False
+
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
         Raises:

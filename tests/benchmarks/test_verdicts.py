@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from benchmarks import parallel, short_behind_long, streams, ttfa
+from benchmarks import idle_unload, parallel, short_behind_long, streams, ttfa
 from benchmarks.listening import Heard
 from benchmarks.parallel import SERIALLY, SIDE_BY_SIDE, Turn
 from benchmarks.report import Report, Verdict
@@ -130,3 +130,10 @@ def test_behind_a_long_request_a_short_one_may_come_a_quarter_later() -> None:
 def test_side_by_side_must_be_sooner_complete_and_delay_no_first_sound(several: Turn, expected: list[bool]) -> None:
     one = Turn(0.2, 10.0, 60.0, 0, 0.1, 0.3)
     assert [verdict.met for verdict in parallel.verdicts({SERIALLY: [one], SIDE_BY_SIDE: [several]})] == expected
+
+
+@pytest.mark.parametrize(("first", "expected"), [(1.1, True), (1.2, False)])
+def test_the_request_that_wakes_an_engine_waits_half_a_second_beyond_its_load(first: float, expected: bool) -> None:
+    """The worst of all runs counts: 0.65 s of loading each."""
+    found = idle_unload.report([(300.0, 60.0, 0.65, 0.9), (300.0, 60.0, 0.65, first)], "engine")
+    assert [verdict.met for verdict in found.verdicts] == [expected]

@@ -55,6 +55,8 @@ class FakeStream:
         self.tokens = 0
         """Seven a piece."""
         self.cached = False
+        self.flushed = 0
+        self.seconds_left = 60.0
         self.words: list[WordTiming] = []
         """Told with the next piece, as `sentences` are."""
         self.sentences: list[SentenceTiming] = []

@@ -11,10 +11,11 @@ from frontend.text.spoken_signs import SIGNS
 
 _LETTERS_RAISED = {"ⁿ": "n", "ᵗ": "t", "ᵏ": "k"}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_POWER = re.compile(
-    rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z])(?:(?:\^|\*\*)(?P<open>[({{])?(?P<exponent>[-−]?\d{{1,6}}|[a-z])(?(open)[)}}])"
-    rf"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}})){END}"
+EXPONENT = (
+    r"(?:(?:\^|\*\*)(?P<open>[({])?(?P<exponent>[-−]?\d{1,6}|[a-z])(?(open)[)}])"
+    r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}))"
 )
+_POWER = re.compile(rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
 _LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CG])\+\+|(?P<sharp>[CFJ])#)(?!\w)")
 _OPERATIONS = {
     "+": "plus",
@@ -74,7 +75,7 @@ _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
 _SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
-_WITH = re.compile(rf"{START}[wW]/(?!w\b)(?P<out>o{END})? ?(?=\S|$)")
+_WITH = re.compile(rf"{START}[wW]/(?!w\b|[a-z]{{1,2}}[²³])(?P<out>o{END})? ?(?=\S|$)")
 _SIGN_NAMES = {sign: name for sign, name in SIGNS.items() if sign not in "#=\\"} | {
     "™": "",
     "®": "",
@@ -105,7 +106,7 @@ def apply(draft: Draft) -> None:
     if draft.has("!"):
         draft.replace(_FACTORIAL, lambda match: " factorial")
     if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
-        draft.replace(_POWER, lambda match: _power(match, british))
+        draft.replace(_POWER, lambda match: power(match, british))
     if draft.has("ⁿᵗᵏ"):
         draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}")
     if draft.has(">→⇒➜⟶"):
@@ -128,7 +129,8 @@ def apply(draft: Draft) -> None:
         draft.replace(_SIGN, _sign)
 
 
-def _power(match: re.Match[str], british: bool) -> str | None:
+def power(match: re.Match[str], british: bool) -> str | None:
+    """Words for a base and its `EXPONENT`; None for a footnote's number."""
     exponent = (match["exponent"] or match["raised"].translate(_SUPERSCRIPTS)).replace("−", "-")
     if match["raised"] and exponent == "1":
         return None  # a footnote's number

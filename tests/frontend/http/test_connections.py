@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 
+import aiohttp
 import pytest
 from aiohttp import web
 
@@ -35,6 +36,29 @@ async def test_a_newcomer_gets_the_place_of_who_has_been_idle_longest(monkeypatc
         for client in (first, third, newcomer):
             await asks_health(*client)
         for _, writer in (first, second, third, newcomer):
+            writer.close()
+
+
+async def test_a_websocket_is_closed_for_a_newcomer_only_while_nothing_is_spoken_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections_module, "SETTLED", 0.0)
+    gate = asyncio.Event()
+    async with guarded(FakeSpeaker(speech(10), gate), limit=1) as server, aiohttp.ClientSession() as session:
+        socket = await session.ws_connect(f"http://127.0.0.1:{server.port}/v1/speak")
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).json()["type"] == "Metadata"
+        await socket.send_json({"type": "Speak", "text": "Hello there. And"})
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).type is aiohttp.WSMsgType.BINARY
+        surplus = await server.connect()
+        await asks_health(*surplus)
+        assert await ended(surplus[0]) == b"" and server.closed_for("room") == 0
+        await socket.send_json({"type": "Clear"})
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).json()["type"] == "Cleared"
+        newcomer = await server.connect()
+        await asks_health(*newcomer)
+        assert server.closed_for("room") == 1
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).type is aiohttp.WSMsgType.CLOSED
+        for _, writer in (surplus, newcomer):
             writer.close()
 
 
