@@ -183,10 +183,11 @@ def main() -> int:
         undisturbed = {heard.text: heard.samples for heard in first}
         listeners = Listeners(target, options.listeners)
         try:
-            for _ in range(options.kills):
+            for number in range(options.kills):
                 listeners.wait_until_all_hear(kills[-1] + SEALED_BEFORE if kills else 0.0)
                 time.sleep(rng.uniform(0, LATEST))
                 kills.append(kill_worker(target))
+                print(f"killed {number + 1} of {options.kills}", file=sys.stderr, flush=True)
         finally:
             histories = listeners.leave()
     wrong = [heard for heard in histories if heard.samples != undisturbed[heard.text][: len(heard.samples)]]

@@ -25,7 +25,7 @@ from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.stage import Crew
-from worker.tuning.measure import Speaking
+from worker.tuning.measure import FIRSTS, Speaking
 from worker.tuning.records import Round
 from worker.voices.voice_bank import VoiceBank
 
@@ -110,7 +110,8 @@ def main() -> None:
     _say(Loaded(load_seconds, psutil.Process().memory_info().rss))
     if isinstance(engine, Published):
         engine.ready_for_several()
-    speaking = Speaking(engine, subject.script)
+    # A whole run's first sound takes as long as the sentence: seconds, where a window takes a fraction of one.
+    speaking = Speaking(engine, subject.script, firsts=1 if subject.published else FIRSTS)
     for _ in sys.stdin:
         _say(speaking.measure())
 

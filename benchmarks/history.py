@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.figures import median
-from benchmarks.plots import draw
-from benchmarks.report import Cell, Plot, Table
+from benchmarks.plots import Plot, draw
+from benchmarks.report import Cell, Table
 from frontend.monitoring.selfcheck import COMPARED, Check, History
 from frontend.monitoring.state_folder import state_folder
 

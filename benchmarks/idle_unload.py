@@ -13,6 +13,7 @@ import json
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ import psutil
 
 from benchmarks.figures import median
 from benchmarks.listening import FRESH, listen
+from benchmarks.machine import machine
+from benchmarks.report import Cell, Report, Table, Verdict
 from benchmarks.subjects import Subject, kokoro_live
 from benchmarks.texts import SENTENCE
 from worker.settings import WorkerSettings
@@ -34,9 +37,13 @@ PATIENCE = 120.0
 """Seconds within which the engine must have been unloaded."""
 
 
-def run(server: Subject) -> tuple[float, float, float, float]:
-    """Megabytes of the workers while one speaks and while it rests; seconds of loading and to the first audible sample
-    of the request that woke it.
+Figures = tuple[float, float, float, float]
+"""Megabytes of the workers while one speaks and while it rests; seconds of loading and to the first audible sample of
+the request that woke it."""
+
+
+def run(server: Subject) -> Figures:
+    """One rest of the engine, between two sentences.
 
     Raises:
         ConnectionError: a request wasn't answered.
@@ -85,16 +92,31 @@ def main() -> int:
     asked = parser.parse_args()
     settings = WorkerSettings(engine="kokoro", model=asked.model, voices=asked.voices)
     with kokoro_live(settings, "--idle-unload", str(IDLE)) as server:
-        runs = [run(server) for _ in range(asked.runs)]
+        runs = []
+        for number in range(asked.runs):
+            runs.append(run(server))
+            print(f"idle-unload: {number + 1} of {asked.runs}", file=sys.stderr, flush=True)
+    print(report(runs, asked.model.name).as_markdown())
+    print("; ".join(f"{name}: {value}" for name, value in machine().items()))
+    return int(max(first - load for _, _, load, first in runs) > ALLOWED)
+
+
+def report(runs: Sequence[Figures], engine: str) -> Report:
+    """Medians of `runs`, and the verdict on the longest wait beyond loading."""
     speaking, resting, load, first = (median(column) for column in zip(*runs, strict=True))
     worst = max(first - load for _, _, load, first in runs)
-    print(f"workers' own memory: {speaking:.0f} MB while speaking, {resting:.0f} MB while resting")
-    print(f"first audible sample of the request that wakes the engine: {first * 1e3:.0f} ms")
-    print(f"loading takes {load * 1e3:.0f} ms of that")
-    print(
-        f"beyond loading, at most: {worst * 1e3:.0f} ms (allowed {ALLOWED * 1e3:.0f} ms); median of {asked.runs} runs"
+    rows: list[Sequence[Cell]] = [
+        ("workers' own memory while speaking, MB", f"{speaking:.0f}"),
+        ("the same while resting, MB", f"{resting:.0f}"),
+        ("first audible sample of the request that wakes the engine, ms", f"{first * 1e3:.0f}"),
+        ("of that, loading, ms", f"{load * 1e3:.0f}"),
+    ]
+    verdict = Verdict(
+        f"first audio at most {ALLOWED * 1e3:.0f} ms after the time that loading takes",
+        f"{worst * 1e3:.0f} ms at worst of {len(runs)}",
+        worst <= ALLOWED,
     )
-    return int(worst > ALLOWED)
+    return Report("idle-unload", engine, [Table(f"Medians of {len(runs)} runs", ("", "measured"), rows)], [verdict])
 
 
 if __name__ == "__main__":

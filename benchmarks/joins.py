@@ -1,9 +1,8 @@
-"""Sound at the joins of windows: as near to the whole run as elsewhere, and without a step of its own."""
+"""Sound at the joins of windows: no step of its own."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,14 +10,6 @@ from shm.audio import SAMPLE_RATE, Pcm
 
 AROUND = SAMPLE_RATE // 20
 """Samples on each side of a join: 50 ms."""
-
-
-def at_joins(measure: Callable[[Pcm, Pcm], float], one: Pcm, two: Pcm, joins: Sequence[int]) -> float | None:
-    """The mean of a measure over what surrounds each join; None if there is none."""
-    if not joins:
-        return None
-    places = [slice(max(0, join - AROUND), join + AROUND) for join in joins]
-    return statistics.fmean(measure(one[place], two[place]) for place in places)
 
 
 def largest_step(whole: Pcm, windowed: Pcm, joins: Sequence[int]) -> float | None:

@@ -28,7 +28,7 @@ WARM_UP = 0.1
 """Share of the requests during which memory may still grow."""
 
 LONG, QUICK_LONG = 3000, 300
-"""Characters that are read while `/health` is asked and processor time is counted."""
+"""Characters, at most, that are read while `/health` is asked and processor time is counted."""
 
 HEALTH_PAUSE = 0.005
 """Seconds between two questions, so that asking takes nothing that matters from what is measured."""
@@ -40,7 +40,7 @@ def run(options: Options) -> Report:
         CannotStart, ConnectionError, EngineUnavailable: something to be measured doesn't work.
     """
     alone = Alone(options.settings)
-    text = article(QUICK_LONG if options.quick else LONG)
+    text = article(QUICK_LONG if options.quick else min(LONG, options.article))
     with kokoro_live(options.settings) as ours:
         listen(ours.port, PARAGRAPH, alone.voice, headers=FRESH).assert_complete()
         audio, spent = processor_seconds(ours, alone.voice, text)

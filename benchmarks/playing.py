@@ -7,8 +7,8 @@ the sink's monitor is recorded and compared. The report separates two faults:
 
 - A break: samples that are lost, doubled, changed or out of order. None is ever right; the benchmark exits with 1.
 - A gap: silence between samples that are all there, in order, because a buffer didn't last: the player's (20 s of
-  audio, where the workers made nothing for longer), or the sound card's (800 ms, where the machine let neither the
-  player nor the sound server run for longer). The player's own states tell which.
+  audio, where the workers made nothing for longer), or the sound card's (--buffer-ms, where the machine let neither
+  the player nor the sound server run for longer). The player's own states tell which.
 
 Needs PulseAudio (apt-get install pulseaudio pulseaudio-utils).
 """
@@ -31,8 +31,6 @@ from shm.audio import SAMPLE_RATE
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import Server, server
 from tests.system.sound_card import SoundCard, sound_card
-
-BUFFER_MS = 800
 
 _PLAYERS, _CARDS = "the player's buffer", "the sound card's buffer"
 
@@ -91,11 +89,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.playing", description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=60.0, help="how long to play; at least one text is played")
     parser.add_argument("--kill-every", type=float, default=30.0, help="seconds between two kills of the workers")
+    parser.add_argument("--buffer-ms", type=int, default=800, help="audio that the sound card holds")
     parser.add_argument("--sentences", type=int, default=40, help="sentences of one text; 40 are about 90 seconds")
     options = parser.parse_args()
     end = time.monotonic() + 60 * options.minutes
     with sound_card() as card, tempfile.TemporaryDirectory() as folder:
-        environment = card.environment | {"KOKORO_LIVE_PLAY_BUFFER_MS": str(BUFFER_MS)}
+        environment = card.environment | {"KOKORO_LIVE_PLAY_BUFFER_MS": str(options.buffer_ms)}
         with server(*miniature_arguments(Path(folder)), environment=environment) as speaking:
             playing = Playing(card, speaking, options.kill_every)
             while time.monotonic() < end or not playing.texts:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.plots import Plot, draw
+
 Cell = str | float | int | None
 """A cell's value; None: it was not measured, and the report says so."""
 
@@ -41,16 +43,6 @@ class Verdict:
         if not self.certain:
             return "can't be told"
         return "met" if self.met else "MISSED"
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """Lines over one axis."""
-
-    title: str
-    x: str
-    y: str
-    lines: Mapping[str, Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +95,6 @@ def write(reports: Sequence[Report], machine: Mapping[str, str], command: str, q
     if quick:
         head.append("A quick run: it shows that everything works; its figures are worth nothing.")
     as_markdown.write_text("\n\n".join([*head, *(report.as_markdown() for report in reports)]) + "\n")
-    from benchmarks.plots import draw
-
     return [as_json, as_markdown, *draw([plot for report in reports for plot in report.plots], out)]
 
 

@@ -113,7 +113,10 @@ def tasks(bank: VoiceBank) -> Iterator[Task]:
 
 
 def _blends(bank: VoiceBank) -> Iterator[Task]:
-    """Texts that two voices speak as one: a blend's statistics aren't halfway between theirs."""
+    """Texts that two voices speak as one: a blend's statistics aren't halfway between theirs. One voice alone has
+    none."""
+    if len(bank.names) < 2:
+        return
     for number in range(BLENDS):
         random = np.random.default_rng([len(WORDS), number])
         one, other = random.choice(bank.names, 2, replace=False)

@@ -14,7 +14,8 @@ from benchmarks.figures import Summary, jain
 from benchmarks.listening import FRESH, TOO_MANY, Heard, listen
 from benchmarks.options import Options
 from benchmarks.playback import play
-from benchmarks.report import Cell, Plot, Report, Table, Verdict
+from benchmarks.plots import Plot
+from benchmarks.report import Cell, Report, Table, Verdict
 from benchmarks.subjects import Subject, kokoro_live, kokoro_onnx_server
 from benchmarks.texts import article
 from worker.machine.machine import cores
@@ -22,11 +23,14 @@ from worker.machine.machine import cores
 LISTENERS = (1, 2, 4, 8, 16)
 QUICK_LISTENERS = (1, 3)
 
+MOST_FIFO = 8
+"""Listeners at most of the server that makes one request after another: 16 would wait for minutes, and show no more."""
+
 INTERVAL = 1.0
 """Mean seconds between arrivals, which are Poisson's."""
 
 CHARACTERS, QUICK_CHARACTERS = 450, 60
-"""Characters of each stream's text: about half a minute of speech."""
+"""Characters of each stream's text at most: about half a minute of speech."""
 
 OF_SPEED = 0.95
 
@@ -69,7 +73,7 @@ def run(options: Options) -> Report:
     if options.competes:
         assert options.settings.model and options.settings.voices
         with kokoro_onnx_server(options.settings.model, options.settings.voices) as theirs:
-            their_speed, their_levels = measure(theirs, voice, options)
+            their_speed, their_levels = measure(theirs, voice, options, MOST_FIFO)
         rows += [_row(FIFO, level) for level in their_levels]
         raw |= {FIFO: [_raw(level) for level in their_levels], "FIFO's speed": their_speed}
         lines[FIFO] = [(float(level.listeners), float(level.clean)) for level in their_levels]
@@ -118,14 +122,14 @@ def _found(best: int, most: int, speed: float) -> str:
     return found
 
 
-def measure(to: Subject, voice: str, options: Options) -> tuple[float, list[Level]]:
-    """The aggregate speed in seconds of audio per second, and each number of listeners."""
-    characters = QUICK_CHARACTERS if options.quick else CHARACTERS
+def measure(to: Subject, voice: str, options: Options, most: int = max(LISTENERS)) -> tuple[float, list[Level]]:
+    """The aggregate speed in seconds of audio per second, and each number of listeners up to `most`."""
+    characters = QUICK_CHARACTERS if options.quick else min(CHARACTERS, options.article)
     speed = aggregate_speed(to, voice, characters, 2 * cores())
     wanted = QUICK_LISTENERS if options.quick else sorted({*LISTENERS, max(1, math.floor(OF_SPEED * speed))})
     levels = []
     for count in wanted:
-        if count > max(LISTENERS):
+        if count > most:
             continue
         rng = random.Random(f"{options.seed} {count}")
         heard: list[Heard] = []

@@ -10,7 +10,7 @@ from benchmarks.machine import machine
 from benchmarks.options import Options
 from benchmarks.report import Report, write
 
-NAMES = ("ttfa", "streams", "short-behind-long", "overhead", "g2p")
+NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
 
 
 def run(names: Sequence[str], options: Options, command: str, out: Path) -> list[Report]:

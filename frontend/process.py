@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from aiohttp import web
 from setproctitle import setproctitle
@@ -26,11 +26,12 @@ from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfCheck
 from frontend.monitoring.state_folder import state_folder
-from frontend.monitoring.status.handler import StatusHandler
+from frontend.monitoring.status.handler import Sources, StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk
+from frontend.playing.line import PlayerLine
 from frontend.playing.reachable import reachable
 from frontend.scheduling.scheduler import Scheduler
 from frontend.settings.front import FrontSettings
@@ -70,20 +71,28 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def run(
-    listeners: Listeners,
-    control_end: socket.socket,
-    settings: FrontSettings,
-    text: TextSettings,
-    normalization: Normalization,
-    jobs: JobSettings,
-    files: MetricFiles | None,
-) -> None:
+class Configuration(Protocol):
+    """The parts of a server's settings that its front reads."""
+
+    @property
+    def front(self) -> FrontSettings: ...
+
+    @property
+    def text(self) -> TextSettings: ...
+
+    @property
+    def normalization(self) -> Normalization: ...
+
+    @property
+    def jobs(self) -> JobSettings: ...
+
+
+def run(listeners: Listeners, control_end: socket.socket, settings: Configuration, files: MetricFiles | None) -> None:
     """Run the front until the supervisor sends `Drain` or ends. `files`: the folder of its counts; None counts in
     memory."""
     setproctitle("kokoro-live: front")
     control_end.setblocking(False)
-    asyncio.run(Front(listeners, ControlSocket(control_end), settings, text, normalization, jobs, files).serve())
+    asyncio.run(Front(listeners, ControlSocket(control_end), settings, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()
@@ -94,15 +103,9 @@ class Front:
     """One front process."""
 
     def __init__(
-        self,
-        listeners: Listeners,
-        control: ControlSocket,
-        settings: FrontSettings,
-        text: TextSettings,
-        normalization: Normalization,
-        jobs: JobSettings,
-        files: MetricFiles | None,
+        self, listeners: Listeners, control: ControlSocket, configured: Configuration, files: MetricFiles | None
     ) -> None:
+        settings, text = configured.front, configured.text
         self._listeners = listeners
         self._control = control
         self._metrics = Metrics(files, Drift(state_folder() / "real_time_factors.json"))
@@ -114,7 +117,7 @@ class Front:
         self._text = text
         pronouncer = MixedG2P(self._g2p) if text.mixed_languages else self._g2p
         self._pipeline = TextPipeline(
-            pronouncer, normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
+            pronouncer, configured.normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
         )
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
@@ -123,8 +126,8 @@ class Front:
         """Set once the supervisor has sent the first situation; connections wait in the listener's backlog until
         then."""
         self._in_flight = InFlight(self._tell)
-        self._desk = PlayDesk(self._tell, reachable(listeners.http))
-        self._jobs = JobDesk(jobs, self._tell, reachable(listeners.http), self._desk.key)
+        self._player = PlayerLine(self._tell, reachable(listeners.http))
+        self._jobs = JobDesk(configured.jobs, self._tell, reachable(listeners.http), self._player.key)
         self._end = asyncio.Event()
         self._replaced = False
         """True once another front has taken this one's place."""
@@ -135,41 +138,9 @@ class Front:
     async def serve(self) -> None:
         """Accept requests until told to drain, then finish the open streams."""
         asyncio.get_running_loop().add_reader(self._control.fileno(), self._hear)
-        self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
-        self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
-        self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
-        self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
-        self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
-        phonemizer = Phonemizer(
-            self._scheduler,
-            self._pipeline,
-            self._settings.max_input_characters,
-            self._text.max_pause_seconds,
-            self._in_flight,
-        )
+        self._measure()
         services = Services(self._scheduler, self._settings, self._metrics, in_flight=self._in_flight)
-        status = StatusHandler(
-            self._scheduler.snapshot,
-            self._g2p.fallbacks,
-            self._metrics,
-            self._settings,
-            self._selfcheck,
-            services.open,
-            self._desk.report,
-            self._jobs,
-        )
-        app = make_app(
-            self._scheduler, self._settings, self._metrics, phonemizer, status, services, self._desk, self._jobs
-        )
-        app.on_response_prepare.append(self._progressed)
-        runner = web.AppRunner(
-            app,
-            handler_cancellation=True,
-            auto_decompress=False,
-            access_log=None,
-            shutdown_timeout=self._settings.drain_timeout,
-            keepalive_timeout=self._settings.keepalive_timeout,
-        )
+        runner = self._runner(services)
         await runner.setup()
         assert runner.server is not None
         connections = Connections(
@@ -196,8 +167,45 @@ class Front:
         await runner.cleanup()
         if ending:
             await ending
-        self._desk.close()
+        self._player.close()
         self._scheduler.close()
+
+    def _measure(self) -> None:
+        self._metrics.watch("queue_depth", lambda: self._scheduler.queue_depth)
+        self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
+        self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
+        self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
+        self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
+
+    def _runner(self, services: Services) -> web.AppRunner:
+        phonemizer = Phonemizer(
+            self._scheduler,
+            self._pipeline,
+            self._settings.max_input_characters,
+            self._text.max_pause_seconds,
+            self._in_flight,
+        )
+        desk = PlayDesk(self._player)
+        sources = Sources(
+            snapshot=self._scheduler.snapshot,
+            pronounced=self._g2p.fallbacks,
+            metrics=self._metrics,
+            settings=self._settings,
+            selfcheck=self._selfcheck,
+            open=services.open,
+            player=desk.report,
+            jobs=self._jobs,
+        )
+        app = make_app(services, phonemizer, StatusHandler(sources), desk, self._jobs)
+        app.on_response_prepare.append(self._progressed)
+        return web.AppRunner(
+            app,
+            handler_cancellation=True,
+            auto_decompress=False,
+            access_log=None,
+            shutdown_timeout=self._settings.drain_timeout,
+            keepalive_timeout=self._settings.keepalive_timeout,
+        )
 
     def _make_selfcheck(self) -> SelfCheck:
         history = History(state_folder() / "selfchecks.jsonl")
@@ -257,10 +265,10 @@ class Front:
             case Disconnect():
                 self._scheduler.disconnect(message)
             case PlayerLink():
-                self._desk.linked(*fds)
+                self._player.linked(*fds)
             case Situation():
                 self._scheduler.situation(message)
-                self._desk.given_up(message.player_reason)
+                self._player.given_up(message.player_reason)
                 self._jobs.given_up(message.books_reason)
                 if any(report.loading for report in message.processes):
                     self._load_english()

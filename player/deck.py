@@ -96,6 +96,23 @@ class Deck:
             self.rewind(unheard)
             self.running, self._tail = False, NOTHING
 
+    def fade(self) -> None:
+        """Give out a fade and then silence; playback continues at the fade's first sample, because all samples before
+        it are heard."""
+        with self.lock:
+            if self.running and self._reel:
+                place = self._reel.place
+                if not len(self._tail):
+                    self._tail = faded_out(self._taken_out(FADE))
+                self._reel.place, self._risen = place, 0
+                self._spans.clear()
+            self.running = False
+
+    def begin(self) -> None:
+        """Forget the rest of a fade that the last output hasn't taken: another output begins."""
+        with self.lock:
+            self._tail = NOTHING
+
     def jump(self, reel: Reel | None, place: Place | None = None, *, run: bool) -> None:
         """Go to that place of that reel, after a fade of what sounds now; `run`: continue there at once."""
         with self.lock:

@@ -43,7 +43,7 @@ class Fetcher(Protocol):
 
 
 class FetchHost(Protocol):
-    """What a fetch asks and tells while it runs."""
+    """The object that a running fetch asks for room, and tells of audio."""
 
     async def room(self) -> None:
         """Wait until more audio is wanted."""

@@ -39,6 +39,9 @@ class Loudspeaker:
         self._being_closed: set[asyncio.Future[None]] = set()
         self._work: asyncio.Task[None] | None = None
         self._closing: asyncio.TimerHandle | None = None
+        self._settled = asyncio.Event()
+        """Set while it is known whether the output that is wanted can be opened, and while none is wanted."""
+        self._settled.set()
 
     @property
     def delay(self) -> int:
@@ -51,7 +54,13 @@ class Loudspeaker:
             self._closing.cancel()
             self._closing = None
         if self._work is None:
+            self._settled.clear()
             self._work = asyncio.create_task(self._keep_open())
+
+    async def settled(self) -> bool:
+        """Wait until the output that is wanted was opened or can't be; False if it can't be."""
+        await self._settled.wait()
+        return self.output is not None or self._work is None
 
     def rest(self) -> None:
         """Close the output in a while, because nothing sounds."""
@@ -63,10 +72,14 @@ class Loudspeaker:
         if self._closing:
             self._closing.cancel()
             self._closing = None
-        self._deck.stop(self.delay)
+        if self.output and self.output.takes_fade:
+            self._deck.fade()
+        else:
+            self._deck.stop(self.delay)
         if self._work:
             self._work.cancel()
             self._work = None
+        self._settled.set()
         if output := self._gone():
             self._close(output)
 
@@ -83,6 +96,9 @@ class Loudspeaker:
         closing.add_done_callback(self._being_closed.discard)
 
     async def _keep_open(self) -> None:
+        if self._being_closed:  # two outputs would share the samples
+            await asyncio.wait(self._being_closed, timeout=LOST_AFTER)
+        self._deck.begin()
         while True:
             if await self._open():
                 await self._until_lost()
@@ -102,6 +118,7 @@ class Loudspeaker:
         except (NoOutput, OSError) as error:
             self.reason = str(error)
             log.error("no sound: %s", error)
+        self._settled.set()
         self._changed()
         return self.output is not None
 

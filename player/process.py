@@ -8,11 +8,13 @@ import logging
 import os
 import socket
 import sys
+from collections.abc import Coroutine
 from functools import partial
 
 from setproctitle import setproctitle
 
 from player.fetching import HttpFetcher
+from player.front_link import FrontLink
 from player.mpris.session import MediaKeys, NoMediaKeys
 from player.output.choice import open_output
 from player.output.output import Opener
@@ -21,12 +23,10 @@ from player.priority import come_first
 from player.settings import PlayerSettings
 from player.sleep import SleepWatch
 from shm.control import ControlSocket
-from shm.duplex import Duplex
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
 from shm.messages import Drain, PlayerLink, Progress, Started
 from shm.playing import (
-    MAX_MESSAGE_BYTES,
     Answer,
     Change,
     FromPlayer,
@@ -40,8 +40,6 @@ from shm.playing import (
     ToPlayer,
     Welcome,
     Word,
-    decode_to_player,
-    encode,
 )
 
 IDLE_SECONDS = 60.0
@@ -78,15 +76,13 @@ class PlayerProcess:
 
     def __init__(self, control: ControlSocket, opener: Opener) -> None:
         self._control = control
-        self._front: Duplex[ToPlayer] | None = None
-        self._welcome: asyncio.Future[Welcome] = asyncio.get_running_loop().create_future()
-        self._fetcher = HttpFetcher(self._known_front)
+        self._front = FrontLink(self._greeting, self._hear)
+        self._fetcher = HttpFetcher(self._front.known)
         self.playback = Playback(self._fetcher, opener, self._tell)
-        self._greeted = False
         self._progressed = False
         self._end = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
-        self._changing: set[asyncio.Task[None]] = set()
+        self._answering: set[asyncio.Task[None]] = set()
         self._media_keys: MediaKeys | None = None
 
     async def serve(self) -> None:
@@ -134,7 +130,7 @@ class PlayerProcess:
             for message, fds in self._control.receive():
                 match message:
                     case PlayerLink():
-                        self._link(*fds)
+                        self._front.take(*fds)
                     case Drain():
                         self._end.set()
         except BrokenChannel:
@@ -147,49 +143,24 @@ class PlayerProcess:
         self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_if_idle)
 
     def _end_if_idle(self) -> None:
-        if self.playback.idle:
+        if self.playback.lineup.idle:
             self._end.set()
         else:
             self._rest()
 
     # -- the front
 
-    async def _known_front(self) -> Welcome:
-        return await asyncio.shield(self._welcome)
-
-    def _link(self, fd: int) -> None:
-        if self._front:
-            self._front.close()
-            self._lost()  # its key is none of the next front's
-        self._front = Duplex(fd, decode_to_player, MAX_MESSAGE_BYTES, self._hear, self._lost)
-        self._greeted = False
-        self._greet()
-
-    def _lost(self) -> None:
-        """The front is gone; the supervisor links the next one."""
-        self._front = None
-        if self._welcome.done():
-            self._welcome = asyncio.get_running_loop().create_future()
-
-    def _greet(self) -> None:
-        """Tell the front what there is to play with, once that is known, and what is held."""
+    def _greeting(self) -> list[FromPlayer]:
+        """What there is to play with, once that is known, and what is held."""
         speaker = self.playback.loudspeaker
-        if self._greeted or not self._front or not (speaker.name or speaker.reason):
-            return
-        self._greeted = True
-        self._send(Greeting("" if speaker.reason else speaker.name, speaker.reason))
-        for item in self.playback.items:
-            self._send(Held(item))
-        self._send(self.playback.state)
-
-    def _send(self, message: FromPlayer) -> None:
-        if self._front:
-            self._front.send(encode(message))
+        if not (speaker.name or speaker.reason):
+            return []
+        greeting = Greeting("" if speaker.reason else speaker.name, speaker.reason)
+        return [greeting, *map(Held, self.playback.lineup.items), self.playback.state]
 
     def _tell(self, message: State | Word) -> None:
-        self._greet()
-        if self._greeted:
-            self._send(message)
+        self._front.greet()
+        self._front.send(message)
         if isinstance(message, State):
             if message.state is Playing.PLAYING and not self._progressed:
                 self._progressed = True
@@ -202,23 +173,41 @@ class PlayerProcess:
         match message:
             case Welcome():
                 self.playback.deck.volume = message.volume
-                if self._welcome.done():
-                    self._welcome = asyncio.get_running_loop().create_future()
-                self._welcome.set_result(message)
             case Play():
-                self._answer(self.playback.play(message))
+                self._play(message)
             case Steer():
                 self._answer(self.playback.steer(message))
             case Remove():
                 self._answer(self.playback.remove(message))
             case Change():
-                changing = asyncio.create_task(self._change(message))
-                self._changing.add(changing)
-                changing.add_done_callback(self._changing.discard)
+                self._answer_later(self.playback.change(message))
 
-    async def _change(self, message: Change) -> None:
-        self._answer(await self.playback.change(message))
+    def _play(self, message: Play) -> None:
+        was_idle = self.playback.lineup.idle
+        answer = self.playback.play(message)
+        if was_idle:
+            self._answer_later(self._accepted(message, answer))
+        else:
+            self._answer(answer)
+
+    async def _accepted(self, message: Play, answer: Answer) -> Answer:
+        """The answer to the only item, once it is known that it can be heard: the output that was there for the last
+        item may be gone."""
+        speaker = self.playback.loudspeaker
+        if answer.refusal or await speaker.settled():
+            return answer
+        self.playback.remove(Remove(0, message.item.id))
+        refusal = f"This machine has no output for sound any more: {speaker.reason}."
+        return Answer(message.number, refusal=refusal, code="no_sound_card")
+
+    def _answer_later(self, answer: Coroutine[None, None, Answer]) -> None:
+        async def answering() -> None:
+            self._answer(await answer)
+
+        task = asyncio.create_task(answering())
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
 
     def _answer(self, answer: Answer) -> None:
-        self._send(self.playback.state)  # the client is answered with the state after its command
-        self._send(answer)
+        self._front.send(self.playback.state)  # the client is answered with the state after its command
+        self._front.send(answer)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from player.deck import Deck
+from player.lineup import Lineup
+from player.loudspeaker import Loudspeaker
+from player.places import Places
 from player.reel import HeldSentence, Place
 from shm.audio import SAMPLE_RATE
 from shm.playing import Playing, QueuedItem, State, Word
-
-if TYPE_CHECKING:
-    from player.playback import Playback
 
 _SOON = 0.005
 """Seconds added to a wake-up, so that it comes after the sample that it is for."""
@@ -21,10 +22,25 @@ _LONGEST = 5.0
 """Longest sleep in seconds: the audio that was heard meanwhile makes room for more."""
 
 
+class Sounding(Protocol):
+    """The part of `player.playback.Playback` that reports need."""
+
+    deck: Deck
+    loudspeaker: Loudspeaker
+    lineup: Lineup
+    places: Places
+    trouble: str
+
+    @property
+    def phase(self) -> Playing: ...
+
+    def changed(self) -> None: ...
+
+
 class Reporter:
     """Tells what sounds. Between two reports it sleeps until the next word or sentence."""
 
-    def __init__(self, playback: Playback, tell: Callable[[State | Word], None]) -> None:
+    def __init__(self, playback: Sounding, tell: Callable[[State | Word], None]) -> None:
         self._playback = playback
         self._tell = tell
         self._told: State | None = None
@@ -36,7 +52,8 @@ class Reporter:
         """The state now."""
         playback = self._playback
         queue = tuple(
-            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice) for item in playback.waiting
+            QueuedItem(item.id, item.title, item.source, len(item.input), item.voice)
+            for item in playback.lineup.waiting
         )
         output = playback.loudspeaker.output
         common = State(
@@ -46,7 +63,7 @@ class Reporter:
             device=output.name if output else None,
             reason=(playback.loudspeaker.reason or playback.trouble) or None,
         )
-        track, place = playback.track, playback.place
+        track, place = playback.lineup.track, playback.places.now
         if track is None or place is None:
             return common
         with playback.deck.lock:
@@ -80,7 +97,7 @@ class Reporter:
         self._sleep()
 
     def _tell_word(self, state: State) -> None:
-        track, place = self._playback.track, self._playback.place
+        track, place = self._playback.lineup.track, self._playback.places.now
         if track is None or place is None or state.state is not Playing.PLAYING:
             return
         held = track.reel.get(place.number)
@@ -95,7 +112,7 @@ class Reporter:
     def _sleep(self) -> None:
         """Wake up when the next word or sentence begins to sound."""
         self.close()
-        track, place = self._playback.track, self._playback.place
+        track, place = self._playback.lineup.track, self._playback.places.now
         if track is None or place is None or not self._playback.deck.running:
             return
         with self._playback.deck.lock:

@@ -31,7 +31,7 @@ class CastFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a book is made: the options of `kokoro-live book`."""
+    """A book's settings: the options of `kokoro-live book`."""
 
     format: BookFormat = "m4b"
     chapter_format: ChapterFormat = "m4a"
@@ -68,7 +68,7 @@ class JobOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobState(StrEnum):
-    """How far a job has come."""
+    """The stage that a job has reached."""
 
     QUEUED = "queued"
     MAKING = "making"
@@ -82,7 +82,7 @@ class JobState(StrEnum):
 
 
 class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a job has come: written whenever it changes, by the process that makes books."""
+    """A job's progress: written whenever it changes, by the process that makes books."""
 
     state: JobState = JobState.QUEUED
     waiting: str = ""
@@ -123,6 +123,8 @@ class Job(msgspec.Struct, frozen=True):
 
     order: JobOrder
     journal: JobJournal
+    unreadable: bool = False
+    """True if a disk has damaged its files: the order and the journal say only that, and it can only be removed."""
 
 
 def is_job_id(text: str) -> bool:

@@ -18,7 +18,7 @@ class Hours:
         try:
             if not found:
                 raise ValueError
-            self._start, self._end = (time.fromisoformat(each.zfill(5)) for each in found.groups())
+            self._start, self._end = (_time(each) for each in found.groups())
         except ValueError:
             raise ValueError(f"{text!r} are no hours: write for example 01:00-07:00.") from None
 
@@ -35,3 +35,8 @@ class Hours:
         if begins <= now:
             begins += timedelta(days=1)
         return (begins - now).total_seconds()
+
+
+def _time(text: str) -> time:
+    """A time of day; 24:00 is midnight, as ISO 8601 has it."""
+    return time() if text == "24:00" else time.fromisoformat(text.zfill(5))

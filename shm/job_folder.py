@@ -28,7 +28,7 @@ from typing import IO
 import msgspec
 
 from shm.atomic import sync_folder, write_whole
-from shm.book_jobs import Job, JobJournal, JobOrder, is_job_id
+from shm.book_jobs import Job, JobJournal, JobOrder, JobState, is_job_id
 
 log = logging.getLogger(__name__)
 
@@ -65,9 +65,8 @@ class JobFolder:
             order = _decode_order((folder / ORDER).read_bytes())
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except msgspec.DecodeError as error:
-            log.error("the order of %s is damaged, and the job is left out: %s", job, error)
-            return None
+        except (OSError, msgspec.DecodeError) as error:
+            return _unreadable(JobOrder(id=job, file_name=job, file_bytes=0, created=0.0), error)
         try:
             return Job(order, _decode_journal((folder / JOURNAL).read_bytes()))
         except FileNotFoundError:
@@ -75,10 +74,15 @@ class JobFolder:
         except msgspec.DecodeError as error:
             log.error("the journal of %s is damaged and begins again: %s", job, error)
             return Job(order, JobJournal())
+        except OSError as error:
+            return _unreadable(order, error)
 
     def exists(self, job: str) -> bool:
-        """True until the job is removed."""
-        return (self.of(job) / ORDER).exists()
+        """True until the job is removed. One whose folder can't be read isn't."""
+        try:
+            return (self.of(job) / ORDER).exists()
+        except OSError:
+            return True
 
     @contextlib.contextmanager
     def upload(self) -> Iterator[tuple[str, IO[bytes]]]:
@@ -153,7 +157,10 @@ class JobFolder:
         """
         for name in self._names():
             if not self.exists(name):
-                self._delete_rest(name)
+                try:
+                    self._delete_rest(name)
+                except OSError as error:
+                    log.error("what is left of %s can't be deleted: %s", name, error)
 
     def _delete_rest(self, job: str) -> None:
         folder = self.of(job)
@@ -178,7 +185,7 @@ class JobFolder:
         total = 0
         for folder, _, files in os.walk(self.path):
             for file in files:
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(OSError):
                     total += Path(folder, file).stat().st_size
         return total
 
@@ -186,3 +193,9 @@ class JobFolder:
         with contextlib.suppress(FileNotFoundError):
             return [each.name for each in self.path.iterdir() if is_job_id(each.name)]
         return []
+
+
+def _unreadable(order: JobOrder, error: Exception) -> Job:
+    log.error("%s can't be read: %s", order.id, error)
+    message = f"The job's files are damaged or can't be read ({error}). Delete it, and upload the book again."
+    return Job(order, JobJournal(state=JobState.FAILED, error=message, error_code="job_unreadable"), True)

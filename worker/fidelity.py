@@ -1,4 +1,4 @@
-"""Fidelity measures: the distance of one rendering of a script from another by waveform, spectrum, and mel spectrum."""
+"""Fidelity measures: the distance of one rendering of a script from another by waveform and by mel spectrum."""
 
 from __future__ import annotations
 
@@ -23,22 +23,15 @@ def snr(reference: Pcm, other: Pcm) -> float:
     return float(10 * np.log10(max((signal**2).sum(), 1e-9) / max((error**2).sum(), 1e-9)))
 
 
-def log_spectral_distance(reference: Pcm, other: Pcm) -> float:
-    """Log-spectral distance in dB: the spectra's root mean square difference over frequency, averaged over time."""
-    return _distance(_spectrum(reference), _spectrum(other))
-
-
 def log_mel_distance(reference: Pcm, other: Pcm) -> float:
-    """Log-spectral distance in dB over 80 mel bands, which ignores high-frequency differences that the ear can't hear.
+    """Log-spectral distance in dB over 80 mel bands (the root mean square difference over bands, averaged over time),
+    which ignores high-frequency differences that the ear can't hear.
 
     Renderings of different lengths are compared along the alignment that brings them nearest (dynamic time warping, as
     for mel-cepstral distortion); the result is lower than a frame-by-frame comparison's.
     """
-    return _distance(*(_spectrum(samples) @ _mel_bands() for samples in (reference, other)))
-
-
-def _distance(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
-    decibels = [20 * np.log10(np.maximum(spectrum, 1e-9)) for spectrum in (one, two)]
+    spectra = (_spectrum(samples) @ _mel_bands() for samples in (reference, other))
+    decibels = [20 * np.log10(np.maximum(spectrum, 1e-9)) for spectrum in spectra]
     floor = decibels[0].max() + FLOOR_DB
     first, second = (np.maximum(each, floor) for each in decibels)
     if len(first) != len(second):

@@ -83,7 +83,8 @@ class Workbench:
         stream.segments.append(SegmentWork(order))
 
     def run_inference(self) -> None:
-        """Make blocks until the workbench is closed. As many threads run this as the engine makes segments at once."""
+        """Make blocks until the workbench is closed. One thread runs this for each segment that the engine makes at
+        once."""
         while segment := self._next():
             started = time.monotonic()
             block, failure = self._advance(segment)

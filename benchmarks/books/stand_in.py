@@ -19,7 +19,7 @@ LETTERS_PER_SECOND = 15.0
 
 
 class StandIn:
-    """Implements `/status` and `/v1/audio/speech` of the API as a book uses them, in a thread."""
+    """Implements the API as far as a book uses it, in a thread."""
 
     def __init__(self) -> None:
         self.audio_seconds = 0.0
@@ -45,6 +45,8 @@ class StandIn:
     async def _serve(self) -> None:
         application = web.Application()
         application.router.add_get("/status", self._status)
+        application.router.add_get("/v1/audio/voices", self._voices)
+        application.router.add_post("/dev/phonemize", self._phonemize)
         application.router.add_post("/v1/audio/speech", self._speech)
         runner = web.AppRunner(application)
         await runner.setup()
@@ -57,6 +59,12 @@ class StandIn:
 
     async def _status(self, _: web.Request) -> web.Response:
         return web.json_response({"engine": {"name": "stand-in", "model": "none", "sha256": ""}})
+
+    async def _voices(self, _: web.Request) -> web.Response:
+        return web.json_response({"voices": ["af_heart"]})
+
+    async def _phonemize(self, request: web.Request) -> web.Response:
+        return web.json_response({"phonemes": (await request.json())["input"]})
 
     async def _speech(self, request: web.Request) -> web.Response:
         text = str((await request.json())["input"])

@@ -7,9 +7,9 @@ from benchmarks.breaks.mutation import Mutation
 BREAKS = (
     Mutation(
         "cut-on-error",
-        "frontend/http/speech.py",
-        "                cut(request)\n",
-        "                pass\n",
+        "frontend/http/speech/streamed.py",
+        "            cut(request)\n",
+        "            pass\n",
         ("tests/frontend/http/test_speech_stream.py",),
     ),
     Mutation(

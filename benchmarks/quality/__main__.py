@@ -36,7 +36,7 @@ from worker.models.checksum_cache import cached_sha256_of
 from worker.quantization.dequantize import is_dynamic_int8
 from worker.quantization.error import QuantizationError
 from worker.quantization.float_model import write_float
-from worker.split.graph import load_graph
+from worker.split.loading import load_graph
 
 
 def main() -> int:

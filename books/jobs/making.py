@@ -115,7 +115,7 @@ class JobMaking:
             await self._await_engine()
         settings, work = settings_of(order.options), home / WORK
         output = output_of_job(order.options, home, work)
-        make = Order(book, chapters, settings, output, work, self.speaker.inference_threads)
+        make = Order(book, chapters, settings, output, work)
         seconds = await BookMaker(make, self.speaker, self._tell, self._may_work).make()
         result = home / result_name(order.options)
         if output.folder:
@@ -132,7 +132,11 @@ class JobMaking:
 
     def _read(self) -> tuple[Book, tuple[Chapter, ...]]:
         order = self.job.order
-        source = (self.folder.of(order.id) / SOURCE).read_bytes()
+        try:
+            source = (self.folder.of(order.id) / SOURCE).read_bytes()
+        except FileNotFoundError as error:
+            # A job that was done, and whose journal was damaged since.
+            raise BookError("The uploaded file is gone from the folder of jobs: upload it again.") from error
         try:
             book = read_book(source, order.file_name)
         except MemoryError as error:

@@ -71,6 +71,8 @@ class JobQueue:
         self._folder.sweep()
         found = []
         for job in self._folder.jobs():
+            if job.unreadable:
+                continue  # nothing of it is deleted: its disk may come back
             if job.journal.state.ended:
                 self._folder.clear(job.order.id)
             else:
@@ -133,7 +135,9 @@ class JobQueue:
         name = making.job.order.id
         error = None if run.cancelled() else run.exception()
         if isinstance(error, Pause):
-            self._not_before[name] = time.monotonic() + error.seconds
+            # The hours are looked at by the clock each time (`_wait_of`). A pause of a day would pass them by: the
+            # monotonic clock stands still while the machine sleeps, and summer time begins.
+            self._not_before[name] = time.monotonic() + min(error.seconds, _LONGEST_WAIT)
         elif error is not None and self._folder.exists(name):
             log.error("%s failed", name, exc_info=error)
             if not isinstance(error, Exception):

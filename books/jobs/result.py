@@ -18,7 +18,7 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def settings_of(options: JobOptions) -> BookSettings:
-    """How the book is spoken."""
+    """The settings with which the book is spoken."""
     pauses = Pauses.given(options.paragraph_pause, options.scene_pause, options.chapter_pause)
     return BookSettings(cast_of(options.cast), options.speed, options.lang, pauses, options.loudness)
 
@@ -29,7 +29,7 @@ def result_name(options: JobOptions) -> str:
 
 
 def output_of_job(options: JobOptions, folder: Path, work: Path) -> Output:
-    """Where `books.making` writes the book: the result itself, or for a zip the folder that is packed afterwards."""
+    """The place to which `books.making` writes the book: the result itself; for a zip, the folder that is packed."""
     if options.format == "zip":
         return Output(work / "packed", audio_format(options.chapter_format), True, options.captions)
     return Output(folder / result_name(options), audio_format(options.format), by_word=options.by_word)

@@ -18,7 +18,7 @@ from books.making.speech import Speech, TimedWord
 from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence, SpokenWord
 from books.writing.chapter_audio import Pcm
 from books.writing.formats import AudioFormat
-from books.writing.loudness import levelled, measure
+from books.writing.loudness import QUIETEST, levelled, measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,9 @@ class PlannedChapter:
     def key(self, form: AudioFormat, loudness: float | None) -> str:
         """Name of the chapter's finished file: the same for the same audio in the same format."""
         pauses = [passage.pause for passage in self.passages]
-        made = [self.chapter.title, self.keys, pauses, form.suffix, form.bit_rate, loudness]
+        # The text in time, which is kept beside the audio, has the blocks too: a heading that became a quotation.
+        blocks = [(block.kind, block.level, block.text) for block in self.chapter.blocks]
+        made = [self.chapter.title, blocks, self.keys, pauses, form.suffix, form.bit_rate, loudness]
         return hashlib.sha256(json.dumps(made, ensure_ascii=False).encode()).hexdigest()[:32]
 
 
@@ -48,8 +50,9 @@ def audio_of(planned: PlannedChapter, journal: Journal, loudness: float | None) 
     """
     if loudness is None:
         return _plain(planned, journal)
-    measured = measure(_plain(planned, journal))
-    return levelled(_plain(planned, journal), loudness - measured.integrated)
+    measured = measure(_plain(planned, journal)).integrated
+    # A chapter of one short word is too short to have a loudness, and no gain is the right one for it.
+    return levelled(_plain(planned, journal), 0.0 if measured <= QUIETEST else loudness - measured)
 
 
 def timed(planned: PlannedChapter, journal: Journal) -> SpokenChapter:

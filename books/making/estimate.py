@@ -12,7 +12,7 @@ from books.making.settings import BookSettings
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long text sounds, and how long that takes to make."""
+    """The length of a text's speech, and the time that making it takes."""
 
     letters_per_second: float = 15.0
     """Characters that are spoken in a second at speed 1. Kokoro speaks 15, about."""

@@ -27,7 +27,7 @@ class Journal:
         return self._path(key).exists()
 
     def add(self, key: str, speech: Speech) -> None:
-        """Keep a passage. When this returns, no kill or power cut loses it.
+        """Keep a passage. After the call, no kill or power cut loses it.
 
         Raises:
             OSError: the disk is full or can't be written.

@@ -6,21 +6,23 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import av
 import msgspec
 
 from books.book import Book, Chapter
 from books.making.chapter import MissingPassage, PlannedChapter, audio_of, decode_timed, encode_timed, timed
 from books.making.journal import Journal
 from books.making.outputs import FinishedChapter, Output, write_output
-from books.making.passages import passages_of
+from books.making.passages import Passage, passages_of
 from books.making.progress import Meter, Progress
 from books.making.settings import BookSettings
 from books.making.speech import Postponed, Refused, Speaker
 from books.spoken import SAMPLE_RATE
-from books.writing.chapter_audio import encode_chapter
+from books.writing.chapter_audio import Packets, encode_chapter
 from shm.atomic import write_whole
 
 log = logging.getLogger(__name__)
@@ -41,9 +43,9 @@ class Order:
     settings: BookSettings
     output: Output
     folder: Path
-    """Where the journal and the finished chapters are kept. Another run with the same folder goes on."""
-    parallel: int = 2
-    """Passages asked for at once: as many as the server has inference threads."""
+    """Folder of the journal and the finished chapters. Another run with the same folder continues."""
+    parallel: int | None = None
+    """Passages asked for at once; None: as many as the speaker makes side by side."""
 
 
 @dataclass(slots=True)
@@ -68,41 +70,43 @@ class BookMaker:
         """Make the book, and return its length in seconds.
 
         Raises:
-            BookError: the server refuses a passage; the message names it. What is made is kept.
+            Refused: the speaker refuses a passage, which the message names, or another engine speaks now
+                (`engine_changed`). Finished passages are kept.
             OSError: the disk is full or can't be written.
         """
         engine = await self._patiently(self.speaker.engine)
         # Dividing a long book takes a core for seconds, in which the event loop has cancellations to hear.
-        planned = await asyncio.to_thread(lambda: [self._planned(chapter, engine) for chapter in self.order.chapters])
-        self._meter = Meter(sum(len(passage.text) for each in planned for passage in each.passages))
+        divided = await asyncio.to_thread(lambda: [self._divided(chapter) for chapter in self.order.chapters])
+        self._meter = Meter(sum(len(passage.text) for passages in divided for passage in passages))
         finished: list[FinishedChapter] = []
-        for number, chapter in enumerate(planned, 1):
-            self._current = (number, chapter.chapter.title)
-            finished.append(await self._chapter(chapter))
+        for number, (chapter, passages) in enumerate(zip(self.order.chapters, divided, strict=True), 1):
+            self._current = (number, chapter.title)
+            finished.append(await self._chapter(await self._planned(chapter, passages, engine)))
         facts = {"engine": engine, "speed": self.order.settings.speed, "loudness": self.order.settings.loudness}
         await asyncio.to_thread(write_output, self.order.output, self.order.book, finished, facts)
         self._report()
         return sum(chapter.seconds for chapter in finished)
 
-    def _planned(self, chapter: Chapter, engine: str) -> PlannedChapter:
+    def _divided(self, chapter: Chapter) -> tuple[Passage, ...]:
         language = self.order.settings.language or self.order.book.language
-        passages = tuple(passages_of(chapter, self.order.settings, language))
-        return PlannedChapter(chapter, passages, tuple(passage.key(engine) for passage in passages))
+        return tuple(passages_of(chapter, self.order.settings, language))
+
+    async def _planned(self, chapter: Chapter, passages: tuple[Passage, ...], engine: str) -> PlannedChapter:
+        """The chapter with the names of its passages, which depend on their pronunciation now."""
+        if (now := await self._patiently(self.speaker.engine)) != engine:
+            raise Refused(f"{now} speaks now, not {engine} as before.", "engine_changed")
+        scripts = [await self._patiently(partial(self.speaker.script, passage)) for passage in passages]
+        keys = (passage.key(engine, script) for passage, script in zip(passages, scripts, strict=True))
+        return PlannedChapter(chapter, passages, tuple(keys))
 
     async def _chapter(self, planned: PlannedChapter) -> FinishedChapter:
         form, loudness = self.order.output.form, self.order.settings.loudness
         base = self.order.folder / "chapters" / planned.key(form, loudness)
         audio, text = base.with_suffix(f".{form.suffix}"), base.with_suffix(".json")
         while True:
-            if audio.exists() and text.exists():
-                try:
-                    spoken = decode_timed(text.read_bytes())
-                except msgspec.DecodeError:
-                    log.warning("the finished chapter %r is damaged and is put together again", planned.chapter.title)
-                    text.unlink()
-                    continue
+            if kept := await asyncio.to_thread(self._kept, planned, audio, text):
                 self._meter.kept(sum(len(passage.text) for passage in planned.passages))
-                return FinishedChapter(spoken.title, spoken.seconds, audio, text)
+                return kept
             before = self._meter.done
             await self._speak(planned)
             try:
@@ -110,6 +114,19 @@ class BookMaker:
             except MissingPassage:
                 log.warning("a passage of %r was damaged and is made again", planned.chapter.title)
                 self._meter.done = before
+
+    def _kept(self, planned: PlannedChapter, audio: Path, text: Path) -> FinishedChapter | None:
+        """The chapter as an earlier run has finished it; None if none has, or a disk has damaged it since."""
+        try:
+            spoken = decode_timed(text.read_bytes())
+            if Packets.of(audio).seconds >= spoken.seconds:
+                return FinishedChapter(spoken.title, spoken.seconds, audio, text)
+        except FileNotFoundError:
+            return None
+        except (msgspec.DecodeError, av.FFmpegError):
+            pass
+        log.warning("the finished chapter %r is damaged and is put together again", planned.chapter.title)
+        return None
 
     def _finish(self, planned: PlannedChapter, audio: Path, text: Path) -> FinishedChapter:
         form, loudness = self.order.output.form, self.order.settings.loudness
@@ -136,7 +153,7 @@ class BookMaker:
 
         try:
             async with asyncio.TaskGroup() as lanes:
-                for _ in range(self.order.parallel):
+                for _ in range(self.order.parallel or self.speaker.inference_threads):
                     lanes.create_task(lane())
         except* Exception as errors:
             raise _first(errors) from None

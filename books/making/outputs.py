@@ -18,10 +18,12 @@ from books.writing.formats import BY_SUFFIX, AudioFormat
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from shm.atomic import replacing, write_whole
 
+_MOST_NAME_BYTES = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is written, and where."""
+    """The files to write."""
 
     path: Path
     form: AudioFormat
@@ -93,12 +95,14 @@ def _write_captions(output: Output, base: Path, number: int | None, chapter: Fin
 
 
 def file_name(title: str) -> str:
-    """A title as a file's name on any system."""
-    return re.sub(r'[\x00-\x1f<>:"/\\|?*]+', " ", title).strip(" .")[:80].strip(" .")
+    """A title as a file's name on any system: at most 80 characters, and so many bytes that a number, a suffix and the
+    marks of an unfinished file fit into the 255 that file systems take."""
+    plain = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]+', " ", title).strip(" .")[:80]
+    return plain.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip(" .")
 
 
 def output_of(path: Path, *, form: str | None = None, captions: tuple[str, ...] = (), by_word: bool = False) -> Output:
-    """What a path asks for: its suffix names the format; a path without one, or a folder, is a folder of chapters.
+    """The output for a path: its suffix names the format; a path without one, or a folder, is a folder of chapters.
 
     Args:
         form: suffix of the chapters' files in a folder.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from books.book import Block, BlockKind, Chapter
 from books.making.casting import parts
@@ -14,6 +16,10 @@ from frontend.text.sentences import sentences
 
 LONGEST = 350
 """Characters of a passage, unless one sentence has more. About twenty seconds: what a kill can cost."""
+LONGEST_SENTENCE = 700
+"""Characters of a sentence that stays whole: an engine takes longer ones in parts too. A text without full stops, such
+as a table or a stream of consciousness, would be one passage of any length, and a kill would cost all of it."""
+_CLAUSE_ENDS = re.compile(r".*(?:[;:,—–][\s”’»)]|[；：，、])", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +36,15 @@ class Passage:
     pause: float
     """Seconds of silence after it."""
 
-    def key(self, engine: str) -> str:
+    def key(self, engine: str, script: str) -> str:
         """Name of its audio in the journal: the same for whatever would sound the same.
 
         Args:
             engine: the identity of the engine and its model.
+            script: its pronunciation. An entry added to the user's lexicon makes only the passages with that word
+                again.
         """
-        heard = [engine, self.text, self.voice, self.speed, self.language]
+        heard = [engine, self.text, script, self.voice, self.speed, self.language]
         return hashlib.sha256(json.dumps(heard, ensure_ascii=False).encode()).hexdigest()[:32]
 
 
@@ -80,10 +88,21 @@ def _of_block(block: Block, number: int, settings: BookSettings, language: str) 
 
 def _groups(text: str, language: str) -> Iterator[tuple[str, ...]]:
     group: list[str] = []
-    for sentence in sentences(text, language):
+    for sentence in chain.from_iterable(map(_divided, sentences(text, language))):
         if group and sum(map(len, group)) + len(sentence) > LONGEST:
             yield tuple(group)
             group = []
         group.append(sentence)
     if group:
         yield tuple(group)
+
+
+def _divided(sentence: str) -> Iterator[str]:
+    """A sentence, or the parts of one that is too long: cut after a clause, else between words, else anywhere."""
+    while len(sentence) > LONGEST_SENTENCE:
+        head = sentence[:LONGEST_SENTENCE]
+        clause = _CLAUSE_ENDS.match(head)
+        place = clause.end() if clause else head.rfind(" ") + 1
+        yield sentence[: place or LONGEST_SENTENCE].strip()
+        sentence = sentence[place or LONGEST_SENTENCE :].strip()
+    yield sentence

@@ -5,24 +5,20 @@ from __future__ import annotations
 import base64
 import io
 import wave
-from collections import Counter
 from types import TracebackType
 from typing import Any
 
-import aiohttp
 import msgspec
 import numpy as np
 
+from books.making.asking import LOST, Asking, Unreachable
+from books.making.narrator import narrator
 from books.making.passages import Passage
 from books.making.speech import Postponed, Refused, Speech, TimedWord
 from books.spoken import SAMPLE_RATE
 
-_LOST = 1.0
-"""Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
-_TRIES = 3
-"""Failures of the server after which a passage isn't tried again."""
-_LONGEST = 600.0
-"""Seconds that one passage may take. It waits for listeners within them."""
+_STANDING_IN = 5.0
+"""Seconds until a server is asked again whose engine only stands in for another one."""
 
 
 class _Word(msgspec.Struct):
@@ -45,18 +41,14 @@ class ServerSpeaker:
             url: the server's address without a path.
             key: an API key, if the server asks for one.
         """
-        self._session = aiohttp.ClientSession(
-            headers={"User-Agent": "kokoro-live-book"}, timeout=aiohttp.ClientTimeout(total=_LONGEST)
-        )
-        self.use(url, key)
+        self._asking = Asking(url, key)
         self.inference_threads = 1
         """Passages that the server makes side by side, as it said last."""
-        self.stands_in = False
-        """True if the engine that it named last speaks only because Kokoro can't."""
         self._captions = True
-        self._engine = ""
-        self._failures: Counter[bytes] = Counter()
-        """Failed attempts for each request."""
+        self._name = self._identity = ""
+        self._voices: tuple[str, ...] = ()
+        self._may_be_another = False
+        """True once another server, or a restarted one, may answer in place of the one that named its engine."""
 
     async def __aenter__(self) -> ServerSpeaker:
         return self
@@ -64,41 +56,51 @@ class ServerSpeaker:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._session.close()
+        await self._asking.close()
 
     def use(self, url: str, key: str | None) -> None:
         """Ask at this address with this key from now on."""
-        self._url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._asking.use(url, key)
+        self._may_be_another = True
 
     async def engine(self) -> str:
-        """Implements `Speaker.engine`."""
-        status = await self._json("GET", "/status", None)
+        """Implements `Speaker.engine`. A book is never begun with an engine that only stands in for Kokoro."""
+        status = await self._json("GET", "/status")
         engine = status.get("engine") or {}
         if not engine:
-            raise Postponed("the server can't speak yet", _LOST)
-        self._engine = str(engine.get("name"))
-        self.stands_in = bool(engine.get("stands_in"))
+            raise Postponed("the server can't speak yet", LOST)
+        if engine.get("stands_in"):
+            raise Postponed(f"{engine['name']} stands in for Kokoro, which a book waits for", _STANDING_IN)
+        listed = await self._json("GET", "/v1/audio/voices?legacy=true")
+        self._voices = tuple(map(str, listed["voices"]))
         roles = [(each["role"], each["state"]) for each in status.get("processes", ())]
         self.inference_threads = int(engine.get("inference_threads", 1)) * max(1, roles.count(("worker", "running")))
-        return f"{engine.get('name')}/{engine.get('model')}/{engine.get('sha256', '')[:16]}"
+        self._name = str(engine.get("name"))
+        hashes = (str(engine.get(name, ""))[:16] for name in ("sha256", "voices_sha256"))
+        self._identity = "/".join((self._name, str(engine.get("model")), *hashes))
+        self._may_be_another = False
+        return self._identity
+
+    async def script(self, passage: Passage) -> str:
+        """Implements `Speaker.script`; the text itself where the server can't pronounce it apart from speaking."""
+        try:
+            found = await self._json("POST", "/dev/phonemize", self._read_as(passage))
+        except Refused:
+            return passage.text
+        return str(found["phonemes"])
 
     async def speak(self, passage: Passage) -> Speech:
         """Implements `Speaker.speak`."""
+        if self._may_be_another and (before := self._identity) and before != await self.engine():
+            raise Refused(f"{self._identity} speaks now, not {before} as before.", "engine_changed")
         captions = self._captions
-        body = {
-            "input": passage.text,
-            "voice": passage.voice or None,
-            "speed": passage.speed,
-            "lang": passage.language or None,
-            "response_format": "wav",
-            "stream": False,
-            "priority": "idle",
-            "timestamps": "word" if captions else None,
-        }
+        how = {"speed": passage.speed, "response_format": "wav", "stream": False, "priority": "idle"}
+        body = self._read_as(passage) | how | {"timestamps": "word" if captions else None}
         try:
-            answer = await self._answer("POST", "/v1/audio/speech", body)
+            answer = await self._speech(body)
         except Refused as error:
+            if error.code == "unspeakable":
+                return Speech(np.empty(0, np.int16))  # a row of dots, a lone sign
             if error.code != "timestamps_unavailable":
                 raise
             self._captions = False  # this engine can't tell; sentences get their share by letters
@@ -119,53 +121,48 @@ class ServerSpeaker:
             Postponed: the server doesn't answer now.
             Refused: it can't tell.
         """
-        found = await self._json("POST", "/dev/phonemize", {"input": text, "language": language or None})
-        by_rule = ("espeak-ng", "spelled", "none")
-        return {word["word"].strip(".,;:!?\"'“”‘’()…—") for word in found["words"] if word["source"] in by_rule}
+        body = {"input": text, "language": language or None, "markup": "none"}
+        found = await self._json("POST", "/dev/phonemize", body)
+        by_rule = (word["word"].strip(_EDGES) for word in found["words"] if word["source"] in _BY_RULE)
+        return {word for word in by_rule if any(map(str.isalnum, word))}
 
-    async def _json(self, method: str, path: str, body: Any) -> Any:
-        return msgspec.json.decode(await self._answer(method, path, body))
+    def _read_as(self, passage: Passage) -> dict[str, Any]:
+        """A passage as the API reads it. Brackets and angles in a book are the author's, so nothing is markup."""
+        return {
+            "input": passage.text,
+            "voice": passage.voice or narrator(self._voices, passage.language) or None,
+            "lang": passage.language or None,
+            "markup": "none",
+        }
 
-    async def _answer(self, method: str, path: str, body: Any) -> bytes:
+    async def _json(self, method: str, path: str, body: Any = None) -> Any:
+        return msgspec.json.decode((await self._answer(method, path, body))[0])
+
+    async def _speech(self, body: dict[str, Any]) -> bytes:
+        answer, engine = await self._answer("POST", "/v1/audio/speech", body)
+        if self._name and engine and engine != self._name:
+            raise Refused(f"{engine} speaks now, not {self._name} as before.", "engine_changed")
+        return answer
+
+    async def _answer(self, method: str, path: str, body: Any) -> tuple[bytes, str]:
+        """Body of an answer, and the name of the engine that spoke."""
         try:
-            address = f"{self._url}{path}"
-            async with self._session.request(method, address, json=body, headers=self._headers) as response:
-                answer = await response.read()
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise Postponed(f"{self._url} doesn't answer: {error or type(error).__name__}", _LOST) from error
-        if response.status == 200:
-            speaks = response.headers.get("X-Engine", self._engine)
-            if self._engine and speaks != self._engine:
-                message = f"{speaks} speaks now, not {self._engine} as at the beginning: start again."
-                raise Refused(message, "engine_changed")
-            return answer
-        code, message = _error(answer)
-        message = message or f"The server answers with {response.status} {response.reason}."
-        if response.status == 500:
-            # The engine died of this text, or the front fails at it, or either of something else in the same moment:
-            # the third time tells. A passage asked for for ever would hold up all books behind it.
-            digest = msgspec.json.encode(body)
-            self._failures[digest] += 1
-            if self._failures[digest] >= _TRIES:
-                raise Refused(message, code)
-        if response.status in (408, 429) or response.status >= 500:
-            raise Postponed(message, _seconds(response.headers.get("Retry-After")))
-        raise Refused(message, code)
+            answer, headers = await self._asking.answer(method, path, body)
+        except Unreachable:
+            self._may_be_another = True
+            raise
+        except Refused as error:
+            raise self._meant(error) from error
+        return answer, headers.get("X-Engine", "")
+
+    def _meant(self, error: Refused) -> Exception:
+        """The error that a refusal is for this speaker."""
+        return error
 
 
-def _seconds(header: str | None) -> float:
-    return min(float(header), 60.0) if header and header.isdigit() else _LOST
-
-
-def _error(answer: bytes) -> tuple[str, str]:
-    """Code and message of an API error; empty where the answer has none."""
-    try:
-        match msgspec.json.decode(answer):
-            case {"error": {"message": str(message), **more}}:
-                return str(more.get("code") or ""), message
-    except msgspec.DecodeError:
-        pass
-    return "", ""
+_BY_RULE = ("espeak", "letters", "none")
+"""Sources of pronunciations that are no dictionary (`frontend.text.word.PhonemeSource`)."""
+_EDGES = ".,;:!?\"'“”‘’«»()[]…—–"
 
 
 def _samples(audio: bytes) -> np.ndarray[tuple[int], np.dtype[np.int16]]:

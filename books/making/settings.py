@@ -49,7 +49,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class BookSettings:
-    """How a book is spoken."""
+    """The settings with which a book is spoken."""
 
     cast: Cast = Cast()
     speed: float = 1.0

@@ -1,4 +1,4 @@
-"""What a passage became: samples and word times; and whoever makes it."""
+"""A passage's speech, as samples and word times, and the interface of its maker."""
 
 from __future__ import annotations
 
@@ -53,8 +53,19 @@ class Refused(BookError):
 class Speaker(Protocol):
     """Makes passages, several at once if asked."""
 
+    inference_threads: int
+    """Passages that it makes side by side."""
+
     async def engine(self) -> str:
         """Identity of the engine and its model.
+
+        Raises:
+            Postponed: it can't be told now.
+        """
+        ...
+
+    async def script(self, passage: Passage) -> str:
+        """The pronunciation of a passage, as the user's lexicon and the rules of normalisation make it now.
 
         Raises:
             Postponed: it can't be told now.

@@ -14,7 +14,7 @@ _MARKS = (
 )
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
 _UNMARKED = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
-"""How a document in UTF-16 begins that has no byte order mark."""
+"""First bytes of a document in UTF-16 without a byte order mark, with the encoding."""
 _WIDER = {
     "iso8859-1": "cp1252",
     "ascii": "cp1252",

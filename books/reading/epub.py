@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -15,9 +16,12 @@ from books.reading.chapters import Division, by_divisions, heading_divisions
 from books.reading.decoding import decode
 from books.reading.document import MOST_BLOCKS, read_document
 from books.reading.guide import guided, landmarks
+from books.reading.languages import language_tag
 from books.reading.matter import matter_of
 from books.reading.package_xml import parse_xml
 from books.reading.toc import TocEntry, nav_entries, ncx_entries, resolve
+
+log = logging.getLogger(__name__)
 
 _CONTAINER = "META-INF/container.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
@@ -34,6 +38,7 @@ _TEXTS = frozenset(
     ]
 )
 """Media types of documents: those of EPUB 2 and 3, and what makers write instead."""
+_OTHER_ARCHIVES = {"word/document.xml": "a Word document", "content.xml": "an OpenDocument text"}
 _MOST_FALLBACKS = 10
 _MOST_PLACES = 1_000_000
 
@@ -75,7 +80,7 @@ def read_epub(data: bytes, name: str) -> Book:
         title=title,
         chapters=tuple(chapters),
         author=", ".join(package.all_metadata("creator")),
-        language=package.metadata("language"),
+        language=language_tag(package.metadata("language")),
         cover=package.cover(),
     )
 
@@ -149,6 +154,9 @@ class _Package:
 
     def _package_name(self) -> str:
         if _CONTAINER not in self._archive:
+            for member, kind in _OTHER_ARCHIVES.items():
+                if member in self._archive:
+                    raise BookError(f"The file is {kind}. Save it as HTML or EPUB.")
             raise BookError(f"The file is no EPUB: it lacks {_CONTAINER}.")
         rootfiles = [each for each in self._xml(_CONTAINER).findall(".//{*}rootfile") if each.get("full-path")]
         # Other renditions of the book, as a PDF, may be listed too.
@@ -262,4 +270,8 @@ class _Package:
         item = item or self._items.get(identifier)
         if item is None or item.media_type not in _PICTURES or item.file not in self._archive:
             return None
-        return Picture(self._archive.read(item.file), item.media_type)
+        try:
+            return Picture(self._archive.read(item.file), item.media_type)
+        except BookError as error:
+            log.warning("the cover can't be read and is left out: %s", error)  # the book is no worse to hear
+            return None

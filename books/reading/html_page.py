@@ -6,6 +6,7 @@ from books.book import Book
 from books.reading.chapters import by_divisions, heading_divisions
 from books.reading.decoding import decode
 from books.reading.document import read_document
+from books.reading.languages import language_tag
 
 
 def read_html(data: bytes, name: str) -> Book:
@@ -13,4 +14,4 @@ def read_html(data: bytes, name: str) -> Book:
     document = read_document(decode(data), web_page=True)
     title = document.title or name
     chapters = by_divisions(document.blocks, heading_divisions(document.blocks), title)
-    return Book(title, tuple(chapters), language=document.language)
+    return Book(title, tuple(chapters), language=language_tag(document.language))

@@ -10,6 +10,7 @@ from books.book import BlockKind, Book
 from books.reading.chapters import by_divisions, heading_divisions
 from books.reading.decoding import decode
 from books.reading.document import read_document
+from books.reading.languages import language_tag
 
 _FACTS = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)\n", re.DOTALL)
 _FACT = re.compile(r"""^(title|author|lang|language):[ \t]*["']?(.*?)["']?[ \t]*$""", re.MULTILINE | re.IGNORECASE)
@@ -32,4 +33,6 @@ def read_markdown(data: bytes, name: str) -> Book:
     only = first and sum(block.kind is BlockKind.HEADING and block.level <= first.level for block in blocks) == 1
     title = facts.get("title") or (" ".join(first.text.split()) if first and only and blocks[0] is first else name)
     chapters = by_divisions(blocks, heading_divisions(blocks), title)
-    return Book(title, tuple(chapters), facts.get("author", ""), facts.get("lang") or facts.get("language", ""))
+    return Book(
+        title, tuple(chapters), facts.get("author", ""), language_tag(facts.get("lang") or facts.get("language", ""))
+    )

@@ -35,7 +35,8 @@ def read_book(data: bytes, file_name: str) -> Book:
     Raises:
         BookError: the file is of another kind, is damaged, too large, encrypted, or has no text to speak.
     """
-    name = PurePath(file_name).stem or "Book"
+    # A name in another encoding than the system's has surrogates, which no file can be written with.
+    name = PurePath(file_name.encode(errors="replace").decode()).stem or "Book"
     if len(data) > MOST_BYTES:
         raise BookError(f"The file has {len(data) >> 20} MB; at most {MOST_BYTES >> 20} MB are read.")
     book = _read(data, PurePath(file_name).suffix.lower(), name)
@@ -59,6 +60,8 @@ def _read(data: bytes, suffix: str, name: str) -> Book:
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BookError(f"The file is no text. Books are read from {', '.join(SUFFIXES)}.")
     start = decode(data[:4096]).lstrip().lower()
+    if start.startswith("<?xml") and "<fictionbook" in start:
+        raise BookError(f"The file is FictionBook. Books are read from {', '.join(SUFFIXES)}.")
     if suffix in (".html", ".htm", ".xhtml") or start.startswith(("<!doctype html", "<html")):
         return read_html(data, name)
     if suffix in (".md", ".markdown"):

@@ -7,6 +7,7 @@ import re
 from books.book import Book
 from books.reading.chapters import by_divisions, heading_divisions
 from books.reading.decoding import decode
+from books.reading.languages import language_tag
 from books.reading.lines import blocks_of_lines
 
 _GUTENBERG_START = re.compile(
@@ -17,16 +18,6 @@ _GUTENBERG_END = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FACT = re.compile(r"^(Title|Author|Language):[ \t]*(.+)$", re.MULTILINE)
-_LANGUAGES = {
-    "english": "en",
-    "french": "fr",
-    "spanish": "es",
-    "italian": "it",
-    "portuguese": "pt",
-    "hindi": "hi",
-    "japanese": "ja",
-    "chinese": "zh",
-}
 
 
 def read_plain(data: bytes, name: str) -> Book:
@@ -41,5 +32,5 @@ def read_plain(data: bytes, name: str) -> Book:
             text = text[: end.start()]
     blocks = blocks_of_lines(text)
     title = facts.get("Title", name)
-    language = _LANGUAGES.get(facts.get("Language", "").lower(), "")
+    language = language_tag(facts.get("Language", ""))
     return Book(title, tuple(by_divisions(blocks, heading_divisions(blocks), title)), facts.get("Author", ""), language)

@@ -13,7 +13,7 @@ from typing import Any
 import av
 
 from books.book import Book, Picture
-from books.writing.chapter_audio import Encoding, decode_file, open_container
+from books.writing.chapter_audio import Encoding, Packets, decode_file, open_container
 from books.writing.formats import AAC, FLAC, MP3, AudioFormat
 from shm.atomic import replacing
 
@@ -38,7 +38,8 @@ def write_audiobook(path: Path, book: Book, chapters: Sequence[ChapterFile], for
     The packets of the chapters follow each other as they are; FLAC's are numbered within a file, so FLAC is encoded
     again, which loses nothing. Title, author, language and cover go into the file.
     """
-    lengths = [_length(chapter.audio, form) for chapter in chapters]
+    packets = [Packets.of(chapter.audio) for chapter in chapters]
+    lengths = [each.seconds for each in packets]
     starts = [sum(lengths[:number], Fraction(0)) for number in range(len(chapters))]
     with replacing(path) as draft, open_container(draft, form) as container:
         container.metadata.update(facts_of(book, len(chapters)))
@@ -57,7 +58,7 @@ def write_audiobook(path: Path, book: Book, chapters: Sequence[ChapterFile], for
         if form is FLAC:
             _encode_again(container, chapters, book.cover)
         else:
-            _copy(container, chapters, book.cover if form in _WITH_COVER else None)
+            _copy(container, chapters, packets, book.cover if form in _WITH_COVER else None)
     return [float(start) for start in starts]
 
 
@@ -76,32 +77,23 @@ def facts_of(book: Book, chapters: int) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _length(audio: Path, form: AudioFormat) -> Fraction:
-    """Seconds that a chapter's packets take in the joined file."""
-    with av.open(str(audio)) as container:
-        stream = container.streams.audio[0]
-        base = stream.time_base or Fraction(1, form.sample_rate)
-        durations = [packet.duration or 0 for packet in container.demux(stream) if packet.size]
-        return len(durations) * max(durations, default=0) * base
-
-
-def _copy(container: Any, chapters: Sequence[ChapterFile], cover: Picture | None) -> None:
+def _copy(container: Any, chapters: Sequence[ChapterFile], packets: Sequence[Packets], cover: Picture | None) -> None:
+    """Copy the chapters' packets one by one: a book without chapters is one of ten hours."""
     with av.open(str(chapters[0].audio)) as first:
         stream = container.add_stream_from_template(first.streams.audio[0])
     _attach(container, cover)
     position = 0
-    for chapter in chapters:
+    for chapter, each in zip(chapters, packets, strict=True):
         with av.open(str(chapter.audio)) as source:
-            packets = [packet for packet in source.demux(audio=0) if packet.size]
-            # A file's last packet is shorter than its frame, all of which players sound: without its whole length each
-            # chapter's mark would come up to a frame earlier against the sound than the one before.
-            duration = max((packet.duration or 0 for packet in packets), default=0)
-            for packet in packets:
-                packet.pts = packet.dts = position
-                packet.duration = duration
-                packet.stream = stream
-                container.mux(packet)
-                position += duration
+            for packet in source.demux(audio=0):
+                if packet.size:
+                    # A file's last packet is shorter than its frame, all of which players sound: without its whole
+                    # length each chapter's mark would come up to a frame earlier against the sound than the one before.
+                    packet.pts = packet.dts = position
+                    packet.duration = each.duration
+                    packet.stream = stream
+                    container.mux(packet)
+                    position += each.duration
 
 
 def _encode_again(container: Any, chapters: Sequence[ChapterFile], cover: Picture | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,38 @@ from shm.atomic import replacing
 
 Pcm = NDArray[np.int16]
 """Samples, shape [n], mono at `SAMPLE_RATE`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packets:
+    """Encoded frames of a file, all of the same length for players: they sound a shorter last one whole."""
+
+    count: int
+    duration: int
+    """Length of a frame, in units of `base`."""
+    base: Fraction
+    """Seconds of a unit."""
+
+    @classmethod
+    def of(cls, audio: Path) -> Packets:
+        """
+        Raises:
+            av.FFmpegError: the file is damaged.
+        """
+        count = duration = 0
+        with av.open(str(audio)) as container:
+            if not container.streams.audio:
+                raise av.InvalidDataError(0, "no audio", str(audio))
+            stream = container.streams.audio[0]
+            for packet in container.demux(stream):
+                if packet.size:
+                    count, duration = count + 1, max(duration, packet.duration or 0)
+            return cls(count, duration, stream.time_base or Fraction(1, SAMPLE_RATE))
+
+    @property
+    def seconds(self) -> Fraction:
+        """Seconds that the frames take in a joined file."""
+        return self.count * self.duration * self.base
 
 
 class Encoding:

@@ -37,7 +37,7 @@ class Codec:
 
 
 class AvEncoder:
-    """One stream through one codec context, so that it has no seam. See `frontend.audio.encoder.Encoder`.
+    """One stream through one codec context, so that it has no seam. An `Encoder` (`frontend.audio.encoder`).
 
     Args:
         whole: `finish` gives all of it, and what a container says of lengths is exact (FLAC's sample count and MD5,

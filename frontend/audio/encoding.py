@@ -46,7 +46,7 @@ class Encoders:
     def open(
         self, audio_format: AudioFormat | RawFormat, sample_rate: int, *, whole: bool, bit_rate: int | None = None
     ) -> Encoding:
-        """Begin to make an encoder, so that it is there when the first samples are. See `make_encoder`."""
+        """Begin to make an encoder, so that it is ready for the first samples. Takes `make_encoder`'s arguments."""
         make = partial(make_encoder, audio_format, sample_rate, whole=whole, bit_rate=bit_rate)
         rate = bytes_per_second(audio_format, sample_rate, bit_rate)
         if needs_thread(audio_format, sample_rate):

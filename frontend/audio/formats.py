@@ -8,7 +8,7 @@ from enum import StrEnum
 from frontend.audio.av_encoder import AvEncoder, Codec
 from frontend.audio.encoder import Encoder
 from frontend.audio.pcm import PcmEncoder
-from frontend.audio.raw import RawFormat, make_raw_encoder
+from frontend.audio.raw import SAMPLE_SIZES, RawFormat, make_raw_encoder
 from frontend.audio.resample import ResamplingEncoder
 from frontend.audio.wav import WavEncoder, WholeWavEncoder
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
@@ -115,7 +115,9 @@ def make_encoder(
 
 def bytes_per_second(audio_format: AudioFormat | RawFormat, sample_rate: int, bit_rate: int | None = None) -> float:
     """Bytes that a second of audio takes; for FLAC the most, those of its samples."""
-    codec = None if isinstance(audio_format, RawFormat) else FORMATS[audio_format].codec
+    if isinstance(audio_format, RawFormat):
+        return float(SAMPLE_SIZES[audio_format] * sample_rate)
+    codec = FORMATS[audio_format].codec
     if codec is None or not codec.bit_rate:
         return float(SAMPLE_BYTES * sample_rate)
     above = codec.bit_rate_above_24k if sample_rate > SAMPLE_RATE else 0

@@ -24,6 +24,10 @@ class RawFormat(StrEnum):
     """Little-endian, from -1 to 1."""
 
 
+SAMPLE_SIZES = {RawFormat.MULAW: 1, RawFormat.ALAW: 1, RawFormat.FLOAT32: 4}
+"""Bytes of a sample."""
+
+
 class FloatEncoder:
     """Encoder of `FLOAT32`. Implements `frontend.audio.encoder.Encoder`."""
 

@@ -10,10 +10,10 @@ from shm.audio import SAMPLE_RATE, Pcm
 
 
 class ResamplingEncoder:
-    """Brings 24 kHz to the rate that `inner` was made for. See `frontend.audio.encoder.Encoder`.
+    """Brings 24 kHz to the rate that `inner` was made for. An `Encoder` (`frontend.audio.encoder`).
 
     It works in float32, where soxr's result doesn't depend on how the samples are cut into calls; in int16 it dithers,
-    and does. What soxr holds back (up to 40 ms, 80 ms for the lowest rates) comes with `finish`.
+    and does. soxr holds back up to 40 ms (80 ms for the lowest rates), which come with `finish`.
     """
 
     def __init__(self, inner: Encoder, sample_rate: int) -> None:

@@ -39,7 +39,7 @@ def header(sample_rate: int, data_bytes: int | None = None) -> bytes:
 
 
 class WavEncoder:
-    """A WAV of unknown length, given out as it grows. See `frontend.audio.encoder.Encoder`."""
+    """A WAV of unknown length, given out as it grows. An `Encoder` (`frontend.audio.encoder`)."""
 
     def __init__(self, sample_rate: int) -> None:
         self._header = header(sample_rate)
@@ -61,7 +61,7 @@ class WavEncoder:
 
 
 class WholeWavEncoder:
-    """A WAV that knows its length: `finish` gives all of it. See `frontend.audio.encoder.Encoder`."""
+    """A WAV that knows its length: `finish` gives all of it. An `Encoder` (`frontend.audio.encoder`)."""
 
     def __init__(self, sample_rate: int) -> None:
         self._sample_rate = sample_rate

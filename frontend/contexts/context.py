@@ -40,12 +40,16 @@ class Context:
     spoken and no more has come for a while (`IDLE_AFTER`); later text gets another stream, whose audio follows.
     """
 
-    def __init__(self, services: Services, voicing: Voicing) -> None:
+    def __init__(self, services: Services, voicing: Voicing, *, whole: bool = False) -> None:
+        """`whole`: all of the text comes in one piece. It is then left to the reader, whose thread doesn't keep the
+        event loop from other clients."""
         self.voicing = voicing
         self.finished = False
         """True once no more text is taken."""
+        self.sounded = False
+        """True once audio was given."""
         self._services = services
-        growth = Growth(voicing.language, whole=voicing.markup is not MarkupKind.NONE)
+        growth = Growth(voicing.language, whole=whole or voicing.markup is not MarkupKind.NONE)
         limit = services.settings.max_input_characters
         self._pending = PendingText(growth, services.in_flight, limit, voicing.patience, self._seconds_left)
         self._stream: SpeechStream | None = None
@@ -64,6 +68,11 @@ class Context:
     def speaking(self) -> bool:
         """True while audio of the context is being made, or given to its listener."""
         return self._stream is not None or bool(self._pending.growing.first)
+
+    @property
+    def empty(self) -> bool:
+        """True while all text of the context is spoken, and its audio given."""
+        return not (self.speaking or self._pending.held)
 
     def write(self, text: str, *, settled: bool = False) -> None:
         """Take more text, in pieces of any size. Nothing happens after `finish`.
@@ -94,7 +103,7 @@ class Context:
         """Have the rest spoken; the iteration ends after its audio. Idempotent.
 
         Raises:
-            ApiError: 400, fronts have died of the text.
+            ApiError: 400, fronts have died of the text; the iteration ends with it, too.
         """
         if not self.finished:
             self.finished = True
@@ -168,6 +177,8 @@ class Context:
                 async for piece in stream:
                     words = [_later(word, offset) for word in stream.take_words()]
                     async for event in self._encoded(encoding, piece, words):
+                        if event.audio:
+                            growing.audio_left()
                         yield event
                     for flushed in self._pass(before + stream.flushed - self._passed):
                         yield flushed
@@ -204,6 +215,7 @@ class Context:
         assert self._listening is not None
         seconds = encoding.given_out
         self._listening.given(seconds)
+        self.sounded |= bool(audio)
         return Spoken(audio, seconds, words)
 
     def _pass(self, flushes: int) -> Iterator[Flushed]:

@@ -48,6 +48,11 @@ class PendingText:
         self.failure: ApiError | None = None
         """The reason for which the text ended although its client did nothing."""
 
+    @property
+    def held(self) -> int:
+        """Characters that aren't complete sentences yet."""
+        return len(self._growth)
+
     def write(self, text: str, settled: bool = False) -> None:
         """Take more text. If it is `settled`, a text that ends like a sentence is one.
 
@@ -81,6 +86,9 @@ class PendingText:
         try:
             if rest := self._growth.take_rest():
                 self._give(rest)
+        except ApiError as error:
+            self.failure = error
+            raise
         finally:
             self.close()
             self.growing.end()

@@ -45,6 +45,7 @@ class GrowingText:
         self._news = asyncio.Event()
         self._current = TextPart()
         self._marked = ExitStack()
+        self._audio_left = False
         self.characters = 0
         """Characters added so far."""
         self.read = 0
@@ -104,6 +105,8 @@ class GrowingText:
         self._current = self._parts.popleft()
         self.read += len(self._current.text)
         self._marked.enter_context(self._current.in_flight.working())
+        if self._audio_left:
+            self._current.in_flight.audio_left()
         return self._current
 
     @contextmanager
@@ -112,6 +115,13 @@ class GrowingText:
         with ExitStack() as self._marked:
             self._marked.enter_context(self._current.in_flight.working())
             yield
+
+    def audio_left(self) -> None:
+        """Note that a part of the audio has left: if the process dies from now on, the speech is cut. Called on the
+        event loop."""
+        if not self._audio_left:
+            self._audio_left = True
+            self._current.in_flight.audio_left()
 
     def skip(self) -> TextPart:
         """Remove the next part, which no reader has to read."""

@@ -11,7 +11,6 @@ from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import Services
 from frontend.contract.player import Player
-from frontend.contract.speaker import Speaker
 from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http import request_id
 from frontend.http.access.gate import Gate
@@ -31,13 +30,12 @@ from frontend.http.routes.route import Handlers
 from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, streams_body
 from frontend.http.scrape import Scrape
 from frontend.http.sentences import SentenceDivision
-from frontend.http.speech import SpeechHandler
+from frontend.http.speech.handler import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
 from frontend.monitoring.status.handler import StatusHandler
-from frontend.settings.front import FrontSettings
 
 CLIENT_LEFT = 499
 """Status that is logged and counted for a cancelled handler: the client left, or the server stopped."""
@@ -46,22 +44,19 @@ log = logging.getLogger(__name__)
 
 
 def make_app(
-    speaker: Speaker,
-    settings: FrontSettings,
-    metrics: Metrics,
+    services: Services,
     phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
-    services: Services | None = None,
     player: Player | None = None,
     jobs: JobDesk | None = None,
 ) -> web.Application:
     """The HTTP surface over a speaker. Without a phonemizer, a status, a player or jobs, their routes are missing.
-    `services` are the speaker's, if other protocols share them.
 
     Run the application with `handler_cancellation=True`, so that a client that leaves gives its stream back at once;
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
     and with `access_log=None`, because the application logs each request itself.
     """
+    speaker, settings, metrics = services.speaker, services.settings, services.metrics
     gate = Gate(settings, access_of, player_key=player.key if player else "", streams_body=streams_body)
     app = web.Application(
         client_max_size=settings.max_body_bytes,
@@ -74,7 +69,6 @@ def make_app(
     app[RING_SECONDS] = lambda: speaker.ring_seconds
     metrics.readings.add(lambda: engine_readings(None if speaker.reason else speaker.engine))
 
-    services = services or Services(speaker, settings, metrics)
     metrics.readings.add(services.open.readings)
     speech, dialects = SpeechHandler(services), Dialects(services)
     app.on_shutdown.append(dialects.drain)

@@ -73,7 +73,7 @@ class JobDesk:
 
     @property
     def reason(self) -> str:
-        """Why jobs can't be made or kept now; empty if they can."""
+        """The reason why jobs can't be made or kept now; empty if they can."""
         return self._given_up or self._trouble
 
     async def run(self, work: Callable[..., Result], *arguments: object) -> Result:
@@ -219,7 +219,7 @@ def unavailable(error: OSError) -> ApiError:
 
 
 def _trouble(folder: JobFolder) -> str:
-    """Why the folder can't be written, as far as can be seen without writing."""
+    """The reason why the folder can't be written, as far as can be seen without writing; empty if it can."""
     path = folder.path
     while not path.exists() and path != path.parent:
         path = path.parent

@@ -22,7 +22,7 @@ def best_cuts(row: Row, slack: float | None) -> Cuts:
 
     for all i from which a segment may end at j. A way is dropped if another reaches the same place at no higher
     price and with no less slack: more slack never makes the rest dearer, so the cheapest way in L(n) is the cheapest
-    overall. Among the remaining ways the `_LABELS` cheapest are kept, which bounds the work. That makes the search
+    overall. Among the remaining ways the `_LABELS` cheapest are kept, which bounds the work. This makes the search
     inexact, so the price of sentence splitting serves as an upper bound, which also prunes early. Slack beyond the need
     of the whole row counts as equal.
     """

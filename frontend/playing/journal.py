@@ -15,28 +15,42 @@ class Journal:
     def __init__(self) -> None:
         self.state = State()
         self.items: dict[str, Item] = {}
+        self._given: dict[int, Play] = {}
+        """Messages of `resumption` that the player hasn't answered, by their numbers, in order."""
+
+    @property
+    def resuming(self) -> bool:
+        """True while a new player hasn't taken all items: its states don't name the others yet."""
+        return bool(self._given)
+
+    def answered(self, number: int) -> None:
+        """Note that the player has answered the message of that number."""
+        self._given.pop(number, None)
 
     def add(self, item: Item) -> None:
         """Keep an item that the player has taken."""
         self.items[item.id] = item
 
     def note(self, state: State) -> None:
-        """Take a new state; items that it doesn't name have ended."""
+        """Take a new state; items that it doesn't name have ended, unless they are still on their way to the player."""
         self.state = state
-        named = {state.id, *(each.id for each in state.queue)}
+        named = {state.id, *(each.id for each in state.queue), *(play.item.id for play in self._given.values())}
         for ended in [each for each in self.items if each not in named]:
             del self.items[ended]
 
     def clear(self) -> None:
         """Forget all items."""
         self.items.clear()
+        self._given.clear()
         self.state = State(volume=self.state.volume)
 
     def resumption(self, numbers: Iterator[int]) -> list[Play]:
         """Messages for a new player, with numbers that no client waits for: the items in order, the first one at its
         sentence, its speed and its voice."""
-        state, plays = self.state, []
-        for name in (state.id, *(each.id for each in state.queue)):
+        state = self.state
+        plays: list[Play] = []
+        names = (state.id, *(each.id for each in state.queue))
+        for name in names:
             item = self.items.get(name or "")
             if item is None:
                 continue
@@ -46,4 +60,8 @@ class Journal:
                 plays.append(Play(next(numbers), now, WhenBusy.QUEUE, state.sentence_number or 0, paused))
             else:
                 plays.append(Play(next(numbers), item, WhenBusy.QUEUE))
+        # The last player died before it took these: no state of its names them.
+        untaken = [play for play in self._given.values() if play.item.id not in names]
+        plays += [msgspec.structs.replace(play, number=next(numbers)) for play in untaken]
+        self._given = {play.number: play for play in plays}
         return plays

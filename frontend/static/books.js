@@ -22,6 +22,7 @@ export function mountBooks(section, { api }) {
 class Books {
   #timer = 0;
   #asking = false;
+  #again = false;
 
   constructor(section, api) {
     this.section = section;
@@ -30,8 +31,9 @@ class Books {
     this.cards = new JobCards(api, (work, told) => this.#tried(work, told));
     this.said = made("p", { role: "status", className: "books-said" });
     this.wrong = made("p", { role: "alert", className: "books-wrong" });
+    this.old = made("p", { role: "alert", className: "books-wrong" });
     const title = made("h2", { textContent: "Books" });
-    section.append(title, this.form.element, this.said, this.wrong, this.cards.element);
+    section.append(title, this.form.element, this.said, this.wrong, this.old, this.cards.element);
     document.addEventListener("visibilitychange", () => this.show());
     new MutationObserver(() => this.show()).observe(section, { attributes: true, attributeFilter: ["hidden"] });
   }
@@ -39,17 +41,32 @@ class Books {
   /** Look now, and again while something is being made and the tab is seen. */
   async show() {
     clearTimeout(this.#timer);
-    if (this.section.hidden || document.hidden || this.#asking) return;
+    if (this.section.hidden || document.hidden) return;
+    this.#again = true; // an answer that is on its way may be older than what has just been uploaded
+    if (this.#asking) return;
     this.#asking = true;
+    let wait = 0;
+    while (this.#again) {
+      this.#again = false;
+      wait = await this.#listed();
+    }
+    this.#asking = false;
+    if (wait) this.#timer = setTimeout(() => this.show(), wait);
+  }
+
+  /** Show the list as it is now; milliseconds until the next look, 0 for none. */
+  async #listed() {
     try {
       const jobs = (await (await this.api("v1/jobs")).json()).data;
       this.cards.show(jobs);
-      if (jobs.some((job) => job.position_in_queue !== null)) this.#timer = setTimeout(() => this.show(), POLL);
+      this.old.textContent = "";
+      return jobs.some((job) => job.position_in_queue !== null) ? POLL : 0;
     } catch (error) {
-      this.#fail(error);
-      this.#timer = setTimeout(() => this.show(), 5 * POLL);
+      const what = this.cards.element.hidden ? "The books can't be listed" : "This list may be out of date";
+      this.old.textContent = `${what}: ${error.message.replaceAll("`", "")}`;
+      return 5 * POLL;
     } finally {
-      this.#asking = false;
+      this.cards.element.classList.toggle("books-old", this.old.textContent !== "");
     }
   }
 

@@ -16,6 +16,9 @@ const AHEAD = 10;
 /* Seconds that are kept ready. More stays with the server, so a book takes no more memory than a page, and a change of
    the voice throws little away. */
 
+const LATENCY_BLOCKS = navigator.userAgent.includes("Firefox/");
+/* Firefox 153 on PulseAudio never returned from `outputLatency` while audio played: the page stood still for good. */
+
 export class Player {
   #context = null;
   #volume; // falls to 0 before a pause
@@ -109,8 +112,8 @@ export class Player {
 
   /** The position that is heard now. */
   get position() {
-    const { outputLatency, baseLatency } = this.#context;
-    return this.#clock - (outputLatency || baseLatency || 0) * SAMPLE_RATE;
+    const latency = (!LATENCY_BLOCKS && this.#context.outputLatency) || this.#context.baseLatency || 0;
+    return this.#clock - latency * SAMPLE_RATE;
   }
 
   /** Nothing is ready, so that nothing sounds. */

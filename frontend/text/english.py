@@ -5,19 +5,19 @@ spaCy's tagger if it is installed.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import lru_cache
 
 from frontend.text.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
 from frontend.text.misaki_import import misaki_en
 from frontend.text.misaki_lexicon import heteronyms, misaki_lexicon
+from frontend.text.misaki_rules import MisakiRules
 from frontend.text.taggers import Tagger, best_tagger
-from frontend.text.tokenizer import MAX_LEXICAL, Token, tokens
+from frontend.text.tokenizer import MAX_LEXICAL, tokens
 from frontend.text.word import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
 
-_SOURCES = {
+_SOURCES: dict[int | None, PhonemeSource] = {
     ESPEAK_RATING: PhonemeSource.ESPEAK,
     LETTERS_RATING: PhonemeSource.LETTERS,
     NOTHING_RATING: PhonemeSource.NONE,
@@ -41,7 +41,7 @@ class English:
         vocabulary = en.GB_VOCAB if british else en.US_VOCAB | {"T"}
         self._fallback = Fallback(language, lexicon, vocabulary)
         self._tagger = tagger or best_tagger(heteronyms(lexicon.golds))
-        self._misaki = _misaki_g2p(en, lexicon, self._fallback)
+        self._misaki = MisakiRules(en, lexicon, self._fallback)
 
     def words(self, sentence: str) -> tuple[Word, ...]:
         texts = sentence.split()
@@ -68,9 +68,8 @@ class English:
         parts: list[list[tuple[str, PhonemeSource]]] = [[] for _ in texts]
         if found:
             for token in self._misaki.pronounced(found, self._tagger.tags(texts, found)):
-                rating = token._.rating if token._.rating is not None else vars(token).get("rating")
-                parts[int(token.start_ts)].append((token.phonemes or "", _SOURCES.get(rating, PhonemeSource.LEXICON)))
-        return [_word(text, of_word) for text, of_word in zip(texts, parts, strict=True)]
+                parts[token.word].append((token.phonemes, _SOURCES.get(token.rating, PhonemeSource.LEXICON)))
+        return [Word(text, *_joined(tuple(of_word))) for text, of_word in zip(texts, parts, strict=True)]
 
     def _monster(self, text: str) -> Word:
         """Pronounces text that is too long for the lexicon: espeak-ng reads it in pieces."""
@@ -87,7 +86,9 @@ class _Plain:
         self.text = text
 
 
-def _word(text: str, parts: list[tuple[str, PhonemeSource]]) -> Word:
+@lru_cache(4096)
+def _joined(parts: tuple[tuple[str, PhonemeSource], ...]) -> tuple[str, PhonemeSource]:
+    """Phonemes of a word that consists of these parts, and their least reliable source."""
     phonemes = ""
     for part, _ in parts:
         # A space separates two spoken words of one written word; a punctuation mark stays with the word before it.
@@ -95,40 +96,4 @@ def _word(text: str, parts: list[tuple[str, PhonemeSource]]) -> Word:
         phonemes += " " + part if apart else part
     sources = {source for part, source in parts if any(map(str.isalpha, part))}
     weakest = next((source for source in _WEAKEST_FIRST if source in sources), PhonemeSource.NONE)
-    return Word(text, phonemes.strip(), weakest)
-
-
-def _misaki_g2p(en: Any, lexicon: Any, fallback: Fallback) -> Any:
-    """misaki's G2P without its tokenizer. The subclass is defined here because its base class exists only after
-    `misaki.en` is imported.
-    """
-    from misaki.token import MToken
-
-    class LightG2P(en.G2P):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self.version = None
-            self.british = lexicon.british
-            self.lexicon = lexicon
-            self.fallback = fallback
-            self.unk = ""
-            self._given: list[Any] = []
-
-        def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[Any]:
-            """misaki's tokens with phonemes, in order; `start_ts` of each token holds the index of its word."""
-            self._given = list(_to_misaki(found, tags))
-            return list(self("", preprocess=False)[1])
-
-        def tokenize(self, text: str, _tokens: object, _features: object) -> list[Any]:
-            return self._given
-
-    def _to_misaki(found: Sequence[Token], tags: Sequence[str]) -> Iterator[Any]:
-        for token, tag in zip(found, tags, strict=True):
-            yield MToken(
-                text=token.text,
-                tag=tag,
-                whitespace=" " if token.space else "",
-                start_ts=float(token.word),
-                _=MToken.Underscore(is_head=True, num_flags="", prespace=False),
-            )
-
-    return LightG2P()
+    return phonemes.strip(), weakest

@@ -14,6 +14,10 @@ LONGEST = 1000
 """Characters without a sentence's end after which the text is cut at a clause or a word: an endless sentence is spoken
 before its end."""
 
+_VIEWS = (LONGEST // 2, 2 * LONGEST)
+"""Characters from the held text's start in which a sentence's end is looked for, before all of the text is: the time
+for a text that is given in one piece grows with its length, not with the square of it."""
+
 _UNWRITTEN = "\ue000"
 """A private character in place of the text to come: it keeps the white space before it from being stripped."""
 
@@ -23,6 +27,8 @@ _ANY_WORD = " Xylem Xylem"
 _HEADING = re.compile(r"#{1,6} ")
 _BLOCK = re.compile(rf"(?:#{{1,6}} |{LIST_MARKER.pattern})")
 """Start of a line that begins a new sentence whatever the line before it ends with."""
+
+_LINE_END = re.compile(r"[\n\r]")
 
 _NUMBER = re.compile(r"\d\.$")
 _CLAUSE = re.compile(r".*(?:[,;:–—](?= )|[、，；：])", re.DOTALL)
@@ -57,6 +63,12 @@ class Growth:
         self._language = language.partition("-")[0]
         self._whole = whole
         self._text = ""
+        self._fence = ""
+        """The sign of the fence that a long text begins with, while the fence is open."""
+        self._line = 0
+        """Start of the line that may close it: the last one that has begun."""
+        self._looked = 0
+        """Place up to which the ends of lines are known."""
 
     def __len__(self) -> int:
         return len(self._text)
@@ -67,39 +79,74 @@ class Growth:
 
     def take(self) -> Piece | None:
         """Remove the next complete piece; None if no sentence is complete."""
-        if self._whole or not self._text.strip():
+        if self._whole or not self._text.strip() or not self._may_be_closed():
             return None
-        clean = sanitize(self._text + _UNWRITTEN).removesuffix(_UNWRITTEN)
+        for length in _VIEWS:
+            if len(self._text) <= length:
+                break
+            end = self._text.rfind(" ", 0, length) + 1 or length
+            if piece := self._first(self._text[:end], self._text[end:]):
+                return piece
+        if piece := self._first(self._text, ""):
+            return piece
+        if len(self._text) > _VIEWS[-1]:
+            self._wait_for_fence()
+        return None
+
+    def _first(self, text: str, rest: str) -> Piece | None:
+        """Remove the first piece that is complete in `text`, whatever follows it. `rest`: the held text after it."""
+        clean = sanitize(text + _UNWRITTEN).removesuffix(_UNWRITTEN)
         fence = FENCE.search(clean)
         if fence and fence.start() == 0:
             closed = _closing(clean, fence)
-            return self._cut(clean, closed, paragraph=True) if closed else None
+            return self._cut(clean, rest, closed, paragraph=True) if closed else None
         open_end = len(clean) if fence is None else fence.start()
         if fence and clean[:open_end].strip():
-            return self._cut(clean, self._first_end(clean[:open_end]) or open_end, paragraph=False)
+            return self._cut(clean, rest, self._first_end(clean[:open_end]) or open_end, paragraph=False)
         blank = clean.find("\n\n")
         if blank >= 0:
             end = self._first_end(clean[:blank])
-            return self._cut(clean, end or blank, paragraph=not end)
+            return self._cut(clean, rest, end or blank, paragraph=not end)
         end = self._first_end(clean)
         if not end and len(clean) > LONGEST:
             clause = _CLAUSE.match(clean[:LONGEST])
             end = clause.end() if clause else clean.rfind(" ", 0, LONGEST) + 1 or LONGEST
-        return self._cut(clean, end, paragraph=False) if end else None
+        return self._cut(clean, rest, end, paragraph=False) if end else None
+
+    def _wait_for_fence(self) -> None:
+        """Look at new lines alone, until one closes the fence that the text begins with."""
+        if fence := FENCE.search(sanitize(self._text[: _VIEWS[-1]])):
+            self._fence = fence["fence"]
+            self._line = self._looked = max(self._text.rfind("\n"), self._text.rfind("\r")) + 1
+
+    def _may_be_closed(self) -> bool:
+        """False while the text begins with a long fence that no line closes. Each character is looked at once."""
+        if not self._fence:
+            return True
+        while end := _LINE_END.search(self._text, self._looked):
+            line = self._text[self._line : end.start()]
+            self._line = self._looked = end.end()
+            if (fence := FENCE.match(sanitize(line))) and _closes(fence, self._fence):
+                self._fence = ""
+                return True
+        self._looked = len(self._text)
+        return False
 
     def take_ended(self) -> Piece | None:
         """Remove all of the text if it looks like whole sentences: it ends as one ends, and not with a number."""
         bare = self._text.strip()
         if self._whole or not bare or _NUMBER.search(bare) or _is_open(bare):
             return None
+        if FENCE.search(bare):
+            return None
         line = sanitize(bare).replace("\n", " ")
-        if FENCE.search(bare) or len(line) not in sentence_ends(line + _ANY_WORD, self._language):
+        if len(line) not in sentence_ends(line + _ANY_WORD, self._language):
             return None
         return self.take_rest()
 
     def take_rest(self) -> Piece | None:
         """Remove all of the text, whatever it ends with; None if it is blank."""
-        rest, self._text = self._text, ""
+        rest, self._text, self._fence = self._text, "", ""
         return Piece(rest) if rest.strip() else None
 
     def _first_end(self, block: str) -> int:
@@ -114,8 +161,8 @@ class Growth:
                 return found
         return end
 
-    def _cut(self, clean: str, end: int, paragraph: bool) -> Piece:
-        self._text = clean[end:].lstrip("\n" if paragraph else " \n")
+    def _cut(self, clean: str, rest: str, end: int, paragraph: bool) -> Piece:
+        self._text = (clean[end:] + rest).lstrip("\n" if paragraph else " \n")
         return Piece(clean[:end], paragraph)
 
 
@@ -133,9 +180,14 @@ def _closing(clean: str, opening: re.Match[str]) -> int:
     """The end of the line that closes a fence; 0 if it isn't there whole."""
     sign = opening["fence"]
     for fence in FENCE.finditer(clean, opening.end()):
-        if fence["fence"].startswith(sign) and not fence["info"].strip() and fence.end() < len(clean):
+        if _closes(fence, sign) and fence.end() < len(clean):
             return fence.end()
     return 0
+
+
+def _closes(fence: re.Match[str], sign: str) -> bool:
+    """True if the fence closes one that was opened by that sign."""
+    return fence["fence"].startswith(sign) and not fence["info"].strip()
 
 
 def _is_open(text: str) -> bool:

@@ -31,8 +31,6 @@ class Context:
     """Penn tag of the word by the general rules."""
     text: frozenset[str]
     """Set of all the sentence's words."""
-    past: bool
-    """True if the sentence so far is in the past tense."""
 
 
 _TINY_THINGS = _words(

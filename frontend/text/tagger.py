@@ -151,7 +151,6 @@ class _Sentence:
             tag_before=self.tags[place - 1] if place else "",
             tag=tag,
             text=self._all,
-            past="VBD" in self.tags[:place],
         )
 
     def _skipped(self, place: int) -> int:

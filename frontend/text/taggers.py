@@ -61,7 +61,7 @@ def aligned(document: Any, words: Sequence[str], tokens: Sequence[Token]) -> lis
 
 
 def spacy_installed() -> bool:
-    """Whether spaCy is installed."""
+    """True if spaCy is installed."""
     # importlib.util.find_spec looks in sys.modules first, and raises ValueError for the stand-in that is there while
     # another thread imports misaki (`frontend.text.misaki_import`): `/status` was answered with 500.
     return importlib.machinery.PathFinder.find_spec("spacy") is not None

@@ -18,6 +18,9 @@ from frontend.text.spoken_signs import ABBREVIATIONS, ADDRESS_SIGNS, CURRENCY_NA
 MAX_LEXICAL = 256
 """Most characters of a word: misaki takes 25 s for 100,000 characters of `a-a-a`, espeak-ng under one."""
 
+_PLAIN_WORD = 16
+"""Characters under which a word of plain letters is one token: a longer one may hold `_MAX_JOINED` joined words."""
+
 _MAX_DIGITS = 15
 _MAX_JOINED = 8
 
@@ -71,6 +74,12 @@ class Token:
 def tokens(words: list[str]) -> Iterator[Token]:
     """Tokens of a sentence's words, in order; silent words (emoji) have none."""
     for place, word in enumerate(words):
+        bare = word.removesuffix(",")
+        if len(bare) < _PLAIN_WORD and bare.isascii() and bare.isalpha():
+            yield Token(bare, place, 0, space=len(bare) == len(word))
+            if len(bare) < len(word):
+                yield Token(",", place, len(bare), ",", space=True)
+            continue
         following = words[place + 1] if place + 1 < len(words) else ""
         found: list[Token] = []
         joined = 0

@@ -23,8 +23,8 @@ def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callabl
 
     A word begins with the first mark inside it, and ends with the mark that is next after it. Without one of its own
     (an engine that runs words together) it has its share of the time between its neighbours' marks, by its length.
-    What is silent (its range is empty) has no length and stands where the word before it ends. What only goes on with
-    a word of the segment before (`written` is "") is left out: that word was told there.
+    A silent word (its range is empty) has no length and stands where the word before it ends. A part that only
+    continues a word of the segment before (`written` is "") is left out: that word was told there.
 
     Args:
         words: with ranges in the script that don't overlap, in order.

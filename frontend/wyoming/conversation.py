@@ -20,9 +20,10 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
-from frontend.contract.errors import ApiError, Overloaded, Unavailable
+from frontend.contract.errors import ApiError, Overloaded, SpeechError, Unavailable
 from frontend.http import request_id
 from frontend.http.answers.sent_ahead import bound_transport
+from frontend.http.connections.connection import Connection
 from frontend.http.dialects.clients import text_of
 from frontend.http.errors import late_error_body, late_status
 from frontend.monitoring.metrics import Event as Counted
@@ -59,6 +60,9 @@ class Conversation:
         self._progressed = progressed
         self._reader = reader
         self._writer = writer
+        connection = writer.transport.get_protocol()
+        assert isinstance(connection, Connection)
+        self._connection = connection
         self._text: Context | None = None
         """The context between a synthesize-start and its synthesize-stop."""
         self._speech: asyncio.Task[None] | None = None
@@ -71,14 +75,21 @@ class Conversation:
         request_id.current.set(request_id.choose(None))
         with self._services.socket("wyoming"):
             try:
-                async with asyncio.TaskGroup() as group:
-                    await self._converse(group)
-            except* ConnectionError:
-                log.info("%s: the client left", request_id.current.get())
-            except* Exception as failures:
-                await self._fail(failures.exceptions[0])
+                await self._serve()
+            except asyncio.CancelledError:  # the drain's end
+                self._connection.cancelled()
+                raise
             finally:
                 self._writer.close()
+
+    async def _serve(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                await self._converse(group)
+        except* ConnectionError:
+            log.info("%s: the client left", request_id.current.get())
+        except* Exception as failures:
+            await self._fail(failures.exceptions[0])
 
     async def refuse(self, reason: str) -> None:
         """Report that there is no room for the connection, and close it."""
@@ -175,7 +186,7 @@ class Conversation:
         name = request_id.choose(None)
         host, *_ = self._writer.get_extra_info("peername") or ("",)
         identity = Voicing(name, f"wyoming/{host}/{request_id.current.get()}", (), "")
-        context = Context(self._services, voicing_of(self._services.speaker, identity, data))
+        context = Context(self._services, voicing_of(self._services.speaker, identity, data), whole=not streamed)
         ring = self._services.speaker.ring_seconds * bytes_per_second(AudioFormat.PCM, SAMPLE_RATE)
         bound_transport(self._writer.transport, ring)
         self._speech = group.create_task(self._speak(context, streamed))
@@ -191,14 +202,21 @@ class Conversation:
             ConnectionError: the client left.
         """
         began, seconds = False, 0.0
-        async with aclosing(context.__aiter__()) as events:
-            async for event in events:
-                if isinstance(event, Spoken) and event.audio:
-                    if not began:
-                        await self._send(AudioStart(**_FORMAT))
-                        began = True
-                    await self._send(AudioChunk(**_FORMAT, audio=event.audio))
-                    seconds = event.seconds
+        self._connection.began()
+        try:
+            async with aclosing(context.__aiter__()) as events:
+                async for event in events:
+                    if isinstance(event, Spoken) and event.audio:
+                        if not began:
+                            await self._send(AudioStart(**_FORMAT))
+                            self._connection.answers()
+                            began = True
+                        await self._send(AudioChunk(**_FORMAT, audio=event.audio))
+                        seconds = event.seconds
+        except (ApiError, SpeechError):
+            if began:
+                self._services.metrics.count(Counted.CUT)
+            raise
         if not began:
             await self._send(AudioStart(**_FORMAT))
         await self._send(AudioStop())

@@ -4,11 +4,13 @@ dbus-fast reads the D-Bus types from the annotations, which must therefore not b
 of a method that returns nothing. Names are those of the specification.
 """
 
+import math
 import re
 from typing import Annotated, Any, Protocol
 
-from dbus_fast import PropertyAccess, Variant
+from dbus_fast import ErrorType, PropertyAccess, Variant
 from dbus_fast.annotations import DBusBool, DBusDouble, DBusInt64, DBusObjectPath, DBusSignature, DBusStr
+from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
 from shm.playing import Answer, Change, Playing, State, Steer, Verb
@@ -80,12 +82,106 @@ class Root(ServiceInterface):
         return []
 
 
-class Player(ServiceInterface):
-    """`org.mpris.MediaPlayer2.Player`: what plays. Next and Previous go by sentence, as the player's own verbs do."""
+class PlayerAbilities(ServiceInterface):
+    """The part of `org.mpris.MediaPlayer2.Player` that says what a desktop may ask for."""
 
     def __init__(self, playback: Controlled) -> None:
         super().__init__("org.mpris.MediaPlayer2.Player")
         self._playback = playback
+
+    @dbus_property(_READ)
+    def MinimumRate(self) -> DBusDouble:
+        return SLOWEST
+
+    @dbus_property(_READ)
+    def MaximumRate(self) -> DBusDouble:
+        return FASTEST
+
+    @dbus_property(_READ)
+    def CanGoNext(self) -> DBusBool:
+        return self._playback.state.id is not None
+
+    @dbus_property(_READ)
+    def CanGoPrevious(self) -> DBusBool:
+        return self._playback.state.id is not None
+
+    @dbus_property(_READ)
+    def CanSeek(self) -> DBusBool:
+        return self._playback.state.id is not None
+
+    @dbus_property(_READ)
+    def CanPlay(self) -> DBusBool:
+        return True
+
+    @dbus_property(_READ)
+    def CanPause(self) -> DBusBool:
+        return True
+
+    @dbus_property(_READ)
+    def CanControl(self) -> DBusBool:
+        return True
+
+
+class PlayerProperties(PlayerAbilities):
+    """The part of `org.mpris.MediaPlayer2.Player` that says what plays, and how fast and loud."""
+
+    @dbus_property(_READ)
+    def PlaybackStatus(self) -> DBusStr:
+        return _STATUSES[self._playback.state.state]
+
+    @dbus_property(_READ)
+    def Metadata(self) -> DBusMetadata:
+        return metadata(self._playback.state)
+
+    @dbus_property(_READ)
+    def Position(self) -> DBusInt64:
+        return self._position()
+
+    @dbus_property()
+    def Rate(self) -> DBusDouble:
+        return self._playback.state.speed or 1.0
+
+    @Rate.setter
+    async def set_rate(self, speed: DBusDouble) -> None:
+        """Speak at that speed from the next sentence on; 0 pauses, as the specification says.
+
+        Raises:
+            DBusError: it is no number.
+        """
+        if math.isnan(speed):
+            raise DBusError(ErrorType.INVALID_ARGS, "Rate must be a number")
+        if speed <= 0:
+            self._steer(Verb.PAUSE)
+        else:
+            await self._playback.change(Change(speed=min(max(speed, SLOWEST), FASTEST)))
+
+    @dbus_property()
+    def Volume(self) -> DBusDouble:
+        return self._playback.state.volume
+
+    @Volume.setter
+    async def set_volume(self, volume: DBusDouble) -> None:
+        """Speak at that volume from now on.
+
+        Raises:
+            DBusError: it is no number.
+        """
+        if math.isnan(volume):
+            raise DBusError(ErrorType.INVALID_ARGS, "Volume must be a number")
+        await self._playback.change(Change(volume=min(max(volume, 0.0), 1.0)))
+
+    def _steer(self, verb: Verb) -> None:
+        self._playback.steer(Steer(0, verb))
+
+    def _position(self) -> int:
+        return round((self._playback.state.seconds or 0.0) * _MICROSECONDS)
+
+
+class Player(PlayerProperties):
+    """`org.mpris.MediaPlayer2.Player`: what plays. Next and Previous go by sentence, as the player's own verbs do."""
+
+    def __init__(self, playback: Controlled) -> None:
+        super().__init__(playback)
         self._shown: dict[str, Any] = {}
 
     def show(self, state: State) -> None:
@@ -101,9 +197,6 @@ class Player(ServiceInterface):
         self._shown = now
         if changed:
             self.emit_properties_changed(changed)
-
-    def _steer(self, verb: Verb) -> None:
-        self._playback.steer(Steer(0, verb))
 
     # -- methods
 
@@ -154,78 +247,9 @@ class Player(ServiceInterface):
             self.Seeked(self._position())
         return not answer.refusal
 
-    def _position(self) -> int:
-        return round((self._playback.state.seconds or 0.0) * _MICROSECONDS)
-
     @dbus_signal()
     def Seeked(self, position: DBusInt64) -> DBusInt64:
         return position
-
-    # -- properties
-
-    @dbus_property(_READ)
-    def PlaybackStatus(self) -> DBusStr:
-        return _STATUSES[self._playback.state.state]
-
-    @dbus_property(_READ)
-    def Metadata(self) -> DBusMetadata:
-        return metadata(self._playback.state)
-
-    @dbus_property(_READ)
-    def Position(self) -> DBusInt64:
-        return self._position()
-
-    @dbus_property()
-    def Rate(self) -> DBusDouble:
-        return self._playback.state.speed or 1.0
-
-    @Rate.setter
-    async def set_rate(self, speed: DBusDouble) -> None:
-        """Speak at that speed from the next sentence on; 0 pauses, as the specification says."""
-        if speed <= 0:
-            self.Pause()
-        else:
-            await self._playback.change(Change(speed=min(max(speed, SLOWEST), FASTEST)))
-
-    @dbus_property()
-    def Volume(self) -> DBusDouble:
-        return self._playback.state.volume
-
-    @Volume.setter
-    async def set_volume(self, volume: DBusDouble) -> None:
-        await self._playback.change(Change(volume=min(max(volume, 0.0), 1.0)))
-
-    @dbus_property(_READ)
-    def MinimumRate(self) -> DBusDouble:
-        return SLOWEST
-
-    @dbus_property(_READ)
-    def MaximumRate(self) -> DBusDouble:
-        return FASTEST
-
-    @dbus_property(_READ)
-    def CanGoNext(self) -> DBusBool:
-        return self._playback.state.id is not None
-
-    @dbus_property(_READ)
-    def CanGoPrevious(self) -> DBusBool:
-        return self._playback.state.id is not None
-
-    @dbus_property(_READ)
-    def CanSeek(self) -> DBusBool:
-        return self._playback.state.id is not None
-
-    @dbus_property(_READ)
-    def CanPlay(self) -> DBusBool:
-        return True
-
-    @dbus_property(_READ)
-    def CanPause(self) -> DBusBool:
-        return True
-
-    @dbus_property(_READ)
-    def CanControl(self) -> DBusBool:
-        return True
 
 
 def path_of(state: State) -> str:

@@ -24,6 +24,8 @@ class FileOutput:
     """Implements `Output`. A thread collects what is there until it is silent, writes a WAV file and has it played; a
     gap of some 50 ms follows each file."""
 
+    takes_fade = False
+
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
         Raises:
@@ -62,7 +64,7 @@ class FileOutput:
                     self._closed.wait(self._wait)
 
     def _collect(self) -> Pcm:
-        """What the deck has, up to its first block of silence."""
+        """The deck's audio up to its first block of silence."""
         blocks: list[Pcm] = []
         while len(blocks) * BLOCK < LONGEST:
             block = self._fill(BLOCK)

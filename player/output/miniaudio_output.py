@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import miniaudio
 
-from player.output.output import Fill, NoOutput
+from player.output.output import LONGEST_FADED, Fill, NoOutput, let_sound
 from shm.audio import SAMPLE_RATE
 
 PERIODS = 4
@@ -25,7 +25,8 @@ _BACKENDS = {
 
 
 class MiniaudioOutput:
-    """Implements `Output`. Closing the device silences it within 10 ms, however long its buffer is."""
+    """Implements `Output`. A short buffer sounds to its end before the device is closed, which drops a longer one and
+    silences the device within 10 ms."""
 
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
@@ -52,6 +53,7 @@ class MiniaudioOutput:
             raise NoOutput(f"miniaudio: {error.args[0]}") from error
         self.name = f"{self._device.backend} (miniaudio)"
         self._delay = period * PERIODS * SAMPLE_RATE // 1000
+        self.takes_fade = self._delay <= LONGEST_FADED
 
     @property
     def delay(self) -> int:
@@ -60,6 +62,8 @@ class MiniaudioOutput:
 
     def close(self) -> None:
         """Implements `Output.close`."""
+        if self.takes_fade and self._device.running:
+            let_sound(self._delay)
         self._device.close()
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
-from shm.audio import Pcm
+from player.fade import FADE
+from shm.audio import SAMPLE_RATE, Pcm
+
+LONGEST_FADED = SAMPLE_RATE * 40 // 1000
+"""Samples of a device's buffer up to which an output whose library takes nothing back lets the buffer and a fade sound
+before it closes the device: silence then comes within 60 ms. It drops a longer buffer, with a click, because a pause
+that comes later is the greater nuisance."""
 
 Fill = Callable[[int], Pcm]
 """Gives exactly so many samples; called in the output's own thread (`player.deck.Deck.fill`)."""
@@ -21,14 +28,23 @@ class Output(Protocol):
     name: str
     """The output's name, for people."""
 
+    takes_fade: bool
+    """True if `close` lets the next 20 ms of samples sound before it closes the device, so that they can be a fade.
+    False if it drops what the device has taken, or fades that itself."""
+
     @property
     def delay(self) -> int:
         """Samples that were taken and haven't sounded."""
         ...
 
     def close(self) -> None:
-        """Close the device: silence at once, whatever it has taken. Idempotent."""
+        """Close the device: silence within 60 ms, whatever it has taken. Blocks until then. Idempotent."""
         ...
+
+
+def let_sound(delay: int) -> None:
+    """Wait until a fade has sounded on a device whose buffer holds `delay` samples."""
+    time.sleep((delay + FADE) / SAMPLE_RATE)
 
 
 class Opener(Protocol):

@@ -22,6 +22,8 @@ TRIAL_SECONDS = 5.0
 class ProgramOutput:
     """Implements `Output`. A thread writes samples as they are due; closing kills the program and what it holds."""
 
+    takes_fade = False
+
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
         Raises:

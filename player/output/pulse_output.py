@@ -33,6 +33,7 @@ class PulseOutput:
     """
 
     name = "PulseAudio"
+    takes_fade = False
 
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """

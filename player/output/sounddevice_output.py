@@ -9,12 +9,12 @@ try:
 except OSError as error:  # the package is installed and finds no PortAudio
     raise ImportError(str(error), name="PortAudio") from error
 
-from player.output.output import Fill, NoOutput
+from player.output.output import LONGEST_FADED, Fill, NoOutput, let_sound
 from shm.audio import SAMPLE_RATE
 
 
 class SounddeviceOutput:
-    """Implements `Output`."""
+    """Implements `Output`. Aborting the stream drops what the device holds; a short buffer sounds to its end before."""
 
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """
@@ -33,6 +33,7 @@ class SounddeviceOutput:
         except sounddevice.PortAudioError as error:
             raise NoOutput(f"sounddevice: {error.args[0]}") from error
         self.name = "PortAudio (sounddevice)"
+        self.takes_fade = self.delay <= LONGEST_FADED
 
     @property
     def delay(self) -> int:
@@ -42,5 +43,7 @@ class SounddeviceOutput:
 
     def close(self) -> None:
         """Implements `Output.close`."""
+        if self.takes_fade and self._stream.active:
+            let_sound(self.delay)
         self._stream.abort(ignore_errors=True)
         self._stream.close(ignore_errors=True)

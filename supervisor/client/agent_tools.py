@@ -94,7 +94,7 @@ class AgentTools:
             return _state(self._player.state())
 
     def status(self) -> dict[str, Any]:
-        """Whether the server can speak, by which engine, and what is being played and waits."""
+        """The server's state: its engine, if it can speak, and the texts that are played and wait."""
         with _explained():
             code, answer = get_json(self._url, "/status")
             if code != 200 or not isinstance(answer, dict):

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import numpy as np
 
+from books.making.narrator import narrator
 from books.making.passages import Passage
 from books.making.speech import Refused, Speech, TimedWord
 from frontend.contract.word_timing import WordTiming
@@ -21,11 +22,23 @@ class LocalBookSpeaker:
     def __init__(self, speech: LocalSpeech) -> None:
         self._speech = speech
         self._alone = asyncio.Lock()
+        self.inference_threads = 1
+        """Implements `books.making.speech.Speaker`: the passage in hand takes all threads."""
 
     async def engine(self) -> str:
         """Implements `books.making.speech.Speaker.engine`; equal to a server's with the same model."""
         engine = self._speech.engine
-        return f"{engine.name}/{engine.model}/{engine.model_sha256[:16]}"
+        return "/".join((engine.name, engine.model, engine.model_sha256[:16], engine.voices_sha256[:16]))
+
+    async def script(self, passage: Passage) -> str:
+        """Implements `books.making.speech.Speaker.script`."""
+        voice = passage.voice or narrator(self._speech.engine.voices, passage.language)
+        try:
+            return await asyncio.to_thread(
+                self._speech.pronounced, passage.text, voice or None, passage.language or None
+            )
+        except CannotSpeak:
+            return passage.text  # `speak` says why
 
     async def speak(self, passage: Passage) -> Speech:
         """Implements `books.making.speech.Speaker.speak`."""
@@ -34,8 +47,9 @@ class LocalBookSpeaker:
 
     def _speak(self, passage: Passage) -> Speech:
         marks = self._speech.engine.marks
+        voice = passage.voice or narrator(self._speech.engine.voices, passage.language)
         pieces = self._speech.speak(
-            passage.text, passage.voice or None, passage.language or None, passage.speed, timestamps=marks
+            passage.text, voice or None, passage.language or None, passage.speed, timestamps=marks
         )
         pcm: list[bytes] = []
         words: list[WordTiming] = []

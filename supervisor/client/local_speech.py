@@ -118,6 +118,27 @@ class LocalSpeech:
             for unheard in making:
                 unheard.utterance.cancellation.set()
 
+    def pronounced(self, text: str, voice: str | None, lang: str | None) -> str:
+        """The text's phonemes; for an engine with a G2P of its own the text as it would get it.
+
+        Raises:
+            CannotSpeak: there is no such voice or language, or no way to pronounce it.
+        """
+        from frontend.text.east_asian import LanguageUnavailable
+        from frontend.text.espeak import EspeakUnavailable
+        from frontend.text.segment import Notation
+
+        _, language = self._chosen(voice, lang)
+        try:
+            notation = Notation.of(self.engine)
+            words = self._pipeline.words(text, language, notation)
+        except (EspeakUnavailable, LanguageUnavailable) as error:
+            raise CannotSpeak(str(error)) from error
+        if notation.speaks == "text":
+            return " ".join(word.text for word in words)
+        known = ("".join(filter(notation.vocabulary.__contains__, word.phonemes)).strip() for word in words)
+        return " ".join(filter(None, known))
+
     def _chosen(self, voice: str | None, lang: str | None) -> tuple[Voice, str]:
         voices = self.engine.voices
         try:

@@ -14,7 +14,7 @@ from supervisor.settings.composition import KINDS
 from supervisor.settings.options import settings_options
 from worker.settings import WorkerSettings
 
-_NAMES = ("ttfa", "streams", "short-behind-long", "overhead", "g2p")
+_NAMES = ("ttfa", "streams", "short-behind-long", "parallel", "overhead", "g2p")
 
 
 @click.command()
@@ -33,7 +33,8 @@ _NAMES = ("ttfa", "streams", "short-behind-long", "overhead", "g2p")
     type=click.IntRange(min=200),
     default=10_000,
     show_default=True,
-    help="Characters of the long text; on 2 cores Kokoro reads 10,000 for five minutes, and so does each competitor.",
+    help="Characters of the long text, and at most of the others; on 2 cores Kokoro reads 10,000 for five minutes, and "
+    "so does each competitor.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of all random orders and arrivals.")
 @click.option("--verdict/--no-verdict", default=True, help="Exit with 1 when a target is missed.")
@@ -51,8 +52,8 @@ def bench(
     """Measure a server of its own, alongside the engine alone and, with --model and --voices, kokoro-onnx.
 
     ttfa: time to the first audible sample. streams: many listeners at once. short-behind-long: a newcomer's wait.
-    overhead: what serving costs beside inference. g2p: what reading a sentence costs, by language. history: draws the
-    self-checks that a server has kept, and measures nothing.
+    parallel: one long text made serially and side by side. overhead: what serving costs beside inference. g2p: what
+    reading a sentence costs, by language. history: draws the self-checks that a server has kept, and measures nothing.
     """
     if which == "history":
         _draw_history(out)

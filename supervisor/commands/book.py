@@ -24,6 +24,7 @@ from supervisor.commands.client_command import ClientCommand, client_options, en
 if TYPE_CHECKING:
     from books.making.estimate import Pace
     from books.making.maker import Order
+    from books.making.progress import Progress
     from books.making.settings import BookSettings
     from books.making.speech import Speaker
 
@@ -65,14 +66,16 @@ listener who comes gets nine tenths."""
 @click.option("--scene-pause", type=click.FloatRange(0, 30), metavar="SECONDS", help="Silence at a scene break.")
 @click.option("--chapter-pause", type=click.FloatRange(0, 30), metavar="SECONDS", help="Silence after a chapter.")
 @click.option("--between", metavar="HOURS", help="Hours of the day in which it is made, as in 01:00-07:00.")
-@click.option("--parallel", type=click.IntRange(1, 16), default=2, show_default=True, help="Passages made at once.")
-@click.option("--discard", is_flag=True, help="Delete what is kept to go on from, once the book is finished.")
+@click.option(
+    "--parallel", type=click.IntRange(1, 16), help="Passages made at once.  [default: the server's inference threads]"
+)
+@click.option("--discard", is_flag=True, help="Delete what is kept of FILE's speech, once the book is finished.")
 @client_options
 @click.pass_context
 def book(context: click.Context, /, file: Path, output: Path | None, **values: Any) -> None:
     """Make an audiobook of FILE: EPUB, HTML, Markdown, plain text or PDF.
 
-    It is made while nobody listens. Whatever ends it, the same command goes on where it stopped.
+    It is made while nobody listens. After an interruption, the same command continues where it stopped.
     """
     from books.errors import BookError
 
@@ -81,7 +84,7 @@ def book(context: click.Context, /, file: Path, output: Path | None, **values: A
     except (BookError, CannotSpeak) as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
-        raise click.ClickException(f"{error.filename or output}: {error.strerror or error}") from error
+        raise click.ClickException(f"{_shown(Path(error.filename or file))}: {error.strerror or error}") from error
 
 
 def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]) -> None:
@@ -95,7 +98,7 @@ def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]
     output = output_of(path, form=values["form"], captions=values["captions"], by_word=values["by_word"])
     read = read_book(file.read_bytes(), file.name)
     chapters = chosen(read.chapters if values["all_matter"] else read.body, values["chapters"])
-    folder = _kept(path)
+    folder = _kept(file)
     order = Order(read, chapters, _settings(values), output, folder, values["parallel"])
     if values["dry_run"]:
         _list(context, order)
@@ -108,17 +111,21 @@ def _book(context: click.Context, file: Path, path: Path, values: dict[str, Any]
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise click.ClickException(f"{path} is being made by another process.") from None
-        finished = asyncio.run(_make(context, order, values["between"]))
-    if finished:
-        click.echo(f"{path}", err=True)
+            raise click.ClickException(f"Another process is making a book of {_shown(file)}.") from None
+        asyncio.run(_make(context, order, values["between"]))
+        click.echo(_shown(path), err=True)
         if values["discard"]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _kept(path: Path) -> Path:
-    """Folder in which what is made for that output is kept."""
-    name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+def _shown(path: Path) -> str:
+    """A path as a terminal takes it: its bytes may be in another encoding than the system's."""
+    return click.format_filename(path)
+
+
+def _kept(file: Path) -> Path:
+    """Folder in which what was spoken of a file is kept. The book in another format needs nothing spoken again."""
+    name = hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]
     return platformdirs.user_cache_path("kokoro-live", appauthor=False) / "books" / name
 
 
@@ -191,9 +198,8 @@ async def _unknown_words(context: click.Context, order: Order) -> None:
         click.echo(f"{count:5} {word}")
 
 
-async def _make(context: click.Context, order: Order, between: str | None) -> bool:
-    """Make the book; False if the user ended it."""
-    from books.making.maker import BookMaker
+async def _make(context: click.Context, order: Order, between: str | None) -> None:
+    """Make the book, or end the process with 130 if the user ends it."""
     from shm.hours import Hours
     from supervisor.client.book_display import book_progress
 
@@ -203,14 +209,28 @@ async def _make(context: click.Context, order: Order, between: str | None) -> bo
         raise click.UsageError(str(error)) from error
     with book_progress() as show:
         async with _speaker(context) as speaker:
-            maker = BookMaker(order, speaker, show, hours.closed if hours else lambda: 0.0)
-            making = asyncio.ensure_future(maker.make())
+            making = asyncio.ensure_future(_made(order, speaker, show, hours.closed if hours else lambda: 0.0))
             with _ending(making.cancel), contextlib.suppress(asyncio.CancelledError):
                 await making
     if making.cancelled():
         click.echo("Stopped. The same command goes on from here.", err=True)
         sys.exit(130)
-    return True
+
+
+async def _made(
+    order: Order, speaker: Speaker, show: Callable[[Progress], None], may_work: Callable[[], float]
+) -> None:
+    """Make the book with the engine that speaks. If that is another one in the middle of the night, begin with it."""
+    from books.making.maker import BookMaker
+    from books.making.speech import Refused
+
+    while True:
+        try:
+            await BookMaker(order, speaker, show, may_work).make()
+            return
+        except Refused as error:
+            if error.code != "engine_changed":
+                raise
 
 
 @asynccontextmanager

@@ -46,7 +46,7 @@ class DoctorCommand(click.Command):
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.pass_context
 def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
-    """See whether everything is in order, and how to mend what isn't. Takes the options of `serve`.
+    """Check that everything is in order, and tell how to mend what isn't. Takes the options of `serve`.
 
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
     """

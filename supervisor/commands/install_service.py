@@ -7,7 +7,8 @@ import os
 import click
 
 from supervisor.startup.definition import define, service_name
-from supervisor.startup.manager import install, manager
+from supervisor.startup.manager import install
+from supervisor.startup.managers import manager
 from supervisor.startup.steps import NO_BUS, lacks_bus, manager_option, name_option, run, shown
 from supervisor.startup.systemd import Systemd
 

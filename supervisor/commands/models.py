@@ -39,7 +39,7 @@ def _known(settings: WorkerSettings) -> dict[str, KnownFile]:
 
 @click.group()
 def models() -> None:
-    """See, get and check the model files."""
+    """List, fetch and check the model files."""
 
 
 @models.command("list")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from supervisor.startup.definition import service_name
-from supervisor.startup.manager import manager
+from supervisor.startup.managers import manager
 from supervisor.startup.steps import manager_option, name_option, run, shown
 
 

@@ -108,21 +108,28 @@ def _without_ours(config: str) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8", "surrogateescape")  # comments in Latin-1 stay as they are
     except FileNotFoundError:
         return ""
 
 
 def _write(path: Path, content: str, *, executable: bool = False) -> None:
+    """Replace a file whole. A link stays a link, and a file that was there keeps its mode."""
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode & 0o777 if path.exists() and not executable else 0o755 if executable else 0o644
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(content, "utf-8")
-    draft.chmod(0o755 if executable else 0o644)
-    draft.replace(path)
+    try:
+        draft.write_text(content, "utf-8", "surrogateescape")
+        draft.chmod(mode)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _write_or_remove(path: Path, content: str) -> None:
-    if content:
+    """Write a file, or remove it if nothing is left of it; a link and its empty target are the user's own."""
+    if content or path.is_symlink():
         _write(path, content)
     else:
         path.unlink()

@@ -1,9 +1,7 @@
-"""The service manager of this machine, as far as starting servers at login is concerned."""
+"""A service manager, as far as starting servers at login is concerned."""
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,25 +60,6 @@ class Manager(Protocol):
         ...
 
     def installed(self) -> Sequence[Installed]: ...
-
-
-def manager(kind: str | None) -> Manager:
-    """The manager `launchd` or `systemd`; None chooses this machine's.
-
-    Raises:
-        ValueError: this machine has neither.
-    """
-    from supervisor.startup.launchd import Launchd
-    from supervisor.startup.systemd import Systemd
-
-    if kind is None:
-        kind = {"darwin": "launchd", "linux": "systemd"}.get(sys.platform)
-    if kind == "launchd":
-        return Launchd(Path.home(), os.getuid())
-    if kind == "systemd":
-        config = os.environ.get("XDG_CONFIG_HOME")
-        return Systemd(Path(config) if config else Path.home() / ".config")
-    raise ValueError("this machine has neither launchd nor systemd: see to it that `kokoro-live serve` is started")
 
 
 def install(files: Mapping[Path, bytes], stale: Sequence[Path]) -> None:

@@ -17,7 +17,7 @@ from worker.settings import WorkerSettings
 from worker.tuning.records import Round
 
 ROUNDS = 5
-"""Pairs of measurements for each way. By chance the default wins all of them once in 32 times."""
+"""Pairs of measurements for each way. The default wins all of them by chance once in 32 times."""
 
 GAIN = 1.05
 """Least median ratio of first audio, or of throughput, for which a way is chosen."""

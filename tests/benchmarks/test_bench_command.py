@@ -41,6 +41,7 @@ def cells(report: dict[str, object], table: int) -> list[list[object]]:
         ),
         ("streams", {"kokoro-live", "first come, first served"}),
         ("short-behind-long", {"kokoro-live", "first come, first served"}),
+        ("parallel", {"serially", "side by side"}),
         ("overhead", {"front", "supervisor", "worker"}),
     ],
 )

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine import FIRST_TARGET, PUBLISHED, SPEED_TARGET, Rival, measured, report, subjects
+from benchmarks import engine
+from benchmarks.engine import FIRST_TARGET, PUBLISHED, SETTINGS, SPEED_TARGET, Rival, measured, report, subjects
 from benchmarks.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
 from tests.split_model import make_split_model
@@ -26,7 +27,7 @@ def test_the_published_file_comes_first_and_every_setting_is_one_that_the_worker
     assert all(len(subject.script) > 100 for subject in chosen)
 
 
-def test_real_processes_take_turns_and_are_compared(chosen: list[Subject]) -> None:
+def test_real_processes_take_turns_and_are_compared(chosen: list[Subject], capsys: pytest.CaptureFixture[str]) -> None:
     rivals = measured(chosen[:2], rounds=2, seed=1)
     assert [len(rival.rounds) for rival in rivals] == [2, 2]
     assert all(rival.loaded.resident > 1e6 and rival.loaded.load_seconds > 0 for rival in rivals)
@@ -36,7 +37,38 @@ def test_real_processes_take_turns_and_are_compared(chosen: list[Subject]) -> No
     found = report(rivals)
     assert [row[0] for row in found.tables[0].rows] == [PUBLISHED, "in windows"]
     assert found.tables[0].rows[0][5] == found.tables[0].rows[0][7] == found.tables[0].rows[0][9] == 1
+    progress = capsys.readouterr().err
+    assert [progress.count(f"{number} of 2: in windows: first audio") for number in (1, 2)] == [1, 1]
     assert all(rival.process.poll() is not None for rival in rivals), "a process was left behind"
+
+
+def test_no_round_but_the_first_begins_when_the_time_is_over(chosen: list[Subject]) -> None:
+    assert [len(rival.rounds) for rival in measured(chosen[:2], rounds=50, seed=1, seconds=0.0)] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "rows"),
+    [
+        ([], [PUBLISHED, "in windows"]),
+        (["--only", "spinning"], [PUBLISHED, "in windows", "spinning"]),
+        (["--settings"], [PUBLISHED, "in windows", *SETTINGS]),
+    ],
+)
+def test_settings_are_rows_only_when_they_are_asked_for(
+    flags: list[str], rows: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def measured(chosen: list[Subject], rounds: int, seed: int, seconds: float) -> list[Rival]:
+        asked.extend(subject.name for subject in chosen)
+        return [rival(subject, Round(1.0, 1.0, 1.0)) for subject in chosen]
+
+    monkeypatch.setattr(engine, "measured", measured)
+    (model := tmp_path / "m.onnx").write_bytes(b"")
+    files = ["--model", str(model), "--voices", str(model), "--out", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["engine", *files, *flags])
+    assert engine.main() == 0
+    assert asked == rows
 
 
 def test_a_way_that_cannot_be_loaded_is_named(chosen: list[Subject], tmp_path: Path) -> None:
@@ -55,7 +87,7 @@ def rival(subject: Subject, *rounds: Round) -> Rival:
 def test_targets_are_ratios_of_the_same_round(chosen: list[Subject], better: float, met: bool) -> None:
     slow_then_fast = [Round(4.0, 2.0, 3.0), Round(0.4, 20.0, 30.0)]
     ours = [
-        Round(turn.first / (FIRST_TARGET + better), turn.alone, turn.together * (SPEED_TARGET + better))
+        Round(turn.first / (FIRST_TARGET + better), turn.alone, turn.alone * (SPEED_TARGET + better))
         for turn in slow_then_fast
     ]
     found = report([rival(chosen[0], *slow_then_fast), rival(chosen[1], *ours)])

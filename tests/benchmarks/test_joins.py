@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from benchmarks.joins import AROUND, at_joins, largest_step
-from worker.fidelity import snr
+from benchmarks.joins import AROUND, largest_step
 
 
 def noise(level: float = 1000, length: int = 20 * AROUND) -> np.ndarray:
@@ -33,15 +32,6 @@ def test_a_click_in_a_quiet_place_is_not_hidden_by_a_loud_one():
     assert share is not None and share > 1
 
 
-def test_measures_are_of_the_surroundings_of_joins():
-    whole = noise()
-    other = whole.copy()
-    other[9 * AROUND : 9 * AROUND + 10] = 0
-    near, far = (at_joins(snr, whole, other, [join]) for join in (9 * AROUND, 3 * AROUND))
-    assert near is not None and far is not None and near < 30 < far
-
-
 def test_without_a_join_nothing_is_said():
-    assert at_joins(snr, noise(), noise(), []) is None
     assert largest_step(noise(), noise(), []) is None
     assert largest_step(noise(), noise(), [len(noise()) + 2 * AROUND]) is None, "in silence that was cut off"

@@ -44,3 +44,10 @@ def test_its_texts_are_of_all_lengths_and_in_no_training():
     assert {len(task.voice) for _, task in asked} == {1, 2} and {task.speed for _, task in asked} > {1.0}
     taught = " ".join(task.script for task in tasks(bank))
     assert not [script for script in held_out() if script in taught]
+
+
+def test_one_voice_alone_can_be_learned_from(tmp_path):
+    """It has texts of its own, and no blends."""
+    np.savez(tmp_path / "one.npz", af_heart=np.zeros((510, 1, 256), np.float32))
+    names = [task.name for task in tasks(VoiceBank.open(tmp_path / "one.npz"))]
+    assert len(names) > 5 and all(name.endswith("-af_heart") for name in names)

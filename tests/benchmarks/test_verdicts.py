@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from benchmarks import short_behind_long, streams, ttfa
+from benchmarks import idle_unload, parallel, short_behind_long, streams, ttfa
 from benchmarks.listening import Heard
+from benchmarks.parallel import SERIALLY, SIDE_BY_SIDE, Turn
 from benchmarks.report import Report, Verdict
 from benchmarks.short_behind_long import Waits
 from benchmarks.streams import Level, arrivals, level
@@ -116,3 +117,23 @@ def test_behind_a_long_request_a_short_one_may_come_a_quarter_later() -> None:
     assert not short_behind_long.verdict(Waits([0.5], [0.63], 0)).met
     assert not short_behind_long.verdict(Waits([0.5, 0.5], [0.6], 1)).met
     assert not short_behind_long.verdict(Waits([0.5], [], 1)).met
+
+
+@pytest.mark.parametrize(
+    ("several", "expected"),
+    [
+        (Turn(0.21, 9.0, 60.0, 0, 0.1, 0.3), [True, True, True]),
+        (Turn(0.23, 9.0, 60.0, 0, 0.1, 0.3), [True, False, True]),
+        (Turn(0.2, 11.0, 60.0, 0, 0.1, 0.4), [False, True, False]),
+    ],
+)
+def test_side_by_side_must_be_sooner_complete_and_delay_no_first_sound(several: Turn, expected: list[bool]) -> None:
+    one = Turn(0.2, 10.0, 60.0, 0, 0.1, 0.3)
+    assert [verdict.met for verdict in parallel.verdicts({SERIALLY: [one], SIDE_BY_SIDE: [several]})] == expected
+
+
+@pytest.mark.parametrize(("first", "expected"), [(1.1, True), (1.2, False)])
+def test_the_request_that_wakes_an_engine_waits_half_a_second_beyond_its_load(first: float, expected: bool) -> None:
+    """The worst of all runs counts: 0.65 s of loading each."""
+    found = idle_unload.report([(300.0, 60.0, 0.65, 0.9), (300.0, 60.0, 0.65, first)], "engine")
+    assert [verdict.met for verdict in found.verdicts] == [expected]

@@ -1,4 +1,4 @@
-"""Miniature models, made once."""
+"""Servers with miniature models, made once, and with the spare worker that a server has by default."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import pytest
 
 from tests.system.oracle import miniature_arguments
 
+SPARE = ("--standby", "imported")
+
 
 @pytest.fixture(scope="session")
 def miniature(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Flags of a server with a model that takes some 20 ms for a sentence."""
-    return miniature_arguments(Path(tmp_path_factory.mktemp("miniature")), cost=1)
+    return (*miniature_arguments(Path(tmp_path_factory.mktemp("miniature")), cost=1), *SPARE)
 
 
 @pytest.fixture(scope="session")
 def swift(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Flags of a server with a model that costs nothing, so that most of the time goes into what is tested."""
-    return miniature_arguments(Path(tmp_path_factory.mktemp("swift")))
+    return (*miniature_arguments(Path(tmp_path_factory.mktemp("swift"))), *SPARE)

@@ -55,6 +55,8 @@ class FakeStream:
         self.tokens = 0
         """Seven a piece."""
         self.cached = False
+        self.flushed = 0
+        self.seconds_left = 60.0
         self.words: list[WordTiming] = []
         """Told with the next piece, as `sentences` are."""
         self.sentences: list[SentenceTiming] = []
@@ -157,7 +159,7 @@ async def serving(
     metrics = Metrics()
     chosen = settings or FrontSettings()
     services = Services(speaker, chosen, metrics, in_flight=in_flight or InFlight())
-    app = make_app(speaker, chosen, metrics, services=services, player=player, jobs=jobs)
+    app = make_app(services, player=player, jobs=jobs)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:

@@ -61,6 +61,22 @@ def test_errors_are_told_in_words(visit: Visit, espeak: Server) -> None:
     espeak.post(f"/v1/jobs/{broken}", {}, "DELETE")
 
 
+def test_a_list_that_cannot_be_renewed_says_so_until_it_can(visit: Visit, espeak: Server) -> None:
+    visit.excused = 1
+    failed = accepted(espeak, b"PK\x03\x04 not a zip", "broken.epub")
+    until(espeak, failed, "failed")
+    tab = shown(visit)
+    expect(tab.get_by_role("listitem")).to_have_count(1)
+    gone = {"status": 503, "content_type": "application/json", "body": '{"error": {"message": "The disk is away."}}'}
+    visit.page.route("**/v1/jobs", lambda route: route.fulfill(**gone))
+    visit.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(tab.get_by_role("alert")).to_have_text("This list may be out of date: The disk is away.")
+    visit.page.unroute("**/v1/jobs")
+    visit.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(tab.get_by_role("alert")).to_have_count(0)
+    espeak.post(f"/v1/jobs/{failed}", {}, "DELETE")
+
+
 def test_a_dropped_file_is_taken_and_progress_is_shown(chromium: Browser, espeak: Server) -> None:
     with Visit(chromium, espeak, color_scheme="dark", viewport={"width": 320, "height": 700}) as visit:
         tab = shown(visit)

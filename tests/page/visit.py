@@ -25,7 +25,7 @@ SHORT = "On Monday, 3 March, Dr. Smith paid $12.50."
 LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 400))
 """Half an hour: what is stopped was not at its end."""
 
-_LISTEN = """
+LISTEN = """
 window.heard = [];
 document.addEventListener("kokoro-live:samples", (event) => window.heard.push(...event.detail));
 window.lit = [];
@@ -35,6 +35,7 @@ new MutationObserver((changes) => {
   }
 }).observe(document, { subtree: true, childList: true });
 """
+"""JavaScript that notes the samples that are played and the words that light up."""
 
 
 @contextmanager
@@ -56,7 +57,7 @@ class Visit:
         self.origin = f"http://127.0.0.1:{server.port}"
         self.context: BrowserContext = chromium.new_context(**options)
         self.context.set_default_timeout(DEADLINE * 1000)
-        self.context.add_init_script(_LISTEN)
+        self.context.add_init_script(LISTEN)
         self.page: Page = self.context.new_page()
         self.asked: list[Request] = []
         self.complaints: list[str] = []

@@ -30,6 +30,7 @@ class RecordingSink:
 
     def __init__(self, fill: Fill) -> None:
         self.name = "fake"
+        self.takes_fade = False
         self.delay = 0
         self.closed = False
         self.heard: list[Pcm] = []

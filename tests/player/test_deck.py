@@ -69,6 +69,26 @@ def test_a_stop_goes_back_to_the_sample_that_sounds_and_rises_there() -> None:
     assert got[0] == 0 and np.all(got[:SHORT_FADE] <= wanted[:SHORT_FADE])
 
 
+def test_a_fade_ends_in_silence_and_playback_continues_at_its_first_sample() -> None:
+    deck, _ = running(full(Reel(), 0))
+    deck.fill(3000)
+    deck.fade()
+    got, wanted = deck.fill(FADE + 500), voice_of("x", 0)[3000 : 3000 + FADE]
+    assert got[0] == wanted[0] and got[FADE - 1] == 0 and np.all(got[:FADE] <= wanted)
+    assert not got[FADE:].any()
+    deck.run()
+    again = deck.fill(1000)
+    assert np.array_equal(again[SHORT_FADE:], voice_of("x", 0)[3000 + SHORT_FADE : 4000]) and again[0] == 0
+
+
+def test_an_output_that_begins_gets_no_fade_of_the_last_one() -> None:
+    deck, _ = running(full(Reel(), 0))
+    deck.fill(3000)
+    deck.fade()
+    deck.begin()
+    assert not deck.fill(100).any()
+
+
 def test_it_knows_what_sounds() -> None:
     reel = full(Reel(), 0, 1)
     deck, _ = running(reel)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dbus_fast.errors import DBusError
 
 from player.mpris.session import BUS_NAME, MediaKeys, MissingLibrary, NoMediaKeys
 from shm.playing import Answer, Change, Playing, State, Steer, Verb
@@ -152,6 +153,10 @@ async def test_seeking_and_rates(desktop: tuple[NotingPlayback, MediaKeys, Any])
     await player.set_volume(0.25)
     await player.set_rate(0.0)
     assert playback.changes == [Change(speed=4.0), Change(volume=0.25)] and playback.verbs[-1] is Verb.PAUSE
+    for setter in (player.set_rate, player.set_volume):
+        with pytest.raises(DBusError, match="must be a number"):
+            await setter(float("nan"))
+    assert len(playback.changes) == 2, "a value that is no number changes nothing"
 
 
 @needs_bus

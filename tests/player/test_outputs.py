@@ -1,4 +1,4 @@
-"""The outputs through sounddevice, a program and afplay, with stand-ins for these, and the order of outputs."""
+"""The outputs through miniaudio's null device and through stand-ins for sounddevice, a program and afplay."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from player.deck import Deck
+from player.fade import FADE
 from player.output.choice import open_output
 from player.output.file_output import BLOCK, FileOutput
 from player.output.output import NoOutput
 from player.output.program_output import ProgramOutput
+from player.reel import Reel
 from shm.audio import Pcm
+from tests.player.fakes import voice_of
+from tests.player.test_reel import full
 
 DEADLINE = 60.0
 
@@ -126,6 +131,66 @@ def test_afplay_plays_what_comes_in_a_row_as_one_file(programs: Callable[[str, s
     eventually(lambda: output._playing is not None and output._playing.poll() == -9)
 
 
+@pytest.fixture
+def null_device(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module of the output through miniaudio, on its device that plays into nothing in real time."""
+    miniaudio = pytest.importorskip("miniaudio")
+    module = importlib.import_module("player.output.miniaudio_output")
+    monkeypatch.setitem(module._BACKENDS, sys.platform, [miniaudio.Backend.NULL])
+    return module
+
+
+class Taken:
+    """Notes all samples that a device takes from a deck."""
+
+    def __init__(self) -> None:
+        self.deck = Deck(lambda: None)
+        self.deck.jump(full(Reel(), *range(10)), run=True)
+        self._parts: list[Pcm] = []
+
+    def __call__(self, count: int) -> Pcm:
+        self._parts.append(self.deck.fill(count))
+        return self._parts[-1]
+
+    @property
+    def samples(self) -> Pcm:
+        return np.concatenate([*self._parts, np.zeros(0, np.int16)])
+
+
+def fade_in(samples: Pcm) -> tuple[int, Pcm]:
+    """The first sample that is not as the text has it, and the samples from there on."""
+    text = np.concatenate([voice_of("x", number) for number in range(10)])[: len(samples)]
+    first = int(np.flatnonzero(samples[: len(text)] != text)[0]) - 1
+    return first, samples[first:]
+
+
+def test_miniaudio_with_a_short_buffer_fades_before_it_is_closed(null_device: Any) -> None:
+    taken = Taken()
+    output = null_device.MiniaudioOutput(taken, 40)
+    assert output.takes_fade and output.delay == 960
+    eventually(lambda: len(taken.samples) > 4800)
+    taken.deck.fade()
+    output.close()
+    first, end = fade_in(taken.samples)
+    assert end[0] == voice_of("x", first // 24_000)[first % 24_000], "the fade begins with the text's next sample"
+    assert end[FADE // 2] and not end[FADE - 1 :].any() and len(end) > FADE
+    count = len(taken.samples)
+    output.close()
+    assert len(taken.samples) == count
+
+
+def test_an_interruption_fades_on_miniaudio(null_device: Any) -> None:
+    taken, other = Taken(), full(Reel(5), 5)
+    output = null_device.MiniaudioOutput(taken, 200)
+    assert not output.takes_fade, "200 ms would sound on after a pause"
+    eventually(lambda: len(taken.samples) > 4800)
+    taken.deck.jump(other, run=True)
+    eventually(lambda: other.place.offset > 1000)
+    output.close()
+    _, end = fade_in(taken.samples)
+    assert end[FADE - 1] == 0 and np.array_equal(end[FADE : FADE + 1000], voice_of("x", 5)[:1000])
+
+
 class FakePortAudio(types.ModuleType):
     """The part of sounddevice that the output needs."""
 
@@ -140,6 +205,7 @@ class FakePortAudio(types.ModuleType):
 
         class RawOutputStream:
             latency = 0.125
+            active = True
 
             def __init__(self, **fields: Any) -> None:
                 if outer.refuses:
@@ -183,6 +249,22 @@ def test_sounddevice_pulls_from_the_deck_and_is_aborted(portaudio: FakePortAudio
     portaudio.refuses = True
     with pytest.raises(NoOutput, match="querying device"):
         module.SounddeviceOutput(Tape(LOUD), 200)
+
+
+def test_sounddevice_with_a_short_buffer_lets_a_fade_sound(
+    portaudio: FakePortAudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("player.output.sounddevice_output")
+    output = module.SounddeviceOutput(Tape(LOUD), 200)
+    assert not output.takes_fade
+    (stream,) = portaudio.streams
+    monkeypatch.setattr(type(stream), "latency", 0.03)
+    output = module.SounddeviceOutput(Tape(LOUD), 30)
+    stream = portaudio.streams[-1]
+    monkeypatch.setattr(module, "let_sound", lambda delay: stream.done.append(f"{delay} samples"))
+    assert output.takes_fade
+    output.close()
+    assert stream.done == ["start", "720 samples", "abort", "close"]
 
 
 def test_the_first_output_that_works_is_taken_and_all_reasons_are_told(

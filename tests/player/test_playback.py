@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
 
 import numpy as np
@@ -74,9 +75,9 @@ async def test_a_text_sounds_whole_and_then_the_next(house: House) -> None:
     house.play("c d", WhenBusy.QUEUE)
     await house.sounds()
     await house.hear(2)
-    await house.until(lambda: not house.playback.waiting and house.playback.phase is Playing.PLAYING)
+    await house.until(lambda: not house.playback.lineup.waiting and house.playback.phase is Playing.PLAYING)
     await house.hear(2)
-    await house.until(lambda: house.playback.idle)
+    await house.until(lambda: house.playback.lineup.idle)
     heard = np.concatenate(house.card.heard)
     wanted = [voice_of("a", 0), voice_of("b", 1), voice_of("c", 0), voice_of("d", 1)]
     assert np.array_equal(heard[heard != 0], np.concatenate(wanted))
@@ -132,7 +133,7 @@ async def test_one_text_is_ended_and_the_others_stay(house: House) -> None:
     await house.until(lambda: len(house.fetcher.requests) == 2)  # the second text is fetched ahead
     await house.hear(0.5)
     assert not house.playback.remove(Remove(0, second.id)).refusal
-    assert [each.id for each in house.playback.items] == [first.id, third.id]
+    assert [each.id for each in house.playback.lineup.items] == [first.id, third.id]
     assert not house.playback.remove(Remove(0, first.id)).refusal
     await house.until(lambda: house.playback.state.sentence == "f")
     await house.sounds()
@@ -149,7 +150,7 @@ async def test_the_only_text_ends_at_once(house: House) -> None:
     await house.hear(0.5)
     assert not house.playback.remove(Remove(0, "i0")).refusal
     await house.until(lambda: house.card.closed)
-    assert house.playback.idle
+    assert house.playback.lineup.idle
 
 
 async def test_faster_and_slower_go_through_the_usual_speeds(house: House) -> None:
@@ -180,7 +181,7 @@ async def test_skip_and_back_use_what_is_there(house: House) -> None:
     assert len(house.fetcher.requests) == 1, "nothing is made twice"
     for _ in range(4):
         house.steer(Verb.SKIP)
-    await house.until(lambda: house.playback.idle)
+    await house.until(lambda: house.playback.lineup.idle)
 
 
 async def test_a_pause_closes_the_device_and_loses_nothing(house: House) -> None:
@@ -199,6 +200,38 @@ async def test_a_pause_closes_the_device_and_loses_nothing(house: House) -> None
     got = got[np.flatnonzero(got)[0] - 1 :]
     at = round(0.7 * SENTENCE) - 1200
     assert np.array_equal(got[200:1000], voice_of("a", 0)[at + 200 : at + 1000])
+
+
+async def test_an_output_that_takes_a_fade_gets_it(house: House) -> None:
+    house.play("a b")
+    await house.sounds()
+    house.card.takes_fade = True
+    await house.hear(0.5)
+    before = sum(map(len, house.card.heard))
+    house.steer(Verb.STOP)
+    house.card.pull(FADE + 100)
+    end, wanted = np.concatenate(house.card.heard)[before:], voice_of("a", 0)[before:]
+    assert end[0] and end[FADE // 2] < wanted[FADE // 2] and not end[FADE - 1 :].any()
+    await house.until(lambda: house.card.closed)
+
+
+async def test_an_output_is_opened_when_the_last_one_is_closed(house: House) -> None:
+    house.play("a b")
+    await house.sounds()
+    released, closed = threading.Event(), threading.Event()
+
+    def close() -> None:
+        released.wait(30)
+        closed.set()
+
+    house.card.close = close  # type: ignore[method-assign]
+    house.steer(Verb.PAUSE)
+    house.steer(Verb.RESUME)
+    await asyncio.sleep(0)
+    assert len(house.cards.opened) == 1
+    released.set()
+    await house.until(lambda: len(house.cards.opened) == 2)
+    assert closed.is_set()
 
 
 async def test_speed_changes_with_the_next_sentence(house: House) -> None:
@@ -273,7 +306,7 @@ async def test_a_text_that_can_not_be_fetched_gives_way(house: House) -> None:
 
     fetch, house.fetcher.fetch = house.fetcher.fetch, refuse  # type: ignore[method-assign,assignment]
     house.play("bad")
-    await house.until(lambda: house.playback.idle)
+    await house.until(lambda: house.playback.lineup.idle)
     assert house.playback.state.reason == "no such voice"
     house.fetcher.fetch = fetch  # type: ignore[method-assign]
     house.play("good")
@@ -293,7 +326,7 @@ async def test_a_resumed_item_begins_at_its_sentence_and_may_be_paused(house: Ho
 async def test_an_item_that_comes_twice_is_played_once(house: House) -> None:
     item = house.play()
     house.playback.play(Play(5, item, WhenBusy.QUEUE))
-    assert [each.id for each in house.playback.items] == [item.id]
+    assert [each.id for each in house.playback.lineup.items] == [item.id]
 
 
 async def test_the_queue_has_an_end(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,28 +337,28 @@ async def test_the_queue_has_an_end(house: House, monkeypatch: pytest.MonkeyPatc
         answer = house.playback.play(Play(0, Item(id="more", input="one", voice="v"), on_busy))
         assert answer.code == "queue_full"
     item = house.play(on_busy=WhenBusy.INTERRUPT)
-    assert house.playback.items == [item, *queued]
+    assert house.playback.lineup.items == [item, *queued]
 
 
 async def test_of_two_quick_seeks_the_later_one_counts(house: House) -> None:
     house.play()
     await house.sounds()
     house.fetcher.gate.clear()
-    assert house.playback.track is not None
-    house.playback.track.retake(2.0, None)  # nothing behind the sentence that sounds is held
+    assert house.playback.lineup.track is not None
+    house.playback.lineup.track.retake(2.0, None)  # nothing behind the sentence that sounds is held
     seeks = [asyncio.create_task(house.playback.change(Change(sentence=number))) for number in (3, 2)]
     await house.until(lambda: house.fetcher.requests[-1].sentence == 2)
     house.fetcher.gate.set()
     assert [(await seek).code for seek in seeks] == ["", ""]
-    assert house.playback.place is not None and house.playback.place.number == 2
+    assert house.playback.places.now is not None and house.playback.places.now.number == 2
 
 
 async def test_a_seek_in_a_text_that_is_interrupted_says_so(house: House) -> None:
     house.play()
     await house.sounds()
     house.fetcher.gate.clear()
-    assert house.playback.track is not None
-    house.playback.track.retake(2.0, None)
+    assert house.playback.lineup.track is not None
+    house.playback.lineup.track.retake(2.0, None)
     seek = asyncio.create_task(house.playback.change(Change(sentence=3)))
     await house.until(lambda: house.fetcher.requests[-1].sentence == 3)
     house.play()

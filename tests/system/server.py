@@ -56,6 +56,8 @@ class Server:
             "TMPDIR": str(self.temporary),
             # A test that wants the real model, which takes a second to load, says --packaged-model.
             "KOKORO_LIVE_PACKAGED_MODEL": "0",
+            # A spare worker's imports take a third of a second of a core; a test that wants one says --standby.
+            "KOKORO_LIVE_STANDBY": "off",
         }
         command = [sys.executable, "-m", "supervisor", "serve", "--port", "0", *arguments]
         if open_files is not None:

@@ -29,7 +29,7 @@ def passes_keepalive_timeout(of: Server) -> None:
 
 
 def test_the_engine_goes_when_nobody_asks_and_the_next_request_brings_it_back(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--idle-unload", "0.3s") as started:
+    with server(*miniature_arguments(tmp_path), "--idle-unload", "0.3s", "--standby", "imported") as started:
         speaking = int(started.logs(r"started worker\[1\], pid (\d+)")[1])
         started.logs(r"worker\[1\] has finished")
         assert speaking not in [each.pid for each in started.family()], "its memory is back"

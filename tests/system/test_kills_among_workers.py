@@ -16,7 +16,7 @@ from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
 from tests.system.test_several_workers import TWO, both
 
-KILLS = 20
+KILLS = 10
 LISTENERS = 4
 
 
@@ -34,7 +34,7 @@ def left_behind(crowd: Crowd) -> bool:
 
 
 def test_no_listener_hears_either_worker_being_killed(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=1), *TWO) as started:
+    with server(*miniature_arguments(tmp_path, cost=1), *TWO, "--standby", "imported") as started:
         warm_up(both(started))
         before = settled(started)
         rng = random.Random(SEED)

@@ -47,6 +47,14 @@ def slow(tmp_path: Path) -> Iterator[Server]:
         yield started
 
 
+@pytest.fixture
+def spared(tmp_path: Path) -> Iterator[Server]:
+    """A server with a spare worker."""
+    with server(*miniature_arguments(tmp_path), "--standby", "imported") as started:
+        started.logs(r"started worker\[3\]")
+        yield started
+
+
 def replaced(of: Server, role: str) -> None:
     """Kill the role's process, and wait until the next one serves."""
     start = len(of.log)
@@ -87,12 +95,11 @@ def test_a_stream_whose_front_was_killed_is_no_longer_active(slow: Server) -> No
     assert found["streams_cut_total",] == 1
 
 
-def test_roles_have_their_figures_and_no_process_has_a_label_of_its_own(slow: Server) -> None:
-    slow.hear(input="Hello.", response_format="pcm")
-    slow.logs(r"started worker\[3\]")
-    _, text = slow.get("/metrics")
+def test_roles_have_their_figures_and_no_process_has_a_label_of_its_own(spared: Server) -> None:
+    spared.hear(input="Hello.", response_format="pcm")
+    _, text = spared.get("/metrics")
     assert not re.search(r"pid=|\w+-0", text)
-    found = scrape(slow)
+    found = scrape(spared)
     for role in ("front", "worker", "supervisor"):
         assert found["process_resident_memory_bytes", role] > 5_000_000
     assert (found["process_up", "front"], found["process_up", "worker"]) == (1, 1)
@@ -141,13 +148,12 @@ def test_status_answers_while_the_worker_is_being_restarted(tmp_path: Path) -> N
     assert "restarts" in {each["code"] for each in after["recommendations"]}
 
 
-def test_status_names_the_processes_that_there_are(slow: Server) -> None:
-    slow.logs(r"started worker\[3\]")
-    found = slow.get("/status")[1]
+def test_status_names_the_processes_that_there_are(spared: Server) -> None:
+    found = spared.get("/status")[1]
     while any(process["resident_memory_bytes"] < 1_000_000 for process in found["processes"]):
-        found = slow.get("/status")[1]  # a process that was just started is small for a moment
+        found = spared.get("/status")[1]  # a process that was just started is small for a moment
     shown = {process["pid"] for process in found["processes"]}
-    assert shown <= {process.pid for process in slow.family()} and slow.process.pid in shown
+    assert shown <= {process.pid for process in spared.family()} and spared.process.pid in shown
     assert {process["role"] for process in found["processes"]} == {"supervisor", "front", "worker", "standby"}
     model, voices = found["engine"]["files"]
     assert (model["name"], model["sha256"]) == ("miniature.onnx", found["engine"]["sha256"])
@@ -179,7 +185,7 @@ def test_without_a_usable_folder_there_is_one_line_and_all_else_works(tmp_path: 
 
 def test_a_worker_that_finds_the_folder_gone_says_so_and_works(tmp_path: Path) -> None:
     folder = tmp_path / "metrics"
-    with server("--engine", "espeak", "--metrics-dir", str(folder)) as started:
+    with server("--engine", "espeak", "--metrics-dir", str(folder), "--standby", "imported") as started:
         started.hear(input="Hello.", response_format="pcm")
         shutil.rmtree(folder)
         start = len(started.log)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shm.audio import SAMPLE_RATE
-from worker.fidelity import log_mel_distance, log_spectral_distance, snr
+from worker.fidelity import log_mel_distance, snr
 
 
 def tone(frequency: float, seconds: float = 0.5, level: float = 8000) -> np.ndarray:
@@ -14,7 +14,6 @@ def tone(frequency: float, seconds: float = 0.5, level: float = 8000) -> np.ndar
 
 
 def test_equal_renderings_are_at_no_distance() -> None:
-    assert log_spectral_distance(tone(440), tone(440)) == 0
     assert log_mel_distance(tone(440), tone(440)) == 0
     assert snr(tone(440), tone(440)) > 100
 
@@ -28,7 +27,6 @@ def test_noise_at_a_hundredth_of_the_power_is_twenty_decibels_down() -> None:
 def test_half_the_level_is_six_decibels_away_in_every_band_that_sounds() -> None:
     noise = np.random.default_rng(0).normal(0, 3000, SAMPLE_RATE).astype(np.int16)
     half = (noise / 2).astype(np.int16)
-    assert log_spectral_distance(noise, half) == pytest.approx(6.02, abs=0.05)
     assert log_mel_distance(noise, half) == pytest.approx(6.02, abs=0.05)
 
 
@@ -36,7 +34,6 @@ def test_a_shift_at_high_frequencies_counts_less_in_mel_bands_than_one_at_low_on
     low = log_mel_distance(tone(200), tone(290))
     high = log_mel_distance(tone(9000), tone(9090))
     assert high < low / 3
-    assert log_spectral_distance(tone(9000), tone(9090)) > 2 * high
 
 
 def test_renderings_shorter_than_a_frame_can_be_compared() -> None:

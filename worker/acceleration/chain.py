@@ -23,7 +23,7 @@ from worker.settings import WorkerSettings
 from worker.split.segment import GENERATOR_CONTEXT
 from worker.split.windows import SHORTEST, WindowShape
 
-COREML, CUDA, TENSORRT, OPENVINO = (NAMES[name] for name in ("coreml", "cuda", "tensorrt", "openvino"))
+COREML, CUDA, TENSORRT = (NAMES[name] for name in ("coreml", "cuda", "tensorrt"))
 
 
 class Judged(Protocol):

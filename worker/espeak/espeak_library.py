@@ -18,7 +18,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.engine import EngineError, EngineUnavailable
-from worker.espeak.espeak_messages import LIBRARY_RATE
+from worker.espeak.espeak_messages import LIBRARY_RATE, Speech
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
@@ -134,38 +134,8 @@ class EspeakLibrary:
         version: bytes = self._library.espeak_Info(None)
         return version.decode()
 
-    def announce(self, volume: int, punctuation: str | None, capitals: bool) -> None:
-        """Set what is spoken besides words, and how loud; the arguments are those of `espeak_messages.Speech`."""
-        library = self._library
-        library.espeak_SetParameter(_VOLUME, volume, 0)
-        if punctuation is not None:
-            library.espeak_SetPunctuationList(ctypes.c_wchar_p(punctuation))
-            library.espeak_SetParameter(_PUNCTUATION, _LISTED if punctuation else _ALL, 0)
-        if capitals:
-            library.espeak_SetParameter(_CAPITALS, _SPELLED, 0)
-
-    def speak(
-        self,
-        texts: Sequence[str],
-        *,
-        voice: str,
-        words_per_minute: int,
-        pitch: int,
-        end_pause: bool,
-        seed: int,
-        by_name: bool = False,
-    ) -> NDArray[np.int16]:
-        """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning.
-
-        Args:
-            texts: spoken one after another without a pause in between. They must not contain control characters, some
-                of which are commands to espeak-ng, nor anything that crashes it: `worker.espeak.espeak_text`.
-            voice: a language's file name and a variant, such as `en-us+f2`.
-            words_per_minute: 80 to 449 is the synthesiser's own range; from 450 on it shortens its audio with sonic.
-            pitch: 0 to 99; 50 is the voice's own.
-            end_pause: True to end the last text with the pause that its last punctuation mark demands.
-            seed: seed of the breath noise.
-            by_name: True to speak the names of the texts, each of which is one character.
+    def speak(self, wanted: Speech) -> NDArray[np.int16]:
+        """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning; `stretched_speed` is ignored.
 
         Returns:
             Samples at `LIBRARY_RATE`, shape [n]; `words` has the sample at which each word begins.
@@ -174,23 +144,34 @@ class EspeakLibrary:
             EngineError: the voice doesn't exist, or the library failed.
         """
         library = self._library
-        if library.espeak_SetVoiceByName(voice.encode()):
-            raise EngineError(f"espeak-ng has no voice {voice}")
-        library.espeak_SetParameter(_RATE, words_per_minute, 0)
-        library.espeak_SetParameter(_PITCH, pitch, 0)
-        library.espeak_ng_SetRandSeed(ctypes.c_long(1 + seed % SEEDS))  # 0 would mean the clock
-        for self._text, text in enumerate(texts):
+        self._announce(wanted)
+        if library.espeak_SetVoiceByName(wanted.voice.encode()):
+            raise EngineError(f"espeak-ng has no voice {wanted.voice}")
+        library.espeak_SetParameter(_RATE, wanted.words_per_minute, 0)
+        library.espeak_SetParameter(_PITCH, wanted.pitch, 0)
+        library.espeak_ng_SetRandSeed(ctypes.c_long(1 + wanted.seed % SEEDS))  # 0 would mean the clock
+        for self._text, text in enumerate(wanted.texts):
             data = text.encode()
-            flags = _UTF8 | (_END_PAUSE if end_pause and self._text == len(texts) - 1 else 0)
+            flags = _UTF8 | (_END_PAUSE if wanted.end_pause and self._text == len(wanted.texts) - 1 else 0)
             size = ctypes.c_size_t(len(data) + 1)
             self._text_start = self._taken
-            if by_name:
+            if wanted.character:
                 status = library.espeak_Char(ctypes.c_wchar(text))
             else:
                 status = library.espeak_Synth(data, size, 0, _FROM_CHARACTER, 0, flags, None, None)
             if status:
                 raise EngineError(f"espeak-ng failed with status {status}")
         return np.frombuffer(b"".join(self._chunks), dtype=np.int16)
+
+    def _announce(self, wanted: Speech) -> None:
+        """Set what is spoken besides words, and how loud."""
+        library = self._library
+        library.espeak_SetParameter(_VOLUME, wanted.volume, 0)
+        if wanted.punctuation is not None:
+            library.espeak_SetPunctuationList(ctypes.c_wchar_p(wanted.punctuation))
+            library.espeak_SetParameter(_PUNCTUATION, _LISTED if wanted.punctuation else _ALL, 0)
+        if wanted.capitals:
+            library.espeak_SetParameter(_CAPITALS, _SPELLED, 0)
 
     def stretch(self, samples: NDArray[np.int16], speed: float) -> NDArray[np.int16]:
         """Samples played at another speed and the same pitch, by sonic (pitch periods are repeated or left out)."""

@@ -12,14 +12,21 @@ SPEAKING = "worker.espeak.espeak_synthesis:answering"
 
 
 class Speech(msgspec.Struct):
-    """Request to speak: the arguments of `EspeakLibrary.speak`."""
+    """Request to speak."""
 
     texts: list[str]
+    """Texts to speak one after another without a pause in between. They must not contain control characters, some of
+    which are commands to espeak-ng, nor anything that crashes it: `worker.espeak.espeak_text`."""
     voice: str
+    """A language's file name and a variant, such as `en-us+f2`."""
     words_per_minute: int
+    """80 to 449 is the synthesiser's own range; from 450 on it shortens its audio with sonic."""
     pitch: int
+    """0 to 99; 50 is the voice's own."""
     end_pause: bool
+    """True to end the last text with the pause that its last punctuation mark demands."""
     seed: int
+    """Seed of the breath noise."""
     stretched_speed: float = 1.0
     """Speed at which sonic plays the result; 1 leaves it unchanged."""
     volume: int = 100

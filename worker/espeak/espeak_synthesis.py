@@ -17,16 +17,7 @@ def answering() -> Callable[[bytes], bytes]:
     def answer(request: bytes) -> bytes:
         wanted = decode_speech(request)
         with EspeakLibrary() as library:
-            library.announce(wanted.volume, wanted.punctuation, wanted.capitals)
-            samples = library.speak(
-                wanted.texts,
-                voice=wanted.voice,
-                words_per_minute=wanted.words_per_minute,
-                pitch=wanted.pitch,
-                end_pause=wanted.end_pause,
-                seed=wanted.seed,
-                by_name=wanted.character,
-            )
+            samples = library.speak(wanted)
             own_length = len(samples)
             if wanted.stretched_speed < 1.0:
                 samples = library.stretch(samples, wanted.stretched_speed)

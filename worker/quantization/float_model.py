@@ -14,7 +14,8 @@ from worker.quantization.dequantize import dequantize, is_dynamic_int8
 from worker.quantization.error import QuantizationError
 from worker.quantization.workplace import workplace
 from worker.split.dynamic_int8 import UnknownPattern
-from worker.split.graph import CannotSplit, load_graph
+from worker.split.graph import CannotSplit
+from worker.split.loading import load_graph
 
 SOURCE = "kokoro_live.dequantized_sha256"
 """Metadata key of a float file whose value is the sha256 of the int8 file that it was made from."""

@@ -34,12 +34,6 @@ def evaluation_texts() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def evaluation() -> tuple[str, ...]:
-    """Phonemes of the evaluation texts."""
-    return tuple(script for _, script in evaluation_texts())
-
-
-@cache
 def held_out() -> tuple[str, ...]:
     """Phonemes of the English texts from which nothing was ever made: predictions are judged by them."""
     return tuple(script for _, script in _texts("held_out.txt"))

@@ -149,7 +149,8 @@ def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
 
 def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
     # Importing the onnx package costs 0.2 s and 30 MB, which only a new model needs.
-    from worker.split.graph import CannotSplit, load_graph
+    from worker.split.graph import CannotSplit
+    from worker.split.loading import load_graph
     from worker.split.optimized import optimize_stages
     from worker.split.stage_files import STAGES, WEIGHTS, fingerprint, write_stages
 

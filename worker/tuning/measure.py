@@ -19,7 +19,7 @@ from worker.tuning.records import Round
 Clock = Callable[[], float]
 
 FIRSTS = 3
-"""Number of first sounds measured in one round. Each takes a fraction of a second, and the median counts."""
+"""Number of first sounds measured in one round. In windows each takes a fraction of a second; the median counts."""
 
 
 class Speaking:
@@ -31,6 +31,7 @@ class Speaking:
         script: str,
         clock: Clock = time.perf_counter,
         enter_inference: Callable[[], None] = lambda: None,
+        firsts: int = FIRSTS,
     ) -> None:
         """
         Args:
@@ -38,11 +39,13 @@ class Speaking:
             script: the sentence to speak, in the engine's notation.
             clock: returns seconds.
             enter_inference: called once in each inference thread that speaks concurrently with others.
+            firsts: number of first sounds in one round, of which the median counts.
         """
         self._engine = engine
         self._script = script
         self._clock = clock
         self._enter_inference = enter_inference
+        self._firsts = firsts
         names = engine.info.voices
         self._voice: Voice = ((DEFAULT_VOICE if DEFAULT_VOICE in names else names[0], 1.0),)
 
@@ -52,7 +55,7 @@ class Speaking:
         Raises:
             EngineError, ProviderUnavailable: the engine failed, or made no audible sample of the sentence.
         """
-        first = median(self._first() for _ in range(FIRSTS))
+        first = median(self._first() for _ in range(self._firsts))
         started = self._clock()
         samples = self._speak()
         alone = samples / SAMPLE_RATE / (self._clock() - started)

@@ -60,6 +60,8 @@ class Connection(asyncio.Protocol):
         """Set while the system has taken all bytes that were written."""
         self.writable.set()
         self._handling = False
+        self._resting = False
+        """True while the handler waits for its client."""
         self._answering = False
         """True once the present request's response has begun."""
         self._lost = False
@@ -92,7 +94,7 @@ class Connection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._stop_stall_timer()
-        if not self._handling:
+        if self._resting or not self._handling:
             self._register.idle(self)
         self.writable.set()
         self._protocol.resume_writing()
@@ -125,9 +127,20 @@ class Connection(asyncio.Protocol):
 
     def ended(self) -> None:
         """Note that the handler has returned or written its response."""
-        self._handling = False
+        self._handling = self._resting = False
         if self._stall_timer is None and self._transport is not None and not self._transport.is_closing():
             self._register.idle(self)
+
+    def rests(self) -> None:
+        """Note that the handler waits for its client, who would lose nothing: on its WebSocket, nothing is spoken."""
+        self._resting = True
+        if self._stall_timer is None and not self._lost:
+            self._register.idle(self)
+
+    def works(self) -> None:
+        """Note that the handler rests no more."""
+        self._resting = False
+        self._register.busy(self)
 
     def close(self) -> None:
         """Close the connection in order: written data is still sent."""

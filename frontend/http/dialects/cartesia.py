@@ -107,7 +107,7 @@ class Cartesia:
                 "end": [word.end for word in event.words],
             }
             await self._send(key, "timestamps", 206, done=False, word_timestamps=words)
-        if event.audio:
+        if event.audio and self._session.context(key) is context:  # it may be cancelled while the client reads
             audio = base64.b64encode(event.audio).decode()
             took = (time.monotonic() - self._heard_at.get(key, time.monotonic())) * 1000
             flush = {"flush_id": self._flush_ids[key]} if key in self._flush_ids else {}

@@ -40,7 +40,7 @@ class Deepgram:
         self._session = session
         self._voicing = new_voicing(session.request, "")
         self._texts = 0
-        """Number of the text in hand; a Clear begins another one."""
+        """Number of the text in hand; after a Clear, or after an error, another one begins."""
         self._sequence = 0
         """Flushes and clears that were answered."""
 
@@ -70,32 +70,40 @@ class Deepgram:
 
     async def hear(self, message: Any) -> None:
         """Implements `Dialect.hear`."""
-        key = str(self._texts)
+        context = self._session.context(str(self._texts))
         match text_of(message, "type"):
             case "Speak":
-                await self._write(key, text_of(message, "text"))
+                await self._write(context, text_of(message, "text"))
+            case "Flush" if context is not None:
+                await self._flush(context)
             case "Flush":
-                if context := self._session.context(key):
-                    context.flush()
-                else:
-                    await self._answer("Flushed")
+                await self._answer("Flushed")
             case "Clear":
-                self._session.drop(key)
-                self._texts += 1
+                self._session.drop(str(self._texts))
                 await self._answer("Cleared")
             case "Close":
                 self._session.finish()
             case other:
                 await self._warn(f"Messages of the type {other[:32]!r} are not known.", "UNKNOWN_MESSAGE")
 
-    async def _write(self, key: str, text: str) -> None:
-        if not text.strip() and self._session.context(key) is None:
-            return
-        context = self._session.context(key) or self._session.open(key, self._voicing)
+    async def _write(self, context: Context | None, text: str) -> None:
+        if context is None:
+            if not text.strip():
+                return
+            self._texts += 1
+            context = self._session.open(str(self._texts), self._voicing)
         try:
             context.write(text)
         except ApiError as error:
             await self._warn(error.message, error.code or "")
+
+    async def _flush(self, context: Context) -> None:
+        """Flush, and leave out held text that is refused: every flush is answered."""
+        try:
+            context.flush()
+        except ApiError as error:
+            await self._warn(error.message, error.code or "")
+            context.flush()
 
     async def tell(self, key: str, context: Context, event: Event) -> None:
         """Implements `Dialect.tell`."""

@@ -51,7 +51,14 @@ class ElevenLabs:
         self._voicing = new_voicing(session.request, "")
         self._settled = query.get("auto_mode", "").lower() in _TRUE
         self._alignments: dict[str, Alignments] = {}
-        self.idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
+        self._idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
+
+    @property
+    def idle_seconds(self) -> float:
+        """Implements `Dialect.idle_seconds`. A client that owes its key has no longer than one that owes a header."""
+        if self._key_due is None:
+            return self._idle_seconds
+        return min(self._idle_seconds, self._session.services.settings.header_timeout)
 
     async def begin(self) -> None:
         """Check the address.

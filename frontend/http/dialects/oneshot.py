@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
 from aiohttp import hdrs, web
 
+from frontend.audio.formats import bytes_per_second
 from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
@@ -15,7 +17,9 @@ from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError, SpeechError
 from frontend.http import request_id
 from frontend.http.answers.delivery import AudioResponse
-from frontend.http.answers.ending import cut, reset_on_close
+from frontend.http.answers.ending import cut, left, reset_on_close
+from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
+from frontend.http.errors import late_error_body
 from frontend.monitoring.metrics import Event
 
 log = logging.getLogger(__name__)
@@ -41,39 +45,59 @@ async def answer(
     """
     check_text(text, services.settings.max_input_characters)
     response = AudioResponse(headers={**headers, **_named(services, voicing)})
-    with closing(Context(services, voicing)) as context:
+    with closing(Context(services, voicing, whole=True)) as context:
         context.write(text)
         context.finish()
         try:
             async for event in context:
                 if not isinstance(event, Spoken) or not (data := frame(event)):
                     continue
-                if not response.prepared:
-                    await response.prepare(request)
-                    reset_on_close(request, True)
-                await response.write(data)
-        except (ApiError, SpeechError) as error:
+                await _write(request, response, data, voicing)
+        except Exception as error:
+            if left(request):
+                # A write noticed the client's end before aiohttp could cancel this handler.
+                raise asyncio.CancelledError from error
             if not response.prepared:
                 raise
-            log.error("%s is cut: %s", request_id.current.get(), error)
+            known = isinstance(error, ApiError | SpeechError)
+            log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not known)
             services.metrics.count(Event.CUT)
+            services.metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
             cut(request)
         else:
             reset_on_close(request, False)
     return response
 
 
+async def _write(request: web.Request, response: AudioResponse, data: bytes, voicing: Voicing) -> None:
+    if not response.prepared:
+        await response.prepare(request)
+        reset_on_close(request, True)
+        rate = bytes_per_second(voicing.format, voicing.sample_rate, voicing.bit_rate)
+        bound_send_buffer(request, rate * FRAMED)
+    await response.write(data)
+    await taken(request)
+
+
 async def collect(services: Services, voicing: Voicing, text: str) -> list[Spoken]:
     """Speak the text; all its events at once.
 
     Raises:
-        ApiError, SpeechError: the text can't be spoken whole.
+        ApiError, SpeechError: the text can't be spoken whole, or is longer than `--max-clip-seconds`.
     """
     check_text(text, services.settings.max_input_characters)
-    with closing(Context(services, voicing)) as context:
+    with closing(Context(services, voicing, whole=True)) as context:
         context.write(text)
         context.finish()
-        return [event async for event in context if isinstance(event, Spoken)]
+        events: list[Spoken] = []
+        limit = services.settings.max_clip_seconds
+        async for event in context:
+            if isinstance(event, Spoken):
+                events.append(event)
+                if event.seconds > limit:
+                    message = f"The audio is longer than {limit} seconds. Ask for it as a stream."
+                    raise ApiError(400, message, param="text", code="clip_too_long")
+        return events
 
 
 def check_text(text: str, longest: int) -> None:

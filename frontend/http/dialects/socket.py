@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -16,9 +17,10 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Event
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
-from frontend.contract.errors import ApiError, Overloaded, SpeechError, Unavailable
+from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
 from frontend.http import request_id
 from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
+from frontend.http.connections.connection import connection_of
 from frontend.http.errors import late_error_body, late_status
 from frontend.monitoring.metrics import Event as Counted
 
@@ -32,6 +34,9 @@ PING_SECONDS = 20.0
 GOODBYE_SECONDS = 5.0
 """Seconds for a client to answer the server's close frame."""
 
+_REASON_BYTES = 120
+"""Room for the reason in a close frame (RFC 6455, section 5.5), about."""
+
 REMEMBERED = 100
 """Closed contexts of a socket whose names are remembered, so that text for them is an error."""
 
@@ -43,8 +48,11 @@ class Dialect(Protocol):
 
     name: str
     """Label in metrics and in `/status`."""
-    idle_seconds: float
-    """Seconds without a message, while nothing is spoken, after which the socket is closed."""
+
+    @property
+    def idle_seconds(self) -> float:
+        """Seconds without a message, while nothing is spoken, after which the socket is closed."""
+        ...
 
     async def begin(self) -> None:
         """Check the address and greet, after the upgrade.
@@ -108,6 +116,10 @@ class Session:
         self._contexts: dict[str, Context] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._gone: deque[str] = deque(maxlen=REMEMBERED)
+        self._waiting: asyncio.Timeout | None = None
+        """The wait for the next message."""
+        self._goodbye: tuple[WSCloseCode, str] | None = None
+        """Code and reason of the close frame, once the socket is to end before its client ends it."""
         self._socket = _Socket(self._explanation)
         self._dialect = dialect(self)
 
@@ -124,6 +136,7 @@ class Session:
         with self.services.socket(self._dialect.name):
             try:
                 await self._dialect.begin()
+                self._note_idleness()
                 await self._converse()
             except (ApiError, SpeechError) as error:
                 await self.fail(None, error)
@@ -136,29 +149,31 @@ class Session:
                     task.cancel()
                 if self._tasks:
                     await asyncio.wait(self._tasks)
-        await self._socket.close()
+        code, reason = self._goodbye or (WSCloseCode.OK, "")
+        await self._socket.close(code=code, message=reason.encode()[:_REASON_BYTES].decode(errors="ignore").encode())
         return self._socket
 
     async def _converse(self) -> None:
-        while not self._socket.closed:
+        while not (self._socket.closed or self._is_over):
             try:
-                message = await self._socket.receive(timeout=self._dialect.idle_seconds)
+                async with asyncio.timeout(self._dialect.idle_seconds) as self._waiting:
+                    message = await self._socket.receive()
             except TimeoutError:
-                if any(context.speaking for context in self._contexts.values()):
+                if self._is_over or any(context.speaking for context in self._contexts.values()):
                     continue
                 reason = f"no message has come for {self._dialect.idle_seconds:g} seconds"
-                await self._send_error(None, ApiError(408, reason, code="inactivity"))
-                await self._socket.close(code=WSCloseCode.POLICY_VIOLATION, message=reason.encode())
+                await self.fail(None, ApiError(408, reason, code="inactivity"))
                 return
+            finally:
+                self._waiting = None
             if message.type is WSMsgType.TEXT:
                 await self._hear(message.data)
             elif message.type is WSMsgType.BINARY:
                 reason = "Messages are JSON in text frames; this one was binary."
                 await self._send_error(None, ApiError(400, reason, code="invalid_message"))
-                await self._socket.close(code=WSCloseCode.UNSUPPORTED_DATA)
+                self._end(WSCloseCode.UNSUPPORTED_DATA)
             else:
                 return
-            self._close_if_done()
 
     async def _hear(self, text: str) -> None:
         try:
@@ -187,17 +202,18 @@ class Session:
             raise ApiError(400, f"The context {key[:64]!r} has been closed.", code="context_closed")
         if len(self._contexts) >= MAX_CONTEXTS:
             # Clients that are interrupted in quick succession leave contexts open.
-            silent = next((name for name, context in self._contexts.items() if not context.speaking), None)
-            if silent is not None:
-                self.drop(silent)
+            empty = next((name for name, context in self._contexts.items() if context.empty), None)
+            if empty is not None:
+                self.drop(empty)
         if len(self._contexts) >= MAX_CONTEXTS:
             message = f"{MAX_CONTEXTS} contexts are open on this socket: close one first."
             raise ApiError(429, message, code="too_many_contexts")
         context = self._contexts[key] = Context(self.services, voicing)
         self._bound()
+        self._note_idleness()
         task = asyncio.create_task(self._listen(key, context))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._listened)
         return context
 
     def drop(self, key: str, *, remember: bool = True) -> None:
@@ -210,16 +226,15 @@ class Session:
             context.close()
             if remember:
                 self._gone.append(key)
+            self._note_idleness()
 
     def finish(self) -> None:
         """Have all contexts finish, then close the socket."""
         self.closing = True
         for context in self._contexts.values():
-            try:
+            with suppress(ApiError):  # the context's events end with it
                 context.finish()
-            except ApiError as error:
-                log.info("%s: %s", request_id.current.get(), error.message)
-        self._close_if_done()
+        self._wake_if_over()
 
     async def send(self, message: dict[str, Any]) -> None:
         """Send a JSON message; waits while the client reads too slowly."""
@@ -238,9 +253,7 @@ class Session:
         await self._send_error(key, error)
         refused = isinstance(error, Overloaded | Unavailable)
         if key is None or (refused and not self._contexts):
-            code = WSCloseCode.TRY_AGAIN_LATER if refused else WSCloseCode.POLICY_VIOLATION
-            reason = str(error).encode()[:120].decode(errors="ignore").encode()
-            await self._socket.close(code=code, message=reason)
+            self._end(WSCloseCode.TRY_AGAIN_LATER if refused else WSCloseCode.POLICY_VIOLATION, str(error))
 
     # -- contexts
 
@@ -254,14 +267,14 @@ class Session:
         try:
             async for event in context:
                 await self._dialect.tell(key, context, event)
-        except (ApiError, SpeechError) as error:
-            self.drop(key)
-            await self.fail(key, error)
         except ConnectionError:
-            self.drop(key)
+            self._drop_own(key, context)
         except Exception as error:
-            log.exception("%s: a context failed", request_id.current.get())
-            self.drop(key)
+            if not isinstance(error, ApiError | SpeechError):
+                log.exception("%s: a context failed", request_id.current.get())
+            if context.sounded and not isinstance(error, Interrupted):
+                self.services.metrics.count(Counted.CUT)
+            self._drop_own(key, context)
             await self.fail(key, error)
         else:
             if self._contexts.get(key) is context:
@@ -270,21 +283,45 @@ class Session:
                     await self._dialect.ended(key)
                 except ConnectionError:
                     log.info("%s: the client left", request_id.current.get())
-        self._close_if_done()
 
-    def _close_if_done(self) -> None:
-        if self.closing and not self._contexts and not self._socket.closed:
-            task = asyncio.create_task(self._bid_farewell())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+    def _listened(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._wake_if_over()
 
-    async def _bid_farewell(self) -> None:
-        await self._socket.close()
+    def _drop_own(self, key: str, context: Context) -> None:
+        """Drop a context, but not a later one of the same name."""
+        if self._contexts.get(key) is context:
+            self.drop(key)
+
+    @property
+    def _is_over(self) -> bool:
+        """True once all is said that is to be said, or an error ends the socket."""
+        return self._goodbye is not None or (self.closing and not self._tasks)
+
+    def _end(self, code: WSCloseCode, reason: str = "") -> None:
+        self._goodbye = self._goodbye or (code, reason)
+        self._wake_if_over()
+
+    def _wake_if_over(self) -> None:
+        """Have `_converse` return once the socket is over, and `serve` close it.
+
+        aiohttp awaits the client's close frame only in the task that reads. A message that found the connection closed
+        would reset it, and the audio that is still on its way would be lost.
+        """
+        if self._is_over and self._waiting is not None and not self._waiting.expired():
+            self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    def _note_idleness(self) -> None:
+        """Tell the connection whether it may be closed for another client's: nothing is spoken on it."""
+        if connection := connection_of(self.request):
+            (connection.works if self._contexts else connection.rests)()
 
     async def _send_error(self, key: str | None, error: Exception) -> None:
         body, status = late_error_body(error), late_status(error)
         if isinstance(error, Overloaded):
             self.services.metrics.count(Counted.REFUSED)
+        if status in (408, 429) or status >= 500:
+            self.services.metrics.errors.add(request_id.current.get(), body["code"] or str(status))
         log.info("%s: %s: %s", request_id.current.get(), self._dialect.name, body["message"])
         try:
             await self.send(self._dialect.error(key, body, status))

@@ -22,7 +22,7 @@ _CHUNK = 256 * 1024
 
 
 class _FileFromThreads(web.FileResponse):
-    """A file that is read in threads. By `sendfile`, which aiohttp prefers, the event loop waits for the disk: for up
+    """A file that is read in threads. `sendfile`, which aiohttp prefers, makes the event loop wait for the disk, for up
     to a socket buffer of some megabytes at a time, while streams of speech need it."""
 
     async def _sendfile(self, request: web.BaseRequest, fobj: IO[Any], offset: int, count: int) -> AbstractStreamWriter:

@@ -48,7 +48,7 @@ class JobResult(msgspec.Struct):
 
 
 class JobReport(msgspec.Struct, kw_only=True):
-    """One job. What isn't known yet is null."""
+    """One job. Values that aren't known yet are null."""
 
     id: str
     object: Literal["job"] = "job"

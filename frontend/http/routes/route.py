@@ -19,7 +19,7 @@ from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.scrape import Scrape
 from frontend.http.sentences import SentenceDivision
-from frontend.http.speech import SpeechHandler
+from frontend.http.speech.handler import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
 from frontend.monitoring.status.handler import StatusHandler
 

@@ -21,6 +21,7 @@ def speaking(engine: EngineInfo, situation: Situation) -> SpeakingEngine:
         inference_threads=engine.concurrency,
         stands_in=engine.stands_in,
         sha256=engine.model_sha256 or UNSET,
+        voices_sha256=engine.voices_sha256 or UNSET,
         threads=engine.threads or UNSET,
         first_block_seconds=engine.first_block or UNSET,
         scheduling=scheduling(_priority(engine, situation)),

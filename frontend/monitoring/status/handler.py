@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
@@ -63,39 +64,36 @@ class JobsReader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """The front's parts that a report is read from."""
+
+    snapshot: Callable[[], Snapshot]
+    pronounced: Mapping[str, int]
+    """Counts of words by the source of their phonemes (`frontend.text.word.PhonemeSource`)."""
+    metrics: Metrics
+    settings: FrontSettings
+    selfcheck: SelfCheck | None = None
+    open: OpenSockets = field(default_factory=OpenSockets)
+    player: Callable[[], Player] | None = None
+    jobs: JobsReader | None = None
+
+
 class StatusHandler:
     """Builds the report. Counts begin with the process that counts, except `totals`."""
 
-    def __init__(
-        self,
-        snapshot: Callable[[], Snapshot],
-        pronounced: Mapping[str, int],
-        metrics: Metrics,
-        settings: FrontSettings,
-        selfcheck: SelfCheck | None = None,
-        opened: OpenSockets | None = None,
-        player: Callable[[], Player] | None = None,
-        jobs: JobsReader | None = None,
-    ) -> None:
-        """`pronounced` counts words by how their phonemes were found (`frontend.text.word.PhonemeSource`)."""
-        self._snapshot = snapshot
-        self._pronounced = pronounced
-        self._metrics = metrics
-        self._settings = settings
-        self._selfcheck = selfcheck
-        self._open = opened or OpenSockets()
-        self._player = player
-        self._jobs = jobs
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
         self._started = time.monotonic()
 
     async def get(self, request: web.Request) -> web.Response:
-        if self._jobs:
-            await self._jobs.refresh()
+        if self._sources.jobs:
+            await self._sources.jobs.refresh()
         return web.Response(body=msgspec.json.encode(self.report()), content_type="application/json")
 
     def report(self) -> Status:
         """The whole report, with the advice that follows from it."""
-        now = self._snapshot()
+        now = self._sources.snapshot()
         memory = psutil.virtual_memory()
         found = Status(
             ready=now.engine is not None and not now.reason,
@@ -107,23 +105,23 @@ class StatusHandler:
             processes=processes(now.situation, os.getppid()),
             active_streams=len(now.streams),
             streams=[_stream(stream) for stream in now.streams],
-            sockets=dict(self._open.sockets),
-            contexts=self._open.contexts,
+            sockets=dict(self._sources.open.sockets),
+            contexts=self._sources.open.contexts,
             queue_depth=now.queue_depth,
             quarantined_segments=now.quarantined,
             costs={name: _costs(account) for name, account in now.costs.items() if account.measured},
             cache=self._cache(now),
             english_tagger=tagger_name(),
-            words_by_source=dict(self._pronounced),
+            words_by_source=dict(self._sources.pronounced),
             totals=self._totals(),
             memory=Memory(memory.total, memory.available),
-            settings={name: getattr(self._settings, name) for name in SETTINGS},
+            settings={name: getattr(self._sources.settings, name) for name in SETTINGS},
             tuning=tuning(now.situation.tuning, time.time()) if now.situation.tuning else UNSET,
-            drift=self._metrics.drift.report() or UNSET,
-            selfcheck=(self._selfcheck.report() if self._selfcheck else None) or UNSET,
-            errors=self._metrics.errors.latest(),
-            player=self._player() if self._player else UNSET,
-            jobs=self._jobs.report() if self._jobs else UNSET,
+            drift=self._sources.metrics.drift.report() or UNSET,
+            selfcheck=(self._sources.selfcheck.report() if self._sources.selfcheck else None) or UNSET,
+            errors=self._sources.metrics.errors.latest(),
+            player=self._sources.player() if self._sources.player else UNSET,
+            jobs=self._sources.jobs.report() if self._sources.jobs else UNSET,
             front_uptime_seconds=round(time.monotonic() - self._started, 3),
         )
         found.recommendations = recommendations(found)
@@ -136,12 +134,12 @@ class StatusHandler:
             cache.bytes,
             cache.hits,
             cache.misses,
-            self._settings.cache_bytes,
-            self._settings.disk_cache is not None,
+            self._sources.settings.cache_bytes,
+            self._sources.settings.disk_cache is not None,
         )
 
     def _totals(self) -> Totals:
-        totals = self._metrics.totals()
+        totals = self._sources.metrics.totals()
         return Totals(
             *(
                 round(totals.get(f"kokoro_live_{name}_total", 0.0))

@@ -67,6 +67,7 @@ class SpeakingEngine(msgspec.Struct):
     inference_threads: Annotated[int, Meta(description="Segments made side by side.")]
     stands_in: Annotated[bool, Meta(description="It speaks only because Kokoro was wanted and can't.")] = False
     sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
+    voices_sha256: Annotated[str, Meta(description="Of all voices' values.")] | UnsetType = UNSET
     threads: Annotated[int, Meta(description="Of a run that is alone, as the library says.")] | UnsetType = UNSET
     first_block_seconds: Annotated[float, Meta(description="Of audio, where it is made in windows.")] | UnsetType = (
         UNSET
@@ -188,7 +189,7 @@ class Recommendation(msgspec.Struct):
 
 
 class Player(msgspec.Struct):
-    """The player of `/v1/play`. Whether there is a sound card is known once something was to be played."""
+    """The player of `/v1/play`. A missing sound card is noticed once something was to be played."""
 
     state: Literal["idle", "buffering", "playing", "paused"]
     waiting: Annotated[int, Meta(description="Texts in the queue.")]
@@ -213,7 +214,7 @@ class Jobs(msgspec.Struct):
 
 
 class Status(msgspec.Struct):
-    """The server. What was not measured is absent; more fields may come."""
+    """The server. Unmeasured values are absent; more fields may come."""
 
     ready: bool
     worker: Annotated[str, Meta(description="The state of what speaks.")]

@@ -161,20 +161,40 @@ _MONTH = re.compile(
     r"(?P<said>(?P<month>Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.(?P<end>$)?)"
 )
 
+_STOPPED = re.compile(rf"\. ?[#\d{MASK}]")
+_FEATURED = frozenset(("ft", "feat", "Feat"))
+_PHRASE_WORDS = frozenset(
+    ("g", "eg", "e", "ie", "etc", "Etc", "al", "k", "aka", "r", "B", "b", "Box", "o", "c", "n", "N")
+)
+"""Words of which each of the phrases has one."""
+_STREET_WORDS, _TITLES = frozenset(_STREETS), frozenset(_BEFORE_NAMES)
+_MONTH_WORDS = frozenset(("Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec"))
+_ANYWHERE_WORDS = frozenset(word.casefold() for word in _ANYWHERE)
+
 
 def apply(draft: Draft) -> None:
-    draft.replace(_FEATURING, lambda match: "featuring ")
-    draft.replace(_PHRASE, _phrase)
-    draft.replace(_NUMBERED, lambda match: _like(match["name"], _BEFORE_NUMBERS[match["name"].lower()]) + " ")
-    draft.replace(_STREET, _street, "said")
-    draft.replace(_SAINTS, lambda match: "Saints ")
-    draft.replace(_SAINT, lambda match: "Saint ")
-    draft.replace(_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
-    draft.replace(_BARE_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
-    draft.replace(_WORD, _word)
-    draft.replace(_VERSUS, lambda match: "versus")
-    draft.replace(_COMPANY, lambda match: "Company" + _stop(match), "said")
-    draft.replace(_MONTH, lambda match: MONTH_NAMES[match["month"]] + _stop(match), "said")
+    if draft.says(_FEATURED):
+        draft.replace(_FEATURING, lambda match: "featuring ")
+    if draft.says(_PHRASE_WORDS):
+        draft.replace(_PHRASE, _phrase)
+    if _STOPPED.search(draft.text):
+        draft.replace(_NUMBERED, lambda match: _like(match["name"], _BEFORE_NUMBERS[match["name"].lower()]) + " ")
+    if draft.says(_STREET_WORDS):
+        draft.replace(_STREET, _street, "said")
+    if "St" in draft.sentence:
+        draft.replace(_SAINTS, lambda match: "Saints ")
+        draft.replace(_SAINT, lambda match: "Saint ")
+    if draft.says(_TITLES):
+        draft.replace(_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
+        draft.replace(_BARE_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
+    if draft.says_folded(_ANYWHERE_WORDS):
+        draft.replace(_WORD, _word)
+    if "vs" in draft.sentence:
+        draft.replace(_VERSUS, lambda match: "versus")
+    if "Co." in draft.sentence:
+        draft.replace(_COMPANY, lambda match: "Company" + _stop(match), "said")
+    if draft.says(_MONTH_WORDS):
+        draft.replace(_MONTH, lambda match: MONTH_NAMES[match["month"]] + _stop(match), "said")
 
 
 def _phrase(match: re.Match[str]) -> str:

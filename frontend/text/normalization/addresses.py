@@ -88,11 +88,14 @@ _STATE = re.compile(
     rf"(?<=[a-z]), (?P<state>{'|'.join(_STATES)})(?: (?P<zip>\d{{5}})(?:-(?P<plus>\d{{4}}))?(?!\d)|(?=[.,;:!?)]|$))"
 )
 
+_STATE_CODES = frozenset(_STATES)
+
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_HOUSE, lambda match: _house(match, british))
-    draft.replace(_STATE, _state)
+    draft.replace_numbers(_HOUSE, lambda match: _house(match, british))
+    if draft.says(_STATE_CODES):
+        draft.replace(_STATE, _state)
 
 
 def _house(match: re.Match[str], british: bool) -> str:

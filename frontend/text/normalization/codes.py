@@ -25,14 +25,21 @@ _ENDING = re.compile(r"\b(?:ending|ends?|ended) (?:in|with) (?P<digits>\d{4})(?!
 _FLIGHT = re.compile(rf"\b(?:[Ff]lights?) (?P<carrier>[A-Z]{{2}}|[A-Z]\d|\d[A-Z]) ?(?P<digits>\d{{2,4}}){END}")
 _POSTCODE = re.compile(rf"{START}(?P<out>[A-Z]{{1,2}}\d{{1,2}}[A-Z]?) (?P<inner>\d)(?P<unit>[A-Z]{{2}}){END}")
 
+_BOOK_NUMBERS = frozenset(("ISBN", "ISSN"))
+_ENDS = frozenset(("ending", "end", "ends", "ended"))
+_FLIGHTS = frozenset(("flight", "flights", "Flight", "Flights"))
+
 
 def apply(draft: Draft) -> None:
     british = draft.british
     draft.replace(_ZIP, _zip)
-    draft.replace(_BOOK, lambda match: _book(match, british))
+    if draft.says(_BOOK_NUMBERS):
+        draft.replace(_BOOK, lambda match: _book(match, british))
     draft.replace(_NAMED, _named)
-    draft.replace(_ENDING, lambda match: digits(match["digits"]), "digits")
-    draft.replace(_FLIGHT, _flight)
+    if draft.says(_ENDS):
+        draft.replace(_ENDING, lambda match: digits(match["digits"]), "digits")
+    if draft.says(_FLIGHTS):
+        draft.replace(_FLIGHT, _flight)
     draft.replace(_POSTCODE, _postcode)
 
 

@@ -47,23 +47,28 @@ _MONTH_YEAR = re.compile(
 )
 _NUMERIC_MONTH = re.compile(rf"{NUMBER_START}(?P<month>0?[1-9]|1[0-2])/(?P<year>(?:19|20)\d\d){NUMBER_END}(?!/)")
 
+_DAY_NAMES, _MONTH_NAMES = frozenset(DAY_NAMES), frozenset(MONTH_NAMES)
+
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_ISO, lambda match: _iso(match, british))
-    draft.replace(_NUMERIC, lambda match: _numeric(match, british))
-    draft.replace(
-        _NUMERIC_MONTH, lambda match: f"{month_name(int(match['month']))} {year(int(match['year']), british)}"
-    )
-    draft.replace(_SHORT, lambda match: _short(match, british), "date")
-    draft.replace(_PADDED, lambda match: _padded(match, british))
+    draft.replace_numbers(_ISO, lambda match: _iso(match, british))
+    draft.replace_numbers(_NUMERIC, lambda match: _numeric(match, british))
+    if draft.has("/"):
+        draft.replace_numbers(
+            _NUMERIC_MONTH, lambda match: f"{month_name(int(match['month']))} {year(int(match['year']), british)}"
+        )
+        draft.replace(_SHORT, lambda match: _short(match, british), "date")
+        draft.replace_numbers(_PADDED, lambda match: _padded(match, british))
     # Weekday and month names come first: a later rule would hide the date that they depend on.
-    draft.replace(_DAYS, lambda match: f"{DAY_NAMES[match['day']]} to {DAY_NAMES[match['last']]}")
-    draft.replace(_DAY_NAME, lambda match: DAY_NAMES[match["day"]] + (match["comma"] or ""))
-    draft.replace(_MONTH_DAY, lambda match: _written(match, british))
-    draft.replace(_DAY_MONTH, lambda match: _written(match, british))
-    draft.replace(_MONTHS, lambda match: _months(match, british))
-    draft.replace(_MONTH_YEAR, lambda match: f"{MONTH_NAMES[match['month']]} {year(int(match['year']), british)}")
+    if draft.says(_DAY_NAMES):
+        draft.replace(_DAYS, lambda match: f"{DAY_NAMES[match['day']]} to {DAY_NAMES[match['last']]}")
+        draft.replace(_DAY_NAME, lambda match: DAY_NAMES[match["day"]] + (match["comma"] or ""))
+    if draft.says(_MONTH_NAMES):
+        draft.replace(_MONTH_DAY, lambda match: _written(match, british))
+        draft.replace(_DAY_MONTH, lambda match: _written(match, british))
+        draft.replace(_MONTHS, lambda match: _months(match, british))
+        draft.replace(_MONTH_YEAR, lambda match: f"{MONTH_NAMES[match['month']]} {year(int(match['year']), british)}")
 
 
 def _date(number: int, month: int, day: int, british: bool) -> str | None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import NamedTuple
 
 from frontend.text.normalization.patterns import MASK
 from frontend.text.normalization.rewritten import Piece, Rewritten
+
+_DIGITS = re.compile(r"\d+")
+_WORDS = re.compile(r"\w+")
+_BEFORE_DIGITS = "-−.+("
 
 
 class Edit(NamedTuple):
@@ -26,7 +32,26 @@ class Draft:
         self.text = sentence
         """Sentence with `MASK` in place of each character that a rule has rewritten, so that positions stay."""
         self.british = language == "en-gb"
+        self._characters = frozenset(sentence)
         self._edits: list[Edit] = []
+
+    def has(self, characters: str) -> bool:
+        """True if the sentence has one of the characters. Rules ask before they search, because most sentences have
+        nothing for most rules, and a search takes ten times as long.
+        """
+        return not self._characters.isdisjoint(characters)
+
+    def says(self, words: AbstractSet[str]) -> bool:
+        """True if one of the sentence's words is among `words`; a word has letters, digits and underscores only."""
+        return not self._words.isdisjoint(words)
+
+    def says_folded(self, words: AbstractSet[str]) -> bool:
+        """`says` whatever the capitals of the sentence's words; `words` are in lower case."""
+        return not words.isdisjoint(map(str.casefold, self._words))
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(_WORDS.findall(self.sentence))
 
     def replace(
         self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
@@ -36,9 +61,46 @@ class Draft:
         Args:
             group: the group of the match that is replaced; the rest is context.
         """
+        self._replace(pattern.finditer(self.text), spoken, group)
+
+    def replace_numbers(
+        self, pattern: re.Pattern[str], spoken: Callable[[re.Match[str]], str | None], group: str | int = 0
+    ) -> None:
+        """`replace` for a pattern whose matches begin with `patterns.START` or `patterns.NUMBER_START`, then at most
+        one of the signs -−+( and a point, then digits. It looks only where such a number begins.
+        """
+        if self._number_places:
+            self._replace(self._at_numbers(pattern), spoken, group)
+
+    def _at_numbers(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        end = 0
+        for place in self._number_places:
+            if place >= end and (match := pattern.match(self.text, place)):
+                end = match.end()
+                yield match
+
+    @cached_property
+    def _number_places(self) -> list[int]:
+        """Places at which a number of the sentence may begin: digits, and signs before them."""
+        places: list[int] = []
+        for run in _DIGITS.finditer(self.sentence):
+            start = run.start()
+            before = self.sentence[max(0, start - 2) : start]
+            if before[-1:].isalnum() or before[-1:] == "_":
+                continue
+            if before[-1:] == "." and before[0] in _BEFORE_DIGITS and len(before) == 2:
+                places.append(start - 2)
+            if before and before[-1] in _BEFORE_DIGITS:
+                places.append(start - 1)
+            places.append(start)
+        return places
+
+    def _replace(
+        self, matches: Iterable[re.Match[str]], spoken: Callable[[re.Match[str]], str | None], group: str | int
+    ) -> None:
         pieces: list[str] = []
         end = 0
-        for match in pattern.finditer(self.text):
+        for match in matches:
             said = spoken(match)
             start, stop = match.span(group)
             if said is None or start == stop:
@@ -62,6 +124,11 @@ class Draft:
             pieces += self.text[end:start], MASK * (stop - start)
             end = stop
         self.text = "".join([*pieces, self.text[end:]])
+
+    @property
+    def changed(self) -> bool:
+        """True if a rule has rewritten or hidden something."""
+        return bool(self._edits)
 
     def rewritten(self) -> Rewritten:
         pieces: list[Piece] = []

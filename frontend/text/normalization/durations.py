@@ -18,6 +18,7 @@ _COMPOUND = re.compile(
     rf"(?P<a>\b[Aa]n? )?{NUMBER_START}(?P<parts>\d{{1,4}} ?(?:{_D} ?\d{{1,2}} ?{_H}(?: ?\d{{1,2}} ?{_M})?"
     rf"|{_H} ?\d{{1,2}} ?{_M}(?: ?\d{{1,2}} ?{_S})?|{_M} ?\d{{1,2}} ?{_S})){END}(?P<thing>(?= [a-z]{{3,}}))?"
 )
+_COUNTED = re.compile(r"\d ?[dhm]")
 _PART = re.compile(r"(\d+) ?([a-z]+)")
 _CLOCK = re.compile(
     r"\b(?P<before>[Ll]ast(?:s|ed|ing)?|[Tt]ook|[Tt]akes?|[Rr]uns?(?: for)?|[Rr]an(?: for)?"
@@ -31,8 +32,10 @@ _CLOCK = re.compile(
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_COMPOUND, lambda match: _compound(match, british), "parts")
-    draft.replace(_CLOCK, lambda match: _clock(match, british), "clock")
+    if _COUNTED.search(draft.sentence):
+        draft.replace(_COMPOUND, lambda match: _compound(match, british), "parts")
+    if draft.has(":"):
+        draft.replace(_CLOCK, lambda match: _clock(match, british), "clock")
 
 
 def _compound(match: re.Match[str], british: bool) -> str:

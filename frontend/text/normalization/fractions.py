@@ -31,9 +31,11 @@ _LARGEST = 100
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_SIGN, lambda match: _sign(match, british))
-    draft.replace(_MIXED, lambda match: _mixed(match, british))
-    draft.replace(_PLAIN, lambda match: _plain(match, british))
+    if draft.has(_SIGNS):
+        draft.replace(_SIGN, lambda match: _sign(match, british))
+    if draft.has("/⁄"):
+        draft.replace_numbers(_MIXED, lambda match: _mixed(match, british))
+        draft.replace_numbers(_PLAIN, lambda match: _plain(match, british))
 
 
 def fraction(above: int, below: int, british: bool) -> str:

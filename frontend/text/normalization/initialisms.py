@@ -22,6 +22,7 @@ _SAID = {
     "BSc": "B.S.C",
 }
 _KNOWN = re.compile(rf"{START}(?P<name>{'|'.join(_SAID)}){END}(?!\.\w|-\w)")
+_KNOWN_WORDS = frozenset(_SAID)
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}})&(?P<right>[A-Z]{{1,3}}){END}(?P<number> 500)?")
 _PLURAL = re.compile(rf"{START}(?P<letters>[A-Z]*[BCDFGHJKLMNPQRSTVWXZ][A-Z]*)s{END}(?!\.\w)")
 _CELL = re.compile(rf"{START}(?P<letters>[A-GI-PR-Z]|MP|A|AA|AAA|HP|VW|BMW)(?P<number>\d){END}(?![.:/'’&-]\w|[²³])")
@@ -31,8 +32,10 @@ _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VI
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_KNOWN, lambda match: _SAID[match["name"]])
-    draft.replace(_AND, lambda match: _and(match, british))
+    if draft.says(_KNOWN_WORDS):
+        draft.replace(_KNOWN, lambda match: _SAID[match["name"]])
+    if draft.has("&"):
+        draft.replace(_AND, lambda match: _and(match, british))
     draft.replace(_PLURAL, _plural)
     draft.replace(_CELL, lambda match: f"{'.'.join(match['letters'])} {cardinal(int(match['number']), british)}")
 

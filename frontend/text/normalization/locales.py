@@ -21,8 +21,6 @@ class Locale:
 
     numbers: str
     """Language name in num2words."""
-    decimal: str
-    """Decimal separator."""
     point: str
     """Spoken word for the decimal separator."""
     months: tuple[str, ...]
@@ -107,7 +105,6 @@ _UNITS_PT = (
 LOCALES: Mapping[str, Locale] = {
     "es": Locale(
         numbers="es",
-        decimal=",",
         point="coma",
         months=(
             "enero",
@@ -162,7 +159,6 @@ LOCALES: Mapping[str, Locale] = {
     ),
     "fr": Locale(
         numbers="fr",
-        decimal=",",
         point="virgule",
         months=(
             "janvier",
@@ -211,7 +207,6 @@ LOCALES: Mapping[str, Locale] = {
     ),
     "it": Locale(
         numbers="it",
-        decimal=",",
         point="virgola",
         months=(
             "gennaio",
@@ -267,7 +262,6 @@ LOCALES: Mapping[str, Locale] = {
     ),
     "pt": Locale(
         numbers="pt_BR",
-        decimal=",",
         point="vírgula",
         months=(
             "janeiro",

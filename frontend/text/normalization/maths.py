@@ -11,10 +11,11 @@ from frontend.text.spoken_signs import SIGNS
 
 _LETTERS_RAISED = {"ⁿ": "n", "ᵗ": "t", "ᵏ": "k"}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_POWER = re.compile(
-    rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z])(?:(?:\^|\*\*)(?P<open>[({{])?(?P<exponent>[-−]?\d{{1,6}}|[a-z])(?(open)[)}}])"
-    rf"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,6}})){END}"
+EXPONENT = (
+    r"(?:(?:\^|\*\*)(?P<open>[({])?(?P<exponent>[-−]?\d{1,6}|[a-z])(?(open)[)}])"
+    r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,6}))"
 )
+_POWER = re.compile(rf"{START}(?<!\d[.,])(?P<base>{NUMBER}|[a-zA-Z]){EXPONENT}{END}")
 _LANGUAGE = re.compile(rf"{START}(?:(?P<plus>[CG])\+\+|(?P<sharp>[CFJ])#)(?!\w)")
 _OPERATIONS = {
     "+": "plus",
@@ -41,6 +42,7 @@ _OPERATIONS = {
     "±": "plus or minus",
     "%": "mod",
 }
+_OPERATORS = frozenset(_OPERATIONS)
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
 _SPACED = re.compile(
     rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠≈!×÷±]))"
@@ -73,7 +75,7 @@ _ARROW = re.compile(r" ?(?:-{1,2}>|=>|[→⇒➜⟶]) ?")
 _EITHER = re.compile(r"\b(?P<one>he|him|his|she|her|hers)/(?P<other>she|her|hers|he|him|his)\b", re.IGNORECASE)
 _FACTORIAL = re.compile(r"(?<=\d)!(?= ?[=+*/<>-])")
 _SLASH = re.compile(r"(?<=[^\W\d])/(?=[^\W\d])(?<!\bw/)")
-_WITH = re.compile(rf"{START}[wW]/(?!w\b)(?P<out>o{END})? ?(?=\S|$)")
+_WITH = re.compile(rf"{START}[wW]/(?!w\b|[a-z]{{1,2}}[²³])(?P<out>o{END})? ?(?=\S|$)")
 _SIGN_NAMES = {sign: name for sign, name in SIGNS.items() if sign not in "#=\\"} | {
     "™": "",
     "®": "",
@@ -91,28 +93,44 @@ _SIGN_NAMES = {sign: name for sign, name in SIGNS.items() if sign not in "#=\\"}
     "∪": "union",
     "∩": "intersection",
 }
-_SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(''.join(_SIGN_NAMES))}])(?P<after> ?)")
+_SIGNS = "".join(_SIGN_NAMES)
+_SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
 
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_LANGUAGE, lambda match: f"{match['plus']} plus plus" if match["plus"] else f"{match['sharp']} sharp")
-    draft.replace(_FACTORIAL, lambda match: " factorial")
-    draft.replace(_POWER, lambda match: _power(match, british))
-    draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}")
-    draft.replace(_ARROW, lambda match: " to ")
-    draft.replace(_SPACED, lambda match: f" {_OPERATIONS[match['sign']]}")
-    draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match['sign'] or match['relation']]} ")
-    draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]])
-    draft.replace(_PLUS, lambda match: " plus")
-    draft.replace(_AND, lambda match: " and ")
-    draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
-    draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
-    draft.replace(_SLASH, lambda match: " ")
-    draft.replace(_SIGN, _sign)
+    if draft.has("+#"):
+        draft.replace(
+            _LANGUAGE, lambda match: f"{match['plus']} plus plus" if match["plus"] else f"{match['sharp']} sharp"
+        )
+    if draft.has("!"):
+        draft.replace(_FACTORIAL, lambda match: " factorial")
+    if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
+        draft.replace(_POWER, lambda match: power(match, british))
+    if draft.has("ⁿᵗᵏ"):
+        draft.replace(_RAISED, lambda match: f"{match['base']} to the {_LETTERS_RAISED[match['raised']]}")
+    if draft.has(">→⇒➜⟶"):
+        draft.replace(_ARROW, lambda match: " to ")
+    if not _OPERATORS.isdisjoint(draft.sentence.split(" ")):
+        draft.replace(_SPACED, lambda match: f" {_OPERATIONS[match['sign']]}")
+    if draft.has("+*×÷=<>≤≥≠≈±−"):
+        draft.replace(_TIGHT, lambda match: f" {_OPERATIONS[match['sign'] or match['relation']]} ")
+    if draft.has("~≈∼<>≤≥±+=√×"):
+        draft.replace(_PREFIX, lambda match: _BEFORE_NUMBER[match["sign"]])
+    if draft.has("+"):
+        draft.replace(_PLUS, lambda match: " plus")
+    if draft.has("&"):
+        draft.replace(_AND, lambda match: " and ")
+    if draft.has("/"):
+        draft.replace(_WITH, lambda match: ("without" if match["out"] else "with") + " ")
+        draft.replace(_EITHER, lambda match: f"{match['one']} or {match['other']}")
+        draft.replace(_SLASH, lambda match: " ")
+    if draft.has(_SIGNS):
+        draft.replace(_SIGN, _sign)
 
 
-def _power(match: re.Match[str], british: bool) -> str | None:
+def power(match: re.Match[str], british: bool) -> str | None:
+    """Words for a base and its `EXPONENT`; None for a footnote's number."""
     exponent = (match["exponent"] or match["raised"].translate(_SUPERSCRIPTS)).replace("−", "-")
     if match["raised"] and exponent == "1":
         return None  # a footnote's number

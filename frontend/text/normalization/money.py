@@ -91,12 +91,15 @@ _AFTER = re.compile(
 )
 _SMALL = re.compile(rf"{NUMBER_START}(?P<number>\d{{1,3}}(?:\.\d)?)(?:(?P<cent>[c¢])|(?P<penny>p)){NUMBER_END}")
 
+_CODES = frozenset(_CODE.split("|"))
+
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_AMOUNT, lambda match: _amount(match, british))
-    draft.replace(_AFTER, lambda match: _amount(match, british))
-    draft.replace(_SMALL, lambda match: _small(match, british))
+    if draft.has("$£€¥₹₩₽₿") or draft.says(_CODES):
+        draft.replace(_AMOUNT, lambda match: _amount(match, british))
+        draft.replace_numbers(_AFTER, lambda match: _amount(match, british))
+    draft.replace_numbers(_SMALL, lambda match: _small(match, british))
 
 
 def _amount(match: re.Match[str], british: bool) -> str:

@@ -32,20 +32,20 @@ _LANGUAGES = frozenset("CFJ")
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(
-        _TIME, lambda match: f"{cardinal(int(match['above']), british)} {cardinal(int(match['below']), british)}"
-    )
+    if draft.has("/"):
+        draft.replace(
+            _TIME, lambda match: f"{cardinal(int(match['above']), british)} {cardinal(int(match['below']), british)}"
+        )
     draft.replace(_KEY, lambda match: f"{match['note']} flat")
-    musical = _CONTEXT.search(draft.sentence) is not None
-    draft.replace(_CHORD, lambda match: _chord(match, musical, british))
+    draft.replace(_CHORD, lambda match: _chord(match, draft.sentence, british))
 
 
-def _chord(match: re.Match[str], musical: bool, british: bool) -> str | None:
+def _chord(match: re.Match[str], sentence: str, british: bool) -> str | None:
     sign, quality, interval = match["sign"], match["quality"], match["number"]
     if not (sign or quality or interval):
         return None
     certain = sign in ("♯", "♭", "♮") or (sign == "#" and (quality or match["note"] not in _LANGUAGES))
-    if not certain and not (musical and (quality or sign or interval == "7")):
+    if not certain and not ((quality or sign or interval == "7") and _CONTEXT.search(sentence)):
         return None
     said = [match["note"]]
     if sign:

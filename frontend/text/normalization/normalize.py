@@ -11,9 +11,10 @@ Text that no rule matches stays as written: engines read plain numbers, "1,250.7
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from frontend.text.normalization import (
     abbreviations,
@@ -138,14 +139,7 @@ def normalized_sentences(
     Args:
         keeps: callback for the spans of words that no rule but Markdown's may change; no span by default.
     """
-    code = language.partition("-")[0]
-    english = code == "en"
-    on = (rule for rule in rules_of(code) if getattr(settings, f"normalize_{rule[0]}"))
-    rules = [(rule, needed) for _, rule, needed in on]
-    if english and settings.normalize_emoji and settings.normalize_emoji_names:
-        rules = [(emoji.name if rule is emoji.omit else rule, needed) for rule, needed in rules]
-    if english and not settings.normalize_web_addresses:
-        rules.insert(0, (web.protect, _ADDRESS))
+    rules = _rules_on(language.partition("-")[0], settings)
     markdown = settings.normalize_markdown
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
@@ -158,6 +152,19 @@ def normalized_sentences(
             rules,
             keeps,
         )
+
+
+@lru_cache(32)
+def _rules_on(code: str, settings: Normalization) -> list[tuple[Callable[[Draft], None], re.Pattern[str]]]:
+    """The language's rules that are on, each with the pattern that a sentence must contain for it."""
+    english = code == "en"
+    on = (rule for rule in rules_of(code) if getattr(settings, f"normalize_{rule[0]}"))
+    rules = [(rule, needed) for _, rule, needed in on]
+    if english and settings.normalize_emoji and settings.normalize_emoji_names:
+        rules = [(emoji.name if rule is emoji.omit else rule, needed) for rule, needed in rules]
+    if english and not settings.normalize_web_addresses:
+        rules.insert(0, (web.protect, _ADDRESS))
+    return rules
 
 
 def _chunk(
@@ -186,6 +193,10 @@ def _chunk(
         for rule, needed in rules:
             if needed.search(sentence):
                 rule(draft)
+        if not draft.changed and written.verbatim and (kept := words.whole(position, position + len(sentence))):
+            yield Normalized(" ".join(sentence.split()), kept)
+            position += len(sentence)
+            continue
         said = draft.rewritten()
         spans = []
         for word in _WORD.finditer(said.text):
@@ -203,6 +214,13 @@ class _Words:
         self._offset = offset
         self._spans = [match.span() for match in _WORD.finditer(text)]
         self._starts = [start for start, _ in self._spans]
+
+    def whole(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        """Spans of the words between two places; none if one of the places is inside a word."""
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        if first == last or self._spans[last - 1][1] > end or (first and self._spans[first - 1][1] > start):
+            return ()
+        return tuple((self._offset + start, self._offset + end) for start, end in self._spans[first:last])
 
     def around(self, start: int, end: int) -> tuple[int, int]:
         first = max(0, bisect_right(self._starts, start) - 1)

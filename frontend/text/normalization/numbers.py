@@ -41,16 +41,17 @@ _NEGATIVE = re.compile(rf"{NUMBER_START}{MINUS}(?P<number>{NUMBER}){NUMBER_END}"
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_GROUPED, lambda match: number(match["number"], british))
-    draft.replace(_OTHER_GROUPS, lambda match: number(match["number"], british))
-    draft.replace(_POINT_ZERO, lambda match: number(match["number"], british))
-    draft.replace(_SCIENTIFIC, lambda match: _scientific(match, british))
-    draft.replace(_HASH, lambda match: f"number {cardinal(int(match['number']), british)}")
-    draft.replace(_MAGNITUDE, lambda match: _magnitude(match, british))
-    draft.replace(_LONG, lambda match: digits(match[0]))
-    draft.replace(_ZEROS, lambda match: digits(match["number"]))
-    draft.replace(_POINT, lambda match: ("minus " if match["minus"] else "") + number(match["number"], british))
-    draft.replace(_NEGATIVE, lambda match: f"minus {number(match['number'], british)}")
+    draft.replace_numbers(_GROUPED, lambda match: number(match["number"], british))
+    draft.replace_numbers(_OTHER_GROUPS, lambda match: number(match["number"], british))
+    draft.replace_numbers(_POINT_ZERO, lambda match: number(match["number"], british))
+    draft.replace_numbers(_SCIENTIFIC, lambda match: _scientific(match, british))
+    if draft.has("#"):
+        draft.replace(_HASH, lambda match: f"number {cardinal(int(match['number']), british)}")
+    draft.replace_numbers(_MAGNITUDE, lambda match: _magnitude(match, british))
+    draft.replace_numbers(_LONG, lambda match: digits(match[0]))
+    draft.replace_numbers(_ZEROS, lambda match: digits(match["number"]))
+    draft.replace_numbers(_POINT, lambda match: ("minus " if match["minus"] else "") + number(match["number"], british))
+    draft.replace_numbers(_NEGATIVE, lambda match: f"minus {number(match['number'], british)}")
 
 
 def _scientific(match: re.Match[str], british: bool) -> str:

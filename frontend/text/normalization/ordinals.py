@@ -16,7 +16,7 @@ _ORDINAL = re.compile(
 
 
 def apply(draft: Draft) -> None:
-    draft.replace(_ORDINAL, lambda match: _said(match, draft.british))
+    draft.replace_numbers(_ORDINAL, lambda match: _said(match, draft.british))
 
 
 def _said(match: re.Match[str], british: bool) -> str:

@@ -11,8 +11,8 @@ START = rf"(?<![\w{MASK}])"
 END = rf"(?![\w{MASK}])"
 """Position at which a word can end."""
 
-NUMBER_START = rf"(?<![\w{MASK}$£€¥₹])(?<!\d[.,:/-])(?<![^\W\d][-/])(?<![^\s(\[\"“‘'—]\.)"
-"""Position at which a number can begin: outside addresses, versions, model names (F-16) and other numbers."""
+NUMBER_START = rf"(?<![\w{MASK}$£€¥₹])(?<!\d[.,:/-])(?<![^\W\d][-/])(?<!\^)(?<!\^[-−])(?<![^\s(\[\"“‘'—]\.)"
+"""Position at which a number can begin: outside addresses, versions, exponents, model names (F-16), other numbers."""
 
 NUMBER_END = rf"(?![\w{MASK}])(?![.,:/^-]\d)"
 

@@ -39,13 +39,16 @@ _VANITY = re.compile(
 
 
 def apply(draft: Draft) -> None:
-    draft.replace(_PHONE, lambda match: _groups(match[0]))
-    draft.replace(_VANITY, _vanity)
-    if _URGENT.search(draft.sentence):
-        draft.replace(_EMERGENCY, _emergency)
-    draft.replace(_LOCAL, _local)
-    draft.replace(_SHORT, lambda match: digits(match["code"]), "code")
-    draft.replace(_EXTENSION, lambda match: f"extension {digits(match['digits'])}")
+    draft.replace_numbers(_PHONE, lambda match: _groups(match[0]))
+    draft.replace_numbers(_VANITY, _vanity)
+    urgent = _URGENT.search(draft.sentence) is not None
+    if urgent:
+        draft.replace_numbers(_EMERGENCY, _emergency)
+    draft.replace_numbers(_LOCAL, _local)
+    if urgent:
+        draft.replace(_SHORT, lambda match: digits(match["code"]), "code")
+    if "xt" in draft.sentence:
+        draft.replace(_EXTENSION, lambda match: f"extension {digits(match['digits'])}")
 
 
 def _vanity(match: re.Match[str]) -> str:

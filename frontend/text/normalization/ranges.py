@@ -23,11 +23,11 @@ _SCORE = re.compile(
 def apply(draft: Draft) -> None:
     british = draft.british
     is_score = _SCORE.search(draft.sentence) is not None
-    draft.replace(
+    draft.replace_numbers(
         _DIFFERENCE, lambda match: f"{number(match['first'], british)} minus {number(match['last'], british)}"
     )
-    draft.replace(_RANGE, lambda match: _range(match, is_score, british))
-    draft.replace(_RATIO, lambda match: _ratio(match, british))
+    draft.replace_numbers(_RANGE, lambda match: _range(match, is_score, british))
+    draft.replace_numbers(_RATIO, lambda match: _ratio(match, british))
 
 
 def _ratio(match: re.Match[str], british: bool) -> str:

@@ -77,16 +77,29 @@ _VERSE = re.compile(
 )
 _NTH = {"1": "First", "I": "First", "2": "Second", "II": "Second", "3": "Third", "III": "Third"}
 
+_VERSE_WORDS = frozenset(("Psalm", *re.findall(r"[A-Z][a-z]+", _FULL_BOOKS + _SEVERAL), *_BOOKS))
+_ROOM_WORDS = frozenset(
+    ("room", "suite", "route", "highway", "flight", "bus", "Room", "Suite", "Route", "Highway", "Flight", "Bus", "US")
+)
+_PART_WORDS = frozenset(word for name in _PARTS for word in (name.rstrip("."), name.rstrip(".").lower()))
+"""Words without which a sentence has no verse, room or labelled part."""
+
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_VERSE, lambda match: _verse(match, british))
-    draft.replace(_REPORT, lambda match: _report(match, british))
-    draft.replace(_SECTIONS, lambda match: _sections(match, british))
-    draft.replace(_VERSUS, lambda match: "versus", "said")
-    draft.replace(_ROOM, lambda match: f"{_spelled(match['place'])} {in_pairs(match['number'], british)}")
-    draft.replace(_NUMERO, lambda match: "number ")
-    draft.replace(_LABELLED, lambda match: _labelled(match, british))
+    if draft.says(_VERSE_WORDS):
+        draft.replace(_VERSE, lambda match: _verse(match, british))
+    draft.replace_numbers(_REPORT, lambda match: _report(match, british))
+    if draft.has("§"):
+        draft.replace(_SECTIONS, lambda match: _sections(match, british))
+    if "v." in draft.sentence:
+        draft.replace(_VERSUS, lambda match: "versus", "said")
+    if draft.says(_ROOM_WORDS):
+        draft.replace(_ROOM, lambda match: f"{_spelled(match['place'])} {in_pairs(match['number'], british)}")
+    if draft.has("°º"):
+        draft.replace(_NUMERO, lambda match: "number ")
+    if draft.says(_PART_WORDS):
+        draft.replace(_LABELLED, lambda match: _labelled(match, british))
 
 
 def _spelled(place: str) -> str:

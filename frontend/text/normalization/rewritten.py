@@ -26,6 +26,8 @@ class Rewritten:
         for piece in self._pieces:
             self._starts.append(length)
             length += len(piece.said)
+        self.verbatim = len(self._pieces) == 1 and self._pieces[0].verbatim and self._pieces[0].start == 0
+        """True if the text is the original's beginning, unchanged."""
         self.text = "".join(piece.said for piece in self._pieces)
 
     def origin(self, start: int, end: int) -> tuple[int, int]:

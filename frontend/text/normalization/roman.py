@@ -55,10 +55,34 @@ _LETTERED = re.compile(
 )
 _CENTURY = re.compile(rf"{START}(?P<numeral>{_NUMERAL})(?:th|st|nd|rd)?(?=(?: |-)[Cc]entur(?:y|ies)\b)")
 _AFTER_CAPITAL = re.compile(rf"\b[A-Z][a-z]{{2,20}} (?P<numeral>{_LONG_NUMERAL}){END}(?![.&-]\w)")
+_ALL_NUMERALS = [
+    f"{tens}{ones}"
+    for tens in ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX")
+    for ones in ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
+]
+_NUMERALS = frozenset(
+    form
+    for numeral in _ALL_NUMERALS
+    for form in (numeral, numeral.lower(), *(numeral + ending for ending in ("th", "st", "nd", "rd")))
+    if len(form) > 1
+)
+_LETTER_NUMERALS = frozenset("IVXLivxl")
+"""Numerals that are words or names of letters as well; they need one of the words before numbers in the sentence."""
+_BEFORE_NUMERALS = frozenset(
+    form
+    for word in re.findall(
+        r"\w+",
+        f"{_RULERS} {_PARTS} {_LOWER_PARTS} century Century centuries Centuries verse Verse page Page item Item clause "
+        "Clause volume preface Preface p pp Sec Art",
+    )
+    for form in (word, f"{word}s")
+)
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
 def apply(draft: Draft) -> None:
+    if not (draft.says(_NUMERALS) or (draft.says(_LETTER_NUMERALS) and draft.says(_BEFORE_NUMERALS))):
+        return
     british = draft.british
 
     def nth(match: re.Match[str]) -> str | None:

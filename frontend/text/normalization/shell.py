@@ -13,6 +13,7 @@ _COMMAND = re.compile(
     r"brew|yarn|pnpm|uv|bash|cat|echo|sed|awk|ps|kill|systemctl|option|flag|switch|run|command|use|pass)\b",
     re.IGNORECASE,
 )
+_DASHED = re.compile(r"\s-")
 _OPTION = re.compile(r"(?<=\s)(?P<dashes>--?)(?P<name>[a-zA-Z][\w]{0,20}(?:-\w{1,20}){0,4})(?P<value>=)?(?![\w-])")
 _SHORT = re.compile(r"[a-z]{1,4}")
 _CALL = re.compile(rf"{START}(?P<name>[A-Za-z_]\w{{0,30}}(?:\.[A-Za-z_]\w{{0,30}}){{0,3}})\(\)")
@@ -23,11 +24,16 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    if _COMMAND.search(draft.sentence):
+    if draft.has("-") and _DASHED.search(draft.sentence) and _COMMAND.search(draft.sentence):
         draft.replace(_OPTION, _option)
-    draft.replace(_JSON, lambda match: _json(match, british))
-    draft.replace(_CALL, lambda match: " dot ".join(_words(part) for part in match["name"].split(".")))
-    draft.replace(_CREMENT, lambda match: f"{match['name']} {'plus plus' if match['sign'] == '++' else 'minus minus'}")
+    if draft.has("{"):
+        draft.replace(_JSON, lambda match: _json(match, british))
+    if "()" in draft.sentence:
+        draft.replace(_CALL, lambda match: " dot ".join(_words(part) for part in match["name"].split(".")))
+    if "++" in draft.sentence or "--" in draft.sentence:
+        draft.replace(
+            _CREMENT, lambda match: f"{match['name']} {'plus plus' if match['sign'] == '++' else 'minus minus'}"
+        )
 
 
 def _words(name: str) -> str:

@@ -72,8 +72,10 @@ _EQUATION = re.compile(r"[=<>≤≥]")
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_MATH, lambda match: _said(match["math"], british))
-    draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}")
+    if draft.has("$"):
+        draft.replace(_MATH, lambda match: _said(match["math"], british))
+    if draft.has("("):
+        draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}")
     if _EQUATION.search(draft.sentence):
         draft.replace(_COEFFICIENT, lambda match: _coefficient(match, british))
 

@@ -22,10 +22,10 @@ _MILITARY = re.compile(rf"{NUMBER_START}(?P<hours>[01]\d|2[0-3])(?P<minutes>[0-5
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_MILITARY, lambda match: _military(match, british))
-    draft.replace(_RANGE, lambda match: _range(match, british))
-    draft.replace(_FULL, lambda match: _time(match, british))
-    draft.replace(_HOUR, lambda match: _time(match, british))
+    draft.replace_numbers(_MILITARY, lambda match: _military(match, british))
+    draft.replace_numbers(_RANGE, lambda match: _range(match, british))
+    draft.replace_numbers(_FULL, lambda match: _time(match, british))
+    draft.replace_numbers(_HOUR, lambda match: _time(match, british))
 
 
 def clock(hours: int, minutes: int, british: bool, half: str = "") -> str:

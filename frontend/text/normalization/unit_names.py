@@ -149,7 +149,8 @@ kWp kilowatt peak
     "kmh": ("kilometer per hour", "kilometers per hour"),
     "mpg": ("mile per gallon", "miles per gallon"),
     "fps": ("frame per second", "frames per second"),
-    "rpm": ("revolution per minute", "revolutions per minute"),
+    "rpm": ("R.P.M", "R.P.M"),
+    "RPM": ("R.P.M", "R.P.M"),
     "bpm": ("beat per minute", "beats per minute"),
     "wpm": ("word per minute", "words per minute"),
     "psi": ("P.S.I", "P.S.I"),
@@ -181,6 +182,15 @@ kWp kilowatt peak
     "‰": ("per mille", "per mille"),
     "%p": ("percentage point", "percentage points"),
 }
+
+THINGS = (
+    "adapter|bag|band|barrel|battery|beam|belt|blade|board|bolt|bottle|bullet|cable|camera|capacitor|card|chain|charger"
+    "|cord|cube|diameter|disc|disk|drill|drive|engine|fence|film|filter|gap|glass|gun|hike|hole|hose|jar|ladder|lamp"
+    "|laptop|layer|lens|line|marathon|monitor|motor|nail|needle|pack|package|panel|paper|pin|pipe|plank|plate|pole"
+    "|radius|race|resistor|ribbon|rod|rope|run|screen|screw|sheet|slot|socket|steak|steel|strap|strip|supply|tape|tile"
+    "|tube|tubing|wall|weight|wheel|wire"
+)
+"""Nouns that a measure without an article describes, so that its unit is singular: use 4 mm wire."""
 
 ONLY_APART = frozenset(("K",))
 """Symbols that are units only after a space: 300 K is kelvin, 300K is three hundred thousand."""

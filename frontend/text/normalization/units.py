@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 
 from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.maths import EXPONENT, power
 from frontend.text.normalization.patterns import DASH, END, MASK, MINUS, NUMBER, NUMBER_END, NUMBER_START
-from frontend.text.normalization.unit_names import NEVER_APART, ONLY_APART, ONLY_TOGETHER, SPOKEN_PER, UNITS, spelled
-from frontend.text.normalization.words import cardinal, is_one, number, year
+from frontend.text.normalization.unit_names import (
+    NEVER_APART,
+    ONLY_APART,
+    ONLY_TOGETHER,
+    SPOKEN_PER,
+    THINGS,
+    UNITS,
+    spelled,
+)
+from frontend.text.normalization.words import cardinal, in_pairs, is_one, number, ungrouped, year
 
 _SYMBOL = "|".join(re.escape(symbol) for symbol in sorted(UNITS, key=len, reverse=True))
 _PER = "|".join(re.escape(name) for name in sorted({*UNITS, *SPOKEN_PER}, key=len, reverse=True))
@@ -18,11 +27,34 @@ _THING = (
 )
 """Pattern of a noun after a measure, which makes the unit singular: a 70 decibel noise."""
 
+_IS_THING = re.compile(rf" (?:(?:thick|long|wide|tall|high|deep) )?(?:{THINGS})s?\b")
+_BASIS = re.compile(
+    r"\b(?:rates?|yields?|spreads?|Fed|ECB|BoE|RBI|bonds?|Treasur(?:y|ies)|interest|inflation|basis|hikes?|hiked|eased"
+    r"|tighten(?:ed|ing|s)?|coupon|mortgages?|lending|margins?|bank|gilts?|swaps?|libor|fees?|cuts?)\b",
+    re.IGNORECASE,
+)
+"""Words with which "bp" and "bps" are basis points, hundredths of a percent, rather than bits per second."""
+_BITS = re.compile(r"\b(?:modem|baud|bits?|link|UART|serial|radio|data|bandwidth|codec)s?\b", re.IGNORECASE)
+_SLOWEST_BITS = 300
+"""Bits per second of the slowest modem; fewer "bps" are basis points without any of these words."""
+
 _MEASURE = re.compile(
     rf"(?P<a>(?<=\b[Aa] )|(?<=\b[Aa]n ))?{NUMBER_START}(?P<minus>{MINUS})?(?P<number>\.\d{{1,9}}|{NUMBER})"
     rf"(?:(?P<sign1>[%°]?)(?P<to>{DASH}| - | to |(?P<by> ?[x×] ?))(?P<last>{NUMBER}))?"
     rf"(?P<gap>[ -]?)(?P<unit>{_SYMBOL})(?P<power>[²³]|\^[23])?(?:/(?P<per>{_PER})(?P<per_power>[²³]|\^[23])?)?"
     rf"(?![\w{MASK}'’^²³]|[/-]\w(?<![/-]o))(?P<stop>\.(?= [a-z0-9(]))?{_THING}"
+)
+_SCALED = re.compile(
+    rf"{NUMBER_START}(?P<base>{NUMBER}){EXPONENT} (?!in\b)(?P<unit>{_SYMBOL})(?P<unit_power>[²³])?"
+    rf"(?:/(?P<per>{_PER})(?P<per_power>[²³])?)?(?![\w{MASK}⁻^/'’²³])"
+)
+_INVERSE = re.compile(
+    rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>{NUMBER}) ?(?:(?P<unit>{_SYMBOL})(?P<power>[²³])?[ ·⋅])?"
+    rf"(?P<per>{_SYMBOL})⁻(?P<nth>[¹²³]){END}(?![⁰-⁹⁻])"
+)
+_BASIS_POINTS = re.compile(
+    rf"(?P<a>(?<=\b[Aa] )|(?<=\b[Aa]n ))?{NUMBER_START}(?P<minus>{MINUS})?(?P<number>{NUMBER})"
+    rf"(?:(?P<to>{DASH}| - | to )(?P<last>{NUMBER}))?[ -]?(?P<symbol>bps?){END}{_THING}"
 )
 _MINUTES = re.compile(
     rf"{NUMBER_START}(?P<degrees>\d{{1,3}}) ?° ?(?:(?P<minutes>\d{{1,2}})"
@@ -48,22 +80,37 @@ _SIZE = re.compile(
     rf"(?:(?: x |[x×])(?P<third>\d{{1,5}}))?{NUMBER_END}"
 )
 _MULTIPLE = re.compile(rf"{NUMBER_START}(?P<number>{NUMBER})(?:{DASH}(?P<last>{NUMBER}))?[x×](?P<end>{END})(?! ?\d)")
+_HUNDREDS = re.compile(r"[1-9][1-9]00")
 _COMPASS = re.compile(rf"{NUMBER_START}(?P<number>{NUMBER})°(?P<way>[NSEW]){END}")
 _WAYS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_MINUTES, lambda match: _coordinate(match, british))
-    draft.replace(_BY, lambda match: _by(match, british))
-    draft.replace(_HALF_INCHES, lambda match: _half_inches(match, british))
-    draft.replace(_FEET, lambda match: _feet(match, british))
-    draft.replace(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
-    draft.replace(_COMPASS, lambda match: f"{number(match['number'], british)} degrees {_WAYS[match['way']]}")
-    draft.replace(_MEASURE, lambda match: _measure(match, british))
-    draft.replace(_INCHES, lambda match: _inches(match, british), "said")
-    draft.replace(_SIZE, lambda match: " by ".join(_side(part, british) for part in match.groups() if part))
-    draft.replace(_MULTIPLE, lambda match: _multiple(match, british))
+    if draft.has("°"):
+        draft.replace_numbers(_MINUTES, lambda match: _coordinate(match, british))
+    if draft.has("\"″”'′’"):
+        draft.replace(_BY, lambda match: _by(match, british))
+        draft.replace_numbers(_HALF_INCHES, lambda match: _half_inches(match, british))
+        draft.replace_numbers(_FEET, lambda match: _feet(match, british))
+        draft.replace_numbers(_ONLY_FEET, lambda match: f"{number(match['feet'], british)} feet")
+    if draft.has("°"):
+        draft.replace_numbers(
+            _COMPASS, lambda match: f"{number(match['number'], british)} degrees {_WAYS[match['way']]}"
+        )
+    if draft.has("^⁰¹²³⁴⁵⁶⁷⁸⁹"):
+        draft.replace_numbers(_SCALED, lambda match: _scaled(match, british))
+    if draft.has("⁻"):
+        draft.replace_numbers(_INVERSE, lambda match: _inverse(match, british))
+    if "bp" in draft.sentence and not _BITS.search(draft.sentence):
+        of_rates = _BASIS.search(draft.sentence) is not None
+        draft.replace_numbers(_BASIS_POINTS, lambda match: _basis_points(match, of_rates, british))
+    draft.replace_numbers(_MEASURE, lambda match: _measure(match, british))
+    if draft.has('"″'):
+        draft.replace(_INCHES, lambda match: _inches(match, british), "said")
+    if draft.has("x×"):
+        draft.replace_numbers(_SIZE, lambda match: " by ".join(_side(part, british) for part in match.groups() if part))
+        draft.replace_numbers(_MULTIPLE, lambda match: _multiple(match, british))
 
 
 def _measure(match: re.Match[str], british: bool) -> str | None:
@@ -75,10 +122,12 @@ def _measure(match: re.Match[str], british: bool) -> str | None:
     if symbol in NEVER_APART and not (match["stop"] or match["by"] or match["per"] or gap != " "):
         return None
     one, many = UNITS[symbol]
-    of_thing = match["a"] is not None and match["thing"] is not None
+    described = _IS_THING.match(match.string, match.end()) is not None
+    of_thing = described or (match["a"] is not None and match["thing"] is not None)
     singular = gap == "-" or of_thing or (is_one(match["number"]) and not last)
     name = _powered(one if singular else many, match["power"], british)
-    said = number(match["number"], british)
+    in_hundreds = symbol in ("rpm", "RPM") and _HUNDREDS.fullmatch(match["number"])
+    said = in_pairs(match["number"], british) if in_hundreds else number(match["number"], british)
     if match["minus"]:
         said = f"minus {said}"
     if last:
@@ -88,6 +137,40 @@ def _measure(match: re.Match[str], british: bool) -> str | None:
         per_one = SPOKEN_PER.get(per) or UNITS[per][0]
         said += f" per {_powered(per_one, match['per_power'], british)}"
     return said
+
+
+def _scaled(match: re.Match[str], british: bool) -> str | None:
+    said = power(match, british)
+    if said is None:
+        return None
+    said += f" {_powered(UNITS[match['unit']][1], match['unit_power'], british)}"
+    if per := match["per"]:
+        said += f" per {_powered(SPOKEN_PER.get(per) or UNITS[per][0], match['per_power'], british)}"
+    return said
+
+
+def _inverse(match: re.Match[str], british: bool) -> str:
+    """Measure with a negative power of a unit: `nine point eight meters per second squared`."""
+    said = number(match["number"], british)
+    if match["minus"]:
+        said = f"minus {said}"
+    if match["unit"]:
+        said += f" {_powered(UNITS[match['unit']][not is_one(match['number'])], match['power'], british)}"
+    nth = {"¹": None, "²": "²", "³": "³"}[match["nth"]]
+    return f"{said} per {_powered(UNITS[match['per']][0], nth, british)}"
+
+
+def _basis_points(match: re.Match[str], of_rates: bool, british: bool) -> str | None:
+    few = match["symbol"] == "bps" and float(ungrouped(match["number"])) < _SLOWEST_BITS
+    if not (of_rates or few):
+        return None
+    said = number(match["number"], british)
+    if match["minus"]:
+        said = f"minus {said}"
+    if match["last"]:
+        said += f" to {number(match['last'], british)}"
+    of_thing = match["a"] is not None and match["thing"] is not None
+    return f"{said} basis {'point' if of_thing or said == 'one' else 'points'}"
 
 
 def _powered(name: str, power: str | None, british: bool) -> str:

@@ -24,14 +24,19 @@ _NAMED = re.compile(
 _DOTTED = re.compile(
     rf"{NUMBER_START}(?<!\.)(?P<numbers>\d{{1,6}}(?:\.\d{{1,6}}){{2,7}}){_PRE}(?:{NUMBER_END}|(?=-\d))"
 )
+_V_NUMBER = re.compile(r"[vV]\.?\d")
+_POINT = re.compile(r"\d\.\d")
 _PRE_NAMES = {"rc": "release candidate", "b": "beta", "a": "alpha"}
 
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_MARKED, lambda match: f"version {_numbers(match, british)}")
+    if _V_NUMBER.search(draft.sentence):
+        draft.replace(_MARKED, lambda match: f"version {_numbers(match, british)}")
+    if not _POINT.search(draft.sentence):
+        return
     draft.replace(_NAMED, lambda match: match["name"] + _numbers(match, british) + (" plus" if match["plus"] else ""))
-    draft.replace(_DOTTED, lambda match: _numbers(match, british))
+    draft.replace_numbers(_DOTTED, lambda match: _numbers(match, british))
 
 
 def _numbers(match: re.Match[str], british: bool) -> str:

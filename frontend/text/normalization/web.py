@@ -57,16 +57,23 @@ _MAX_PATH = 40
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}")
-    draft.replace(_IP, lambda match: _machine(match, british))
-    draft.replace(_IP6, _machine6)
+    if draft.has("@"):
+        draft.replace(_MAIL, lambda match: f"{_parts(match['local'])} at {_host(match['host'])}")
+    draft.replace_numbers(_IP, lambda match: _machine(match, british))
+    if draft.has(":"):
+        draft.replace(_IP6, _machine6)
     draft.replace(_WEB, _web)
-    draft.replace(_HIDDEN, lambda match: f"tilde{_path('/' + match['path'])}")
-    draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "))
-    draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
-    draft.replace(_PATH, lambda match: _path(match[0]))
-    draft.replace(_TAG, lambda match: f"hashtag {_name(match['name'])}")
-    draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
+    if draft.has("~"):
+        draft.replace(_HIDDEN, lambda match: f"tilde{_path('/' + match['path'])}")
+    if draft.has("\\"):
+        draft.replace(_WINDOWS, lambda match: f"{match['drive']} colon" + match["path"].replace("\\", " backslash "))
+    if draft.has("/"):
+        draft.replace(_RELATIVE, lambda match: _path("/" + match[0]).removeprefix("slash "))
+        draft.replace(_PATH, lambda match: _path(match[0]))
+    if draft.has("#"):
+        draft.replace(_TAG, lambda match: f"hashtag {_name(match['name'])}")
+    if draft.has("@"):
+        draft.replace(_HANDLE, lambda match: f"at {_parts(_name(match['name']))}")
 
 
 def protect(draft: Draft) -> None:

@@ -17,6 +17,8 @@ _BEFORE = (
     rf"|[Ee]lection|[Cc]opyright|[Cc]lass of|{MONTH}"
 )
 
+_FOUR_DIGITS = re.compile(r"[12]\d\d\d")
+_TENS = re.compile(r"0['’]?s")
 _DECADE = re.compile(rf"{START}(?P<century>1[1-9]|20)(?P<tens>\d)0['’]?s{END}")
 _MARKED_DECADE = re.compile(rf"(?<!\w)['’‘](?P<tens>[1-9])0['’]?s{END}")
 _SHORT_DECADE = re.compile(
@@ -38,16 +40,22 @@ _APOSTROPHE = re.compile(rf"(?<![\w\d])['’](?P<year>\d\d){END}(?!['’\"])")
 
 def apply(draft: Draft) -> None:
     british = draft.british
-    draft.replace(_DECADE, _decade)
-    draft.replace(_MARKED_DECADE, lambda match: decade(10 * int(match["tens"])))
-    draft.replace(_SHORT_DECADE, lambda match: decade(10 * int(match["tens"])), "decade")
-    draft.replace(_YEARS, lambda match: _years(match, british))
-    draft.replace(_CONTEXT, lambda match: year(int(match["year"]), british), "year")
-    draft.replace(_FISCAL, lambda match: f"fiscal year {_fiscal(match, british)}")
-    draft.replace(_QUARTER, lambda match: year(int(match["year"]), british), "year")
-    draft.replace(_BRACKETED, lambda match: year(int(match["year"]), british))
-    draft.replace(_ERA, lambda match: year(int(match["year"]), british) + match["era"])
-    draft.replace(_APOSTROPHE, lambda match: two_digits(int(match["year"]), british))
+    four_digits = _FOUR_DIGITS.search(draft.sentence) is not None
+    draft.replace_numbers(_DECADE, _decade)
+    if _TENS.search(draft.sentence):
+        draft.replace(_MARKED_DECADE, lambda match: decade(10 * int(match["tens"])))
+        draft.replace(_SHORT_DECADE, lambda match: decade(10 * int(match["tens"])), "decade")
+    draft.replace_numbers(_YEARS, lambda match: _years(match, british))
+    if four_digits:
+        draft.replace(_CONTEXT, lambda match: year(int(match["year"]), british), "year")
+    if "FY" in draft.sentence:
+        draft.replace(_FISCAL, lambda match: f"fiscal year {_fiscal(match, british)}")
+    if four_digits:
+        draft.replace(_QUARTER, lambda match: year(int(match["year"]), british), "year")
+    draft.replace_numbers(_BRACKETED, lambda match: year(int(match["year"]), british))
+    draft.replace_numbers(_ERA, lambda match: year(int(match["year"]), british) + match["era"])
+    if draft.has("'’"):
+        draft.replace(_APOSTROPHE, lambda match: two_digits(int(match["year"]), british))
 
 
 def _decade(match: re.Match[str]) -> str:

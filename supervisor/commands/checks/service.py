@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 from supervisor.startup.definition import DEFAULT_NAME
-from supervisor.startup.manager import Installed, manager
+from supervisor.startup.manager import Installed
+from supervisor.startup.managers import manager
 
 
 def service(_: Circumstances) -> Finding:

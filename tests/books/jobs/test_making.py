@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from books.making.passages import Passage
 from books.making.speech import Postponed, Refused, Speech
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOptions, JobOrder, JobState
+from shm.hours import Hours
 from shm.job_folder import JobFolder
 from tests.books.making.made_speaker import made_speech
 
@@ -36,6 +38,9 @@ class MadeFront(FrontSpeaker):
         if self.away:
             raise Postponed(self.away, 5.0)
         return "made/1"
+
+    async def script(self, passage: Passage) -> str:
+        return passage.text
 
     async def speak(self, passage: Passage) -> Speech:
         self.fails(passage)
@@ -187,3 +192,40 @@ def test_a_thread_that_outlives_its_removed_job_ends_the_process(
             go.set()
 
     asyncio.run(run())
+
+
+def test_a_job_that_waits_for_the_night_is_looked_at_by_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a machine sleeps the monotonic clock stands still: a pause of hours would pass the night by."""
+    shelf, closed = Shelf(tmp_path), [0.0]
+    monkeypatch.setattr(Hours, "closed", lambda hours: closed[0])
+    shelf.front.fails = lambda passage: closed.__setitem__(0, 64_800.0)
+    settings = JobSettings(jobs_dir=tmp_path, jobs_between="01:00-07:00")
+    queue = JobQueue(settings, shelf.front, lambda: None)
+    asyncio.run(queue.work())
+    assert "hours" in shelf.journal.waiting
+    assert 0 < queue._not_before[shelf.id] - time.monotonic() <= 60
+
+
+def test_a_job_that_cannot_be_read_keeps_its_files_and_no_other_waiting(tmp_path: Path) -> None:
+    bad, good = Shelf(tmp_path), Shelf(tmp_path)
+    (bad.folder.of(bad.id) / "journal.json").mkdir()
+    queue = JobQueue(JobSettings(jobs_dir=tmp_path), good.front, lambda: None)
+
+    async def run() -> bool:
+        await queue.work()
+        return await queue.work()
+
+    assert asyncio.run(run()) is False
+    assert good.journal.state is JobState.DONE
+    assert (bad.folder.of(bad.id) / "source").exists() and bad.job.unreadable
+
+
+def test_a_done_job_whose_journal_was_lost_does_not_wait_for_its_upload(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    shelf.run()
+    (shelf.folder.of(shelf.id) / "journal.json").write_bytes(b"{")
+    shelf.run()
+    assert (shelf.journal.state, shelf.journal.error_code) == (JobState.FAILED, "book_unreadable")
+    assert "upload it again" in shelf.journal.error

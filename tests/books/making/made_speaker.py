@@ -36,10 +36,17 @@ class MadeSpeaker:
     before: Callable[[Passage], None] = lambda passage: None
     """Called before each passage; it may raise."""
     identity: str = "made/1"
+    inference_threads: int = 2
+    lexicon: dict[str, str] = field(default_factory=dict)
+    """Words with their pronunciations."""
 
     async def engine(self) -> str:
         """Implements `Speaker.engine`."""
         return self.identity
+
+    async def script(self, passage: Passage) -> str:
+        """Implements `Speaker.script`."""
+        return " ".join(self.lexicon.get(word, word) for word in passage.text.split())
 
     async def speak(self, passage: Passage) -> Speech:
         """Implements `Speaker.speak`."""

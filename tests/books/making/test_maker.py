@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pytest
 from books.book import Block, BlockKind, Book, Chapter
 from books.making.maker import BookMaker, Order
 from books.making.outputs import output_of
-from books.making.passages import Passage, passages_of
+from books.making.passages import LONGEST_SENTENCE, Passage, passages_of
 from books.making.progress import Progress
 from books.making.settings import BookSettings, Cast, Pauses
 from books.making.speech import Postponed, Refused
@@ -240,3 +241,80 @@ def test_kills_at_any_moment_lose_nothing_and_change_no_byte(tmp_path: Path) -> 
     again = MadeSpeaker()
     make(killed, again, made_book(), name="book.m4b")
     assert files(killed) == files(undisturbed)
+
+
+def test_a_new_word_in_the_lexicon_makes_only_its_passages_again(tmp_path: Path) -> None:
+    book = made_book()
+    make(tmp_path, MadeSpeaker(), book)
+    again = MadeSpeaker(lexicon={"2": "due"})
+    make(tmp_path, again, book)
+    assert again.asked and all(" 2 " in f" {passage.text} " for passage in again.asked)
+    assert len(again.asked) < len(MadeSpeaker().asked) + sum(len(chapter.blocks) for chapter in book.chapters)
+
+
+def test_another_engine_in_the_middle_is_noticed_at_the_next_chapter(tmp_path: Path) -> None:
+    speaker = MadeSpeaker()
+
+    def changes(passage: Passage) -> None:
+        speaker.identity = "made/2" if passage.text.startswith("Chapter 1") else speaker.identity
+
+    speaker.before = changes
+    with pytest.raises(Refused, match="made/2 speaks now") as refused:
+        make(tmp_path, speaker, made_book())
+    assert refused.value.code == "engine_changed"
+    assert not [passage for passage in speaker.asked if "Chapter 2" in passage.text]
+
+
+@pytest.mark.parametrize("suffix", ["m4b", "mp3", "opus", "flac"])
+def test_a_chapters_damaged_audio_is_put_together_again(tmp_path: Path, suffix: str) -> None:
+    make(tmp_path, MadeSpeaker(), made_book(), name=f"book.{suffix}")
+    whole = files(tmp_path)
+    one, two, _ = sorted((tmp_path / "kept" / "chapters").glob("*[!n]"))
+    one.write_bytes(one.read_bytes()[:-5000])
+    two.write_bytes(b"")
+    again = MadeSpeaker()
+    make(tmp_path, again, made_book(), name=f"book.{suffix}")
+    assert again.asked == [] and files(tmp_path) == whole
+
+
+def test_a_paragraph_that_became_a_quotation_is_one_in_the_book(tmp_path: Path) -> None:
+    book = made_book(1, 1)
+    make(tmp_path, MadeSpeaker(), book, name="book.epub")
+    (chapter,) = book.chapters
+    quoted = tuple(Block(BlockKind.QUOTATION, b.text) if b.kind is BlockKind.PARAGRAPH else b for b in chapter.blocks)
+    again = MadeSpeaker()
+    make(tmp_path, again, Book(book.title, (Chapter(chapter.title, quoted),), "Ada", "en"), name="book.epub")
+    with zipfile.ZipFile(tmp_path / "book.epub") as archive:
+        assert "<blockquote>" in archive.read("EPUB/c1.xhtml").decode()
+    assert again.asked == []
+
+
+def test_a_text_without_full_stops_is_no_single_passage() -> None:
+    texts = ("and then he went on, and " * 200, "とても長い文で" * 300, "x" * 2000, "word " * 500)
+    blocks = tuple(Block(BlockKind.PARAGRAPH, text) for text in texts)
+    passages = passages_of(Chapter("One", blocks), BookSettings(), "en")
+    assert max(len(passage.text) for passage in passages) <= LONGEST_SENTENCE
+    said = "".join(passage.text for passage in passages)
+    assert said.replace(" ", "") == "".join(texts).replace(" ", ""), "nothing is lost"
+    words = {word for passage in passages if not passage.block for word in passage.text.split()}
+    assert words == {"and", "then", "he", "went", "on,"}, "words are whole"
+
+
+def test_titles_in_any_script_are_names_of_files(tmp_path: Path) -> None:
+    titles = ("😀" * 90, "章" * 90, "CON: a/b\\c?", "...", "क" * 90)
+    chapters = tuple(Chapter(title, (Block(BlockKind.PARAGRAPH, f"Text {n}."),)) for n, title in enumerate(titles))
+    output = output_of(tmp_path / "folder", form="opus", captions=("srt",))
+    book = Book("Made", chapters)
+    asyncio.run(BookMaker(Order(book, chapters, BookSettings(), output, tmp_path / "kept"), MadeSpeaker()).make())
+    assert len(list(output.path.glob("*.opus"))) == len(list(output.path.glob("*.srt"))) == len(titles)
+
+
+def test_a_word_too_short_for_a_loudness_keeps_its_own(tmp_path: Path) -> None:
+    pauses = Pauses(paragraph=0.0, chapter=0.0)
+    book = Book("Made", (Chapter("One", (Block(BlockKind.PARAGRAPH, "No."),)),))
+    plain, levelled = tmp_path / "plain", tmp_path / "levelled"
+    for folder, loudness in ((plain, None), (levelled, -10.0)):
+        folder.mkdir()
+        make(folder, MadeSpeaker(), book, settings=BookSettings(pauses=pauses, loudness=loudness))
+    one, other = (np.concatenate(list(decode_file(folder / "book.flac"))) for folder in (plain, levelled))
+    assert np.max(np.abs(one.astype(int) - other)) <= 2

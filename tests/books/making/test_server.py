@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import io
 import wave
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,16 +23,40 @@ PASSAGE = Passage("Hello there.", ("Hello there.",), "", 1.0, "", 0, 0.0)
 Answer = Callable[[web.Request], Awaitable[web.Response]]
 
 
+@dataclass
+class MadeServer:
+    """What a server says of itself, and what it was asked."""
+
+    speech: Answer
+    engine: dict[str, Any] = field(default_factory=lambda: {"name": "kokoro", "model": "m", "sha256": "abc"})
+    voices: list[str] = field(default_factory=lambda: ["af_heart", "ff_siwis"])
+    asked: list[Any] = field(default_factory=list)
+    words: list[dict[str, str]] = field(default_factory=list)
+
+    async def status(self, _: web.Request) -> web.Response:
+        return web.json_response({"engine": self.engine})
+
+    async def list_voices(self, _: web.Request) -> web.Response:
+        return web.json_response({"voices": self.voices})
+
+    async def phonemize(self, request: web.Request) -> web.Response:
+        self.asked.append(await request.json())
+        return web.json_response({"phonemes": "pronounced", "words": self.words})
+
+    async def speak(self, request: web.Request) -> web.Response:
+        self.asked.append(await request.json())
+        return await self.speech(request)
+
+
 @asynccontextmanager
-async def asking(answer: Answer) -> AsyncIterator[ServerSpeaker]:
+async def asking(answer: Answer | MadeServer) -> AsyncIterator[ServerSpeaker]:
     """A speaker whose server answers each speech request so."""
-
-    async def status(_: web.Request) -> web.Response:
-        return web.json_response({"engine": {"name": "kokoro", "model": "m", "sha256": "abc"}})
-
+    made = answer if isinstance(answer, MadeServer) else MadeServer(answer)
     app = web.Application()
-    app.router.add_get("/status", status)
-    app.router.add_post("/v1/audio/speech", answer)
+    app.router.add_get("/status", made.status)
+    app.router.add_get("/v1/audio/voices", made.list_voices)
+    app.router.add_post("/dev/phonemize", made.phonemize)
+    app.router.add_post("/v1/audio/speech", made.speak)
     runner = web.AppRunner(app)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -37,10 +64,22 @@ async def asking(answer: Answer) -> AsyncIterator[ServerSpeaker]:
     _, port, *_ = runner.addresses[0]
     try:
         async with ServerSpeaker(f"http://127.0.0.1:{port}") as speaker:
-            assert await speaker.engine() == "kokoro/m/abc"
+            assert await speaker.engine() == "kokoro/m/abc/"
             yield speaker
     finally:
         await runner.cleanup()
+
+
+async def silent(_: web.Request) -> web.Response:
+    return web.json_response({"audio": base64.b64encode(recording(0)).decode(), "words": []})
+
+
+def recording(samples: int) -> bytes:
+    made = io.BytesIO()
+    with wave.open(made, "wb") as file:
+        file.setparams((1, 2, 24_000, 0, "NONE", ""))
+        file.writeframes(np.arange(samples, dtype="<i2").tobytes())
+    return made.getvalue()
 
 
 def failing(status: int, code: str, **headers: str) -> Answer:
@@ -73,7 +112,7 @@ async def test_a_wrong_request_is_refused() -> None:
             await speaker.speak(PASSAGE)
 
 
-async def test_an_engine_that_stands_in_is_noticed() -> None:
+async def test_another_engine_that_speaks_is_noticed() -> None:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(body=b"RIFF", headers={"X-Engine": "espeak-ng"})
 
@@ -83,16 +122,75 @@ async def test_an_engine_that_stands_in_is_noticed() -> None:
 
 
 async def test_without_word_times_the_audio_alone_is_taken_by_all_lanes() -> None:
-    made = io.BytesIO()
-    with wave.open(made, "wb") as file:
-        file.setparams((1, 2, 24_000, 0, "NONE", ""))
-        file.writeframes(np.arange(100, dtype="<i2").tobytes())
-
     async def answer(request: web.Request) -> web.Response:
         if (await request.json())["timestamps"]:
             return await failing(400, "timestamps_unavailable")(request)
-        return web.Response(body=made.getvalue(), headers={"X-Engine": "kokoro"})
+        return web.Response(body=recording(100), headers={"X-Engine": "kokoro"})
 
     async with asking(answer) as speaker:
         for speech in await asyncio.gather(*(speaker.speak(PASSAGE) for _ in range(3))):
             assert np.array_equal(speech.pcm, np.arange(100)) and speech.words == ()
+
+
+async def test_what_looks_like_markup_is_read_out() -> None:
+    text = "Press [pause:2s] or [voice:am_adam], and see [gif](/dʒɪf/)."
+    made = MadeServer(silent)
+    async with asking(made) as speaker:
+        passage = replace(PASSAGE, text=text)
+        assert await speaker.script(passage) == "pronounced"
+        await speaker.speak(passage)
+        await speaker.unknown_words(text, "en")
+    assert [(body["input"], body["markup"]) for body in made.asked] == 3 * [(text, "none")]
+
+
+@pytest.mark.parametrize(
+    ("language", "voice", "asked_for"),
+    [
+        ("fr-CA", "", "ff_siwis"),
+        ("fr", "af_heart", "af_heart"),
+        ("en-GB", "", None),
+        ("", "", None),
+        ("es", "", None),
+        ("tlh", "", None),
+    ],
+)
+async def test_a_book_is_read_by_a_voice_of_its_language(language: str, voice: str, asked_for: str | None) -> None:
+    made = MadeServer(silent)
+    async with asking(made) as speaker:
+        passage = replace(PASSAGE, language=language, voice=voice)
+        await speaker.script(passage)
+        await speaker.speak(passage)
+    assert [body["voice"] for body in made.asked] == [asked_for, asked_for]
+
+
+async def test_a_passage_without_sound_is_silent() -> None:
+    async with asking(failing(400, "unspeakable")) as speaker:
+        speech = await speaker.speak(replace(PASSAGE, text="…"))
+    assert speech.words == () and not len(speech.pcm)
+
+
+async def test_a_book_waits_for_the_engine_that_another_one_stands_in_for() -> None:
+    made = MadeServer(silent)
+    async with asking(made) as speaker:
+        made.engine |= {"name": "espeak-ng", "stands_in": True}
+        with pytest.raises(Postponed, match="espeak-ng stands in for Kokoro"):
+            await speaker.engine()
+
+
+async def test_a_server_that_came_back_with_another_model_is_noticed() -> None:
+    made = MadeServer(silent)
+    async with asking(made) as speaker:
+        speaker.use(speaker._asking._url, None)
+        await speaker.speak(PASSAGE)
+        made.engine["sha256"] = "def"
+        speaker.use(speaker._asking._url, None)
+        with pytest.raises(Refused, match="kokoro/m/def/ speaks now") as refused:
+            await speaker.speak(PASSAGE)
+        assert refused.value.code == "engine_changed"
+
+
+async def test_words_that_no_dictionary_has_are_those_of_rules_and_letters() -> None:
+    sources = {"The": "lexicon", "“Zorblax,”": "espeak", "XKQZ.": "letters", "—": "none", "nginx": "user"}
+    made = MadeServer(silent, words=[{"word": word, "source": source} for word, source in sources.items()])
+    async with asking(made) as speaker:
+        assert await speaker.unknown_words("any", "en") == {"Zorblax", "XKQZ"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from books.book import Book, Matter
@@ -174,3 +177,23 @@ def test_many_files_and_many_chapters_are_read() -> None:
     many = {f"OEBPS/x{n}": "" for n in range(20_000)}
     with pytest.raises(BookError, match="at most 20000"):
         read(MadeEpub(TWO, many))
+
+
+def test_a_cover_that_cannot_be_unpacked_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = '<item id="c" href="c.jpg" media-type="image/jpeg" properties="cover-image"/>'
+    made = MadeEpub(TWO, {"OEBPS/c.jpg": b"a picture" * 1000}, manifest=manifest)
+    assert read(made).cover
+    monkeypatch.setattr("books.reading.archive.MOST_BYTES_OF_A_FILE", 8000)
+    book = read(made)
+    assert book.cover is None and titles(book) == ["One", "Two"]
+
+
+@pytest.mark.parametrize(
+    ("member", "kind"), [("word/document.xml", "a Word document"), ("content.xml", "an OpenDocument text")]
+)
+def test_documents_of_other_programs_are_named(member: str, kind: str) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(member, "<a/>")
+    with pytest.raises(BookError, match=f"The file is {kind}"):
+        read_book(packed.getvalue(), "a.docx")

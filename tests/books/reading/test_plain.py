@@ -6,6 +6,7 @@ import pytest
 
 from books.book import BlockKind, Book, Matter
 from books.errors import BookError
+from books.reading.languages import language_tag
 from books.reading.lines import blocks_of_lines, heading_level
 from books.reading.open import read_book
 from books.reading.pdf import without_furniture
@@ -171,3 +172,33 @@ def test_a_pdf_is_read_by_its_outline() -> None:
         read_book(made_pdf([[]], []), "scan.pdf")
     with pytest.raises(BookError, match="can't be read"):
         read_book(made[:200], "cut.pdf")
+
+
+def test_a_name_in_another_encoding_is_a_title_that_can_be_written() -> None:
+    name = b"caf\xe9.txt".decode("utf-8", "surrogateescape")
+    assert read_book(b"A text.", name).title == "caf?"
+
+
+@pytest.mark.parametrize(
+    ("named", "tag"),
+    [
+        ("en-GB", "en-GB"),
+        ("en_US", "en-US"),
+        ("eng", "en"),
+        ("ENGLISH", "en"),
+        ("English, French", "en"),
+        ("fre-CA", "fr-CA"),
+        ("zh-Hant-TW", "zh-Hant-TW"),
+        ("de-1996", "de-1996"),
+        ("es-419", "es-419"),
+        ("sr", "sr"),
+        ("und", ""),
+        ("x-default", ""),
+        ("Klingon", ""),
+        ("en-", "en"),
+        ("en-verylongsubtag", "en"),
+        ("", ""),
+    ],
+)
+def test_languages_are_tags_however_a_file_names_them(named: str, tag: str) -> None:
+    assert language_tag(named) == tag

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.audio.formats import AudioFormat, make_encoder
+from frontend.audio.formats import AudioFormat, bytes_per_second, make_encoder
 from frontend.audio.raw import RawFormat
 from tests.frontend.audio.hearing import vowels
 
@@ -50,3 +50,10 @@ def test_a_bit_rate_is_kept() -> None:
         encoder = make_encoder(AudioFormat.MP3, 44_100, whole=False, bit_rate=bit_rate)
         lengths.append(len(encoder.encode(vowels(2.0)) + encoder.finish()))
     assert lengths[1] / lengths[0] == pytest.approx(4, rel=0.1)
+
+
+@pytest.mark.parametrize("raw", list(RawFormat))
+def test_a_second_takes_as_many_bytes_as_are_told(raw: RawFormat) -> None:
+    encoder = make_encoder(raw, 24_000, whole=False)
+    data = encoder.encode(np.zeros(24_000, np.int16)) + encoder.finish()
+    assert len(data) == bytes_per_second(raw, 24_000)

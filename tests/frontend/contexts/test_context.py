@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -13,10 +14,14 @@ import pytest
 from frontend.audio.formats import AudioFormat
 from frontend.contexts import context as context_module
 from frontend.contexts import pending
+from frontend.contexts.context import Context
 from frontend.contexts.events import Flushed, Spoken
 from frontend.contract.errors import ApiError, Overloaded
 from frontend.settings.front import FrontSettings
+from shm.in_flight import BOARD_BYTES, Board
+from shm.memory import reserve
 from tests.frontend.contexts_desk import VOICING, ContextDesk, Heard, scripts, speak_all
+from tests.frontend.scripted_worker import samples_of
 
 TEXT = (
     "The first sentence is about Dr. Smith and his horse. It weighs 3.5 stone in all of the shops. "
@@ -223,6 +228,43 @@ async def test_a_refusal_comes_before_any_audio(desk: ContextDesk) -> None:
     assert not heard.events
     for stream in streams:
         stream.close()
+
+
+async def test_a_text_in_one_piece_is_left_to_the_reader(desk: ContextDesk) -> None:
+    worker = desk.worker(1)
+    speaking = asyncio.create_task(speak_all(worker))
+    heard = Heard(Context(desk.services, VOICING, whole=True))
+    heard.context.write(TEXT)
+    assert heard.context._pending.growing.first is None, "its sentences aren't looked for on the event loop"
+    heard.context.finish()
+    await heard.whole()
+    assert [order.script for order in worker.orders] == SPOKEN
+    speaking.cancel()
+
+
+async def test_a_death_of_the_front_cuts_a_context_from_its_first_audio_to_its_end(desk: ContextDesk) -> None:
+    memory = reserve(BOARD_BYTES)
+    board, supervisor = Board(memory), Board(memory)
+    os.close(memory)
+    desk.services.in_flight.record_on(board)
+    worker = desk.worker(1)
+    heard = Heard(desk.context())
+    heard.context.write(TEXT)
+    order = await worker.has(1)
+    assert supervisor.read().begun == 0
+    worker.seal(order, 0, 24_000)
+    async with asyncio.timeout(60):
+        while not heard.events:
+            await heard._news.wait()
+    worker.seal(order, 24_000, len(samples_of(order.script)))
+    worker.end(order)
+    heard.context.finish()
+    for count in range(2, len(SENTENCES) + 1):
+        order = await worker.has(count)
+        assert supervisor.read().begun == 1
+        worker.speak(order)
+    await heard.whole()
+    assert supervisor.read().begun == 0
 
 
 async def test_text_too_far_ahead_of_the_speech_is_refused() -> None:

@@ -47,7 +47,7 @@ async def office(
     desk = Office(chosen)
     worker = desk.worker(1, rings=rings)
     speaking = asyncio.create_task(speak_all(worker)) if speaks else None
-    app = make_app(desk.scheduler, chosen, desk.metrics, services=desk.services)
+    app = make_app(desk.services)
     runner = web.AppRunner(app, handler_cancellation=True, auto_decompress=False, access_log=None, shutdown_timeout=5.0)
     await runner.setup()
     try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.http.connections.acceptor import Acceptor
 from frontend.http.connections.connections import Connections
@@ -45,7 +46,7 @@ async def guarded(speaker: FakeSpeaker, limit: int = 100, **settings: float) -> 
     patient = dict.fromkeys(("header_timeout", "body_timeout", "keepalive_timeout", "write_timeout"), LONG)
     chosen = FrontSettings(**(patient | settings))  # type: ignore[arg-type]
     metrics = Metrics()
-    app = make_app(speaker, chosen, metrics)
+    app = make_app(Services(speaker, chosen, metrics))
     runner = web.AppRunner(
         app,
         handler_cancellation=True,

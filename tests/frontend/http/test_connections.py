@@ -7,9 +7,11 @@ import json
 import logging
 import socket
 
+import aiohttp
 import pytest
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.http.connections import connections as connections_module
 from frontend.http.connections.acceptor import Acceptor
@@ -34,6 +36,29 @@ async def test_a_newcomer_gets_the_place_of_who_has_been_idle_longest(monkeypatc
         for client in (first, third, newcomer):
             await asks_health(*client)
         for _, writer in (first, second, third, newcomer):
+            writer.close()
+
+
+async def test_a_websocket_is_closed_for_a_newcomer_only_while_nothing_is_spoken_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections_module, "SETTLED", 0.0)
+    gate = asyncio.Event()
+    async with guarded(FakeSpeaker(speech(10), gate), limit=1) as server, aiohttp.ClientSession() as session:
+        socket = await session.ws_connect(f"http://127.0.0.1:{server.port}/v1/speak")
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).json()["type"] == "Metadata"
+        await socket.send_json({"type": "Speak", "text": "Hello there. And"})
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).type is aiohttp.WSMsgType.BINARY
+        surplus = await server.connect()
+        await asks_health(*surplus)
+        assert await ended(surplus[0]) == b"" and server.closed_for("room") == 0
+        await socket.send_json({"type": "Clear"})
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).json()["type"] == "Cleared"
+        newcomer = await server.connect()
+        await asks_health(*newcomer)
+        assert server.closed_for("room") == 1
+        assert (await socket.receive(timeout=DEFAULT_TIMEOUT)).type is aiohttp.WSMsgType.CLOSED
+        for _, writer in (surplus, newcomer):
             writer.close()
 
 
@@ -154,7 +179,7 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
 ) -> None:
     caplog.set_level(logging.INFO)
     monkeypatch.setattr("frontend.http.connections.acceptor.RETRY", 0.01)
-    runner = web.AppRunner(make_app(FakeSpeaker(), FrontSettings(), Metrics()), access_log=None)
+    runner = web.AppRunner(make_app(Services(FakeSpeaker(), FrontSettings(), Metrics())), access_log=None)
     await runner.setup()
     assert runner.server is not None
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.http.access.rules import Access
 from frontend.http.app import make_app
 from frontend.http.openapi import answers
@@ -46,7 +47,7 @@ def routes() -> set[tuple[str, str]]:
     """The API's, each with the `/v1` where it also answers without."""
 
     async def collect() -> set[tuple[str, str]]:
-        app = make_app(FakeSpeaker(), FrontSettings(), Metrics())
+        app = make_app(Services(FakeSpeaker(), FrontSettings(), Metrics()))
         return {
             (route.method.lower(), route.resource.canonical)
             for route in app.router.routes()

@@ -19,7 +19,7 @@ from aiohttp import web
 from msgspec import structs
 
 from frontend.monitoring.metrics import Event, Metrics
-from frontend.monitoring.status.handler import StatusHandler
+from frontend.monitoring.status.handler import Sources, StatusHandler
 from frontend.monitoring.status.recent_errors import RecentErrors
 from frontend.monitoring.status.report import Status
 from frontend.monitoring.status.snapshot import Snapshot
@@ -50,7 +50,12 @@ async def shown(
     """What is answered; it is as the description says."""
     app = web.Application()
     handler = StatusHandler(
-        lambda: snapshot, pronounced or Counter(), metrics or Metrics(), settings or FrontSettings()
+        Sources(
+            snapshot=lambda: snapshot,
+            pronounced=pronounced or Counter(),
+            metrics=metrics or Metrics(),
+            settings=settings or FrontSettings(),
+        )
     )
     app.add_routes([web.get("/status", handler.get)])
     runner = web.AppRunner(app)

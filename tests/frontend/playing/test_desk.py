@@ -10,6 +10,7 @@ import pytest
 
 from frontend.contract.errors import ApiError
 from frontend.playing.desk import PlayDesk
+from frontend.playing.line import PlayerLine
 from shm.duplex import Duplex
 from shm.messages import ControlMessage, PlayerWanted
 from shm.playing import (
@@ -35,12 +36,20 @@ from shm.playing import (
 )
 
 
+class Desk(PlayDesk):
+    """A desk with its line."""
+
+    def __init__(self, line: PlayerLine) -> None:
+        super().__init__(line)
+        self.line = line
+
+
 class ScriptedPlayer:
     """Keeps what it is told."""
 
-    def __init__(self, desk: PlayDesk) -> None:
+    def __init__(self, desk: Desk) -> None:
         ours, theirs = socket.socketpair()
-        desk.linked(theirs.detach())
+        desk.line.linked(theirs.detach())
         self.heard: list[ToPlayer] = []
         self.link = Duplex(ours.detach(), decode_to_player, MAX_MESSAGE_BYTES, self.heard.append, lambda: None)
 
@@ -62,9 +71,15 @@ async def eventually(look: Callable[[], list[ToPlayer]], count: int) -> list[ToP
     return look()
 
 
-def desk_of() -> tuple[PlayDesk, list[ControlMessage]]:
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110 - the loop's own socket brings it
+            await asyncio.sleep(0.001)
+
+
+def desk_of() -> tuple[Desk, list[ControlMessage]]:
     said: list[ControlMessage] = []
-    return PlayDesk(said.append, "http://here"), said
+    return Desk(PlayerLine(said.append, "http://here")), said
 
 
 def item(name: str) -> Item:
@@ -75,7 +90,7 @@ def waits(name: str) -> QueuedItem:
     return QueuedItem(name, "", "", 6, "v")
 
 
-async def taken(desk: PlayDesk, player: ScriptedPlayer, name: str, count: int) -> int:
+async def taken(desk: Desk, player: ScriptedPlayer, name: str, count: int) -> int:
     playing = asyncio.create_task(desk.play(item(name), WhenBusy.QUEUE))
     message = (await player.told(Play, count))[-1]
     assert isinstance(message, Play) and message.item.id == name
@@ -90,13 +105,13 @@ async def test_the_first_text_starts_a_player_and_waits_for_it() -> None:
     assert said == [PlayerWanted()]
     player = ScriptedPlayer(desk)
     (welcome,) = await player.told(Welcome)
-    assert isinstance(welcome, Welcome) and welcome.key == desk.key
+    assert isinstance(welcome, Welcome) and welcome.key == desk.line.key
     player.greet()
     (message,) = await player.told(Play)
     assert isinstance(message, Play)
     player.say(Answer(message.number, place=0))
     assert await playing == 0
-    desk.close()
+    desk.line.close()
     player.link.close()
 
 
@@ -111,7 +126,7 @@ async def test_a_machine_without_a_card_refuses_and_sends_nothing() -> None:
     assert (refusal.value.status, refusal.value.code) == (501, "no_sound_card")
     assert "no card" in refusal.value.message and desk.report().output == ""
     assert not [each for each in player.heard if isinstance(each, Play)]
-    desk.close()
+    desk.line.close()
     player.link.close()
 
 
@@ -138,7 +153,52 @@ async def test_the_next_player_gets_what_the_dead_one_held() -> None:
     ]
     assert isinstance(plays[0], Play) and (plays[0].item.speed, plays[0].item.voice) == (1.5, "w")
     assert isinstance(second.heard[0], Welcome) and second.heard[0].volume == 0.5
-    desk.close()
+    desk.line.close()
+    second.link.close()
+
+
+async def test_a_queue_survives_players_that_die_while_they_take_it() -> None:
+    desk, _ = desk_of()
+    first = ScriptedPlayer(desk)
+    first.greet()
+    for count, name in enumerate("abc", 1):
+        await taken(desk, first, name, count)
+    first.say(State(state=Playing.PLAYING, id="a", sentence_number=2, queue=(waits("b"), waits("c"))))
+    await until(lambda: desk.state.id == "a")
+    first.link.close()
+    second = ScriptedPlayer(desk)
+    second.greet()
+    plays = await second.told(Play, 3)
+    second.say(State(), State(device="card"))  # sent before it has read them
+    second.say(State(state=Playing.BUFFERING, id="a", sentence_number=2), Answer(plays[0].number))
+    await until(lambda: desk.state.state is Playing.BUFFERING)
+    second.link.close()
+    third = ScriptedPlayer(desk)
+    third.greet()
+    again = await third.told(Play, 3)
+    assert [(each.item.id, each.sentence) for each in again if isinstance(each, Play)] == [("a", 2), ("b", 0), ("c", 0)]
+    third.say(*(Answer(each.number) for each in again if isinstance(each, Play)), State())
+    await until(lambda: desk.state.id is None)
+    desk.line.close()
+    third.link.close()
+
+
+async def test_a_text_that_was_accepted_is_given_to_the_next_player() -> None:
+    """However soon the player dies after its answer."""
+    desk, _ = desk_of()
+    first = ScriptedPlayer(desk)
+    first.greet()
+    playing = asyncio.create_task(desk.play(item("a"), WhenBusy.QUEUE))
+    (message,) = await first.told(Play)
+    assert isinstance(message, Play)
+    first.say(State(state=Playing.BUFFERING, id="a"), Answer(message.number))
+    first.link.close()
+    assert await playing == 0
+    second = ScriptedPlayer(desk)
+    second.greet()
+    (again,) = await second.told(Play)
+    assert isinstance(again, Play) and again.item == item("a")
+    desk.line.close()
     second.link.close()
 
 
@@ -159,7 +219,7 @@ async def test_a_command_that_was_not_answered_is_given_to_the_next_player() -> 
     assert isinstance(steer, Steer)
     second.say(Answer(steer.number))
     await steering
-    desk.close()
+    desk.line.close()
     second.link.close()
 
 
@@ -172,7 +232,7 @@ async def test_a_player_that_outlives_a_front_tells_the_next_one_what_it_holds()
             await asyncio.sleep(0.001)
     assert not [each for each in player.heard if isinstance(each, Play)]
     assert (desk.state.seconds or 0) >= 1.0
-    desk.close()
+    desk.line.close()
     player.link.close()
 
 
@@ -190,7 +250,7 @@ async def test_a_text_may_be_stopped_while_its_player_starts() -> None:
     player.say(Answer(play.number), Answer(steer.number))
     assert await playing == 0
     await stopping
-    desk.close()
+    desk.line.close()
     player.link.close()
 
 
@@ -213,7 +273,7 @@ async def test_one_text_is_removed() -> None:
             assert (gone.value.status, gone.value.code) == (404, "not_found")
         else:
             await removing
-    desk.close()
+    desk.line.close()
     player.link.close()
 
 
@@ -227,7 +287,7 @@ async def test_refusals_have_the_status_of_their_reason() -> None:
     await desk.steer(Verb.PAUSE)
     playing = asyncio.create_task(desk.play(item("a"), WhenBusy.QUEUE))
     await asyncio.sleep(0)
-    desk.given_up("it keeps dying")
+    desk.line.given_up("it keeps dying")
     with pytest.raises(ApiError) as dead:
         await playing
     assert (dead.value.status, dead.value.code) == (503, "player_unavailable")

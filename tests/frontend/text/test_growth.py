@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from frontend.text.growth import LONGEST, Growth, Piece
 from frontend.text.sanitize import sanitize
 from frontend.text.sentences import sentences
+from tests.growth import grows_with_the_length
 
 
 def complete(pieces: Iterable[str], language: str = "en-us") -> tuple[list[str], str]:
@@ -115,3 +116,26 @@ def test_sentences_end_where_they_end_in_the_whole_text(words: list[str], size: 
     whole = list(sentences(sanitize(text), "en-us"))
     assert found == whole[: len(found)]
     assert len(whole) - len(found) <= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He asked Dr. Smith about it. It cost 3.50 then, and **a lot. Of. Work** later. " * 40,
+        "One line\n\nAnother one. And a third\n- a point\n- two points\n\n" * 60,
+        "Before it.\n```\n" + "a. B\n\nc ``` d\n" * 300 + "```\nAfter it. Now",
+        "すごい。本当" * 600,
+    ],
+)
+def test_a_long_text_in_one_piece_has_the_same_sentences(text: str) -> None:
+    assert complete([text]) == complete(re.findall(r".{1,7}", text, re.DOTALL))
+
+
+def test_the_time_for_one_piece_grows_with_its_length() -> None:
+    """Tens of thousands of characters come in one message: the event loop must not stand still for seconds."""
+    assert grows_with_the_length(lambda length: complete(["The quick brown fox jumps. " * length]), 100)
+
+
+@pytest.mark.parametrize("line", ["a line of code\n", "so ``` and\n", "word "])
+def test_the_time_for_a_long_fence_grows_with_its_length(line: str) -> None:
+    assert grows_with_the_length(lambda length: complete(["```\n", *[line] * length]), 500)

@@ -174,6 +174,32 @@ async def test_a_client_that_never_reads_costs_its_own_ring_only() -> None:
         await settled(tasks, files)
 
 
+async def test_a_text_that_fails_after_its_first_audio_is_counted_as_cut() -> None:
+    async with house(speaks=False) as desk, desk.client() as client:
+        [worker] = desk.workers
+        await client.say(Synthesize(SENTENCE, HEART))
+        order = await worker.has(1)
+        worker.seal(order, 0, 24_000)
+        await client.until("audio-chunk")
+        worker.fail(order, "it has a fault")
+        assert await client.error() == "unspeakable"
+        assert desk.counted("streams_cut_total") == 1
+
+
+@pytest.mark.parametrize("begun", [True, False])
+async def test_a_text_that_outlasts_the_drain_is_counted_as_cut(begun: bool) -> None:
+    async with house(FrontSettings(drain_timeout=0.1), speaks=False) as desk, desk.client() as client:
+        [worker] = desk.workers
+        await client.say(Synthesize(SENTENCE, HEART))
+        order = await worker.has(1)
+        if begun:
+            worker.seal(order, 0, 24_000)
+            await client.until("audio-chunk")
+        await desk.service.stop(replaced=False)
+        assert desk.counted("streams_cut_total") == begun
+        await desk.nothing_is_left()
+
+
 async def test_a_hundred_interruptions_leave_no_ring() -> None:
     async with house(rings=2) as desk:
         tasks, files = len(asyncio.all_tasks()), psutil.Process().num_fds()

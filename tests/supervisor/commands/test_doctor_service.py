@@ -17,7 +17,7 @@ from supervisor.commands.checks import machine, programs
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.checks.service import service
 from supervisor.settings.composition import Settings
-from supervisor.startup import manager
+from supervisor.startup import managers
 from tests.supervisor.clean_environment import clean_environment
 from tests.system.server import server
 
@@ -58,7 +58,7 @@ def test_one_server_is_no_cause_for_concern(count: int, monkeypatch: pytest.Monk
 def installed(kind: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     result = CliRunner().invoke(kokoro_live, ["install-service", "--manager", kind, *arguments])
     assert result.exit_code == 0, result.output
-    found = manager.manager(kind)
+    found = managers.manager(kind)
     monkeypatch.setattr("supervisor.commands.checks.service.manager", lambda _: found)
 
 

@@ -75,6 +75,34 @@ def test_the_users_own_lines_stay(home: Path, lists: bool) -> None:
     assert path.read_text().rstrip("\n") == own
 
 
+def test_a_link_of_the_users_stays_one(home: Path) -> None:
+    """Many keep their configuration in a repository, and link to it."""
+    dotfile = home / "dotfiles/speechd.conf"
+    dotfile.parent.mkdir()
+    path = home / "home/.config/speech-dispatcher/speechd.conf"
+    path.parent.mkdir(parents=True)
+    path.symlink_to(dotfile)
+    for own in ("LogLevel 2\n", ""):
+        dotfile.write_text(own)
+        call(install_speechd)
+        assert path.is_symlink() and "DefaultModule kokoro\n" in dotfile.read_text()
+        call(uninstall_speechd)
+        assert path.is_symlink() and dotfile.read_text() == own
+    assert list(dotfile.parent.iterdir()) == [dotfile]
+
+
+def test_a_file_keeps_its_mode_and_its_bytes(home: Path) -> None:
+    path = home / "home/.config/speech-dispatcher/speechd.conf"
+    path.parent.mkdir(parents=True)
+    own = b"# F\xfcr Orca\nLogLevel 2\n"
+    path.write_bytes(own)
+    path.chmod(0o600)
+    call(install_speechd)
+    assert path.read_bytes().startswith(own) and path.stat().st_mode & 0o777 == 0o600
+    call(uninstall_speechd)
+    assert path.read_bytes() == own and path.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("default", ["--default", "--no-default"])
 def test_a_system_that_lists_its_modules_gets_this_one_too(
     home: Path, monkeypatch: pytest.MonkeyPatch, default: str

@@ -15,7 +15,8 @@ from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
 from worker.quantization.dequantize import dequantize, is_dynamic_int8
 from worker.split.dynamic_int8 import UnknownPattern
-from worker.split.graph import Graph, load_graph
+from worker.split.graph import Graph
+from worker.split.loading import load_graph
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

@@ -3,10 +3,12 @@
 import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
-from worker.quantization.sentences import calibration, evaluation, foreign, held_out
+from worker.quantization.sentences import calibration, evaluation_texts, foreign, held_out
+
+evaluation = tuple(script for _, script in evaluation_texts())
 
 
-@pytest.mark.parametrize("scripts", [calibration(), evaluation()], ids=["calibration", "evaluation"])
+@pytest.mark.parametrize("scripts", [calibration(), evaluation], ids=["calibration", "evaluation"])
 def test_they_are_of_all_kinds_in_kokoros_phonemes(scripts):
     assert len(set(scripts)) == len(scripts) >= 40
     assert not {phoneme for script in scripts for phoneme in script} - DEFAULT_VOCAB.keys()
@@ -18,6 +20,6 @@ def test_they_are_of_all_kinds_in_kokoros_phonemes(scripts):
 
 def test_no_text_is_for_two_purposes():
     """What a predictor was fitted to can't judge it."""
-    scripts = [*calibration(), *evaluation(), *held_out(), *(script for each in foreign().values() for script in each)]
+    scripts = [*calibration(), *evaluation, *held_out(), *(script for each in foreign().values() for script in each)]
     assert len(scripts) == len(set(scripts))
     assert not {phoneme for script in scripts for phoneme in script} - DEFAULT_VOCAB.keys()

@@ -9,7 +9,8 @@ import pytest
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, blocks_of, decibels, make_engine, run_model
 from worker.models import checksum_cache
-from worker.split.graph import CannotSplit, Graph, load_graph
+from worker.split.graph import CannotSplit, Graph
+from worker.split.loading import load_graph
 from worker.split.noise import draw_all
 from worker.split.norms import fuse_norms
 from worker.split.windows import Window

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from aiohttp import web
 
+from frontend.contexts.services import Services
 from frontend.http.access.addresses import is_loopback
 from frontend.http.app import make_app
 from frontend.monitoring.metrics import Metrics
@@ -235,7 +236,7 @@ OTHER_ADDRESS = next(
 
 @pytest.mark.skipif(OTHER_ADDRESS is None, reason="THIS MACHINE HAS NO ADDRESS BUT LOOPBACK'S")
 async def test_at_another_address_any_name_is_admitted_and_lists_want_a_key() -> None:
-    runner = web.AppRunner(make_app(FakeSpeaker(), KEYED, Metrics()))
+    runner = web.AppRunner(make_app(Services(FakeSpeaker(), KEYED, Metrics())))
     await runner.setup()
     try:
         await web.TCPSite(runner, OTHER_ADDRESS, 0).start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket as sockets
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ import pytest
 from frontend.http.dialects import socket as socket_module
 from frontend.http.openapi import answers
 from frontend.settings.front import FrontSettings
+from shm.in_flight import digest_of
+from shm.messages import Suspects
 from tests.frontend.http.dialects_desk import Message, Office, closed, next_json, office, until
 
 ELEVENLABS = "/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
@@ -228,6 +231,74 @@ async def test_a_key_may_come_in_the_first_message() -> None:
         assert (await until(socket, "isFinal"))[0]["audio"]
 
 
+async def test_a_client_that_owes_its_key_has_the_time_for_a_header() -> None:
+    settings = FrontSettings(api_keys=("open-sesame",), header_timeout=0.1)
+    async with office(settings) as desk, desk.connect(f"{ELEVENLABS}&inactivity_timeout=180") as socket:
+        assert await error_after(socket, ELEVENLABS) == "inactivity"
+        assert await closed(socket) == 1008
+
+
+@PATHS
+async def test_a_text_that_fails_is_counted_as_cut_and_the_next_one_is_spoken(path: str) -> None:
+    async with office(speaks=False) as desk, desk.connect(path) as socket:
+        [worker] = desk.workers
+        await socket.send_json(speak(path, SENTENCE * 2))
+        order = await worker.has(1)
+        worker.seal(order, 0, 48_000)
+        while (await socket.receive(timeout=60)).type is aiohttp.WSMsgType.TEXT and path is DEEPGRAM:
+            pass  # the greeting
+        worker.fail(order, "it has a fault")
+        while (message := await socket.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY or not (
+            {"error", "err_msg"} & message.json().keys()
+        ):
+            pass
+        assert code_of(path, message.json()) == "unspeakable"
+        assert desk.counted("streams_cut_total") == 1
+        orders = len(worker.orders)
+        await socket.send_json({**speak(path, SENTENCE, "b"), "flush": True})
+        if path is DEEPGRAM:
+            await socket.send_json({"type": "Flush"})
+        worker.speak(await worker.has(orders + 1))
+        assert (await socket.receive(timeout=60)).type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
+
+
+@pytest.mark.parametrize("end", [{"close_socket": True}, {"context_id": "a", "close_context": True}])
+async def test_the_end_of_a_text_that_is_refused_is_told(end: Message) -> None:
+    async with office() as desk, desk.connect(ELEVENLABS) as socket:
+        desk.services.in_flight.heed(Suspects(refused={digest_of("Deadly"): time.monotonic() + 90}))
+        await socket.send_json(speak(ELEVENLABS, f"{SENTENCE}Deadly"))
+        await socket.send_json(end)
+        assert await error_after(socket, ELEVENLABS) == "text_refused"
+
+
+async def test_a_flush_of_a_refused_text_is_answered() -> None:
+    async with office() as desk, desk.connect(DEEPGRAM) as socket:
+        desk.services.in_flight.heed(Suspects(refused={digest_of("Deadly"): time.monotonic() + 90}))
+        for message in (speak(DEEPGRAM, "Deadly"), {"type": "Flush"}):
+            await socket.send_json(message)
+        kinds = [await next_json(socket) for _ in range(3)]
+        assert [each["type"] for each in kinds] == ["Metadata", "Warning", "Flushed"]
+        assert kinds[1]["code"] == "text_refused"
+
+
+async def test_a_message_that_crosses_the_end_costs_no_audio() -> None:
+    """A connection that is closed while a message arrives is reset, with all that is still on its way."""
+    async with office() as desk:
+        client = await raw(desk, f"{DEEPGRAM}&encoding=mulaw&sample_rate=24000", SMALL)
+        for message in (speak(DEEPGRAM, "A text of a second."), {"type": "Close"}):
+            client.send(frame(message))
+        await desk.nothing_is_left()
+        client.send(bytes([0x89, 0x80]) + bytes(4))  # a ping
+        loop, heard = asyncio.get_running_loop(), b""
+        async with asyncio.timeout(60):
+            while not heard.endswith(GOODBYE):
+                data = await loop.sock_recv(client, 4096)
+                assert data, "the connection has ended before its close frame"
+                heard += data
+        assert len(heard) > 19 * 1680
+        client.close()
+
+
 @PATHS
 async def test_a_page_of_another_site_opens_no_socket(path: str) -> None:
     async with office() as desk:
@@ -271,14 +342,26 @@ async def test_a_hundred_interruptions_leave_no_ring() -> None:
         await desk.nothing_is_left()
 
 
-async def raw(desk: Office, path: str) -> sockets.socket:
-    """A client without a WebSocket library, after the upgrade."""
+SMALL = 4096
+GOODBYE = bytes([0x88, 2]) + (1000).to_bytes(2, "big")
+"""The server's close frame."""
+
+
+async def raw(desk: Office, path: str, buffer: int = 0) -> sockets.socket:
+    """A client without a WebSocket library, after the upgrade.
+
+    Args:
+        buffer: bytes that its system takes before they are read; 0: the system's own choice.
+    """
     host, port = desk.url.removeprefix("http://").split(":")
     head = (
         f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
     )
-    client = sockets.create_connection((host, int(port)))
+    client = sockets.socket()
+    if buffer:
+        client.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, buffer)
+    client.connect((host, int(port)))
     client.setblocking(False)
     loop = asyncio.get_running_loop()
     await loop.sock_sendall(client, head.encode())
@@ -300,6 +383,15 @@ async def test_the_twenty_first_context_is_refused_unless_one_is_silent() -> Non
         message = await next_json(socket)
         assert (message["error"], message["contextId"]) == ("too_many_contexts", "more")
         await socket.send_json({"context_id": "c3", "close_context": True})
+
+
+async def test_a_context_that_holds_text_makes_room_for_no_other() -> None:
+    async with office(FrontSettings(max_streams=64)) as desk, desk.connect(ELEVENLABS) as socket:
+        await socket.send_json(speak(ELEVENLABS, "Not a whole sentence", "held"))
+        for number in range(socket_module.MAX_CONTEXTS):
+            await socket.send_json(speak(ELEVENLABS, " ", f"c{number}"))
+        await socket.send_json({"context_id": "held", "close_context": True})
+        assert (await next_json(socket))["contextId"] == "held"
 
 
 async def test_twenty_contexts_of_one_socket_are_spoken_whole() -> None:

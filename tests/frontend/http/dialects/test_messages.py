@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partialmethod
+from typing import Any
+
 import aiohttp
 import pytest
 
+from frontend.contexts.context import Context
+from frontend.contexts.events import Event, Spoken
+from frontend.contract.word_timing import WordTiming
+from frontend.http.dialects.cartesia import Cartesia
+from frontend.http.dialects.socket import Session
+from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import closed, next_json, office, pcm, until
 
 SENTENCE = "This is the first sentence of them all. "
@@ -84,6 +94,31 @@ async def test_cartesia_cancels_at_once() -> None:
         assert not desk.scheduler._shared.streams
 
 
+async def test_cartesia_sends_no_chunk_after_the_end_of_a_context_that_is_cancelled_between_two_messages() -> None:
+    async with office() as desk, desk.connect("/tts/websocket") as socket:
+        kinds: list[str] = []
+        send = Session.send
+
+        async def cancelling(self: Session, message: dict[str, Any]) -> None:
+            await send(self, message)
+            if message["type"] == "timestamps":
+                await self._dialect.hear({"context_id": "a", "cancel": True})
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Session, "send", cancelling)
+            patch.setattr(Cartesia, "tell", partialmethod(_with_a_word, Cartesia.tell))
+            await socket.send_json({**CARTESIA, "transcript": SENTENCE, "add_timestamps": True})
+            while not kinds or kinds[-1] != "done":
+                kinds.append((await next_json(socket))["type"])
+            await socket.send_json({**CARTESIA, "context_id": "b", "transcript": ""})
+            assert (kinds, (await next_json(socket))["context_id"]) == (["timestamps", "done"], "b")
+
+
+async def _with_a_word(self: Cartesia, tell: Any, key: str, context: Context, event: Event) -> None:
+    assert isinstance(event, Spoken)
+    await tell(self, key, context, replace(event, words=(WordTiming("This", "This", 0.0, 0.1),)))
+
+
 async def test_deepgram_clears_and_warns() -> None:
     async with office() as desk, desk.connect("/v1/speak?model=af_heart&encoding=mulaw&sample_rate=8000") as socket:
         greeting = await next_json(socket)
@@ -140,6 +175,16 @@ async def test_elevenlabs_one_shot_calls_with_times() -> None:
         async with desk.post(f"{path}/stream/with-timestamps?output_format=pcm_24000", {"text": SENTENCE}) as response:
             lines = (await response.text()).splitlines()
         assert len(lines) > 5
+
+
+async def test_audio_in_one_object_is_no_longer_than_a_clip() -> None:
+    path = "/v1/text-to-speech/af_heart/with-timestamps?output_format=pcm_24000"
+    async with office(FrontSettings(max_streams=8, max_clip_seconds=2)) as desk:
+        async with desk.post(path, {"text": "Two words."}) as response:
+            assert response.status == 200
+        async with desk.post(path, {"text": SENTENCE * 9}) as response:
+            assert (response.status, (await response.json())["detail"]["status"]) == (400, "clip_too_long")
+        await desk.nothing_is_left()
 
 
 @pytest.mark.parametrize(

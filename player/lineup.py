@@ -1,0 +1,82 @@
+"""The lineup: the text that is played, the texts that wait, and the next one's audio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from player.deck import Deck
+from player.fetching import Fetcher
+from player.track import Track
+from player.waiting import WaitingItems
+from shm.playing import Item
+
+
+class Lineup:
+    """Puts one text after another on the deck."""
+
+    def __init__(self, fetcher: Fetcher, deck: Deck, changed: Callable[[], None]) -> None:
+        """`changed` is called when audio has arrived, or none will."""
+        self.track: Track | None = None
+        """The text that is played."""
+        self.waiting = WaitingItems()
+        self._fetcher = fetcher
+        self._deck = deck
+        self._changed = changed
+        self._following: Track | None = None
+        """The next text's audio, fetched once the playing text's is there."""
+
+    @property
+    def idle(self) -> bool:
+        """True if there is nothing to play."""
+        return self.track is None and not self.waiting
+
+    @property
+    def items(self) -> list[Item]:
+        """All items, the playing one first."""
+        return [*([self.track.item] if self.track else []), *self.waiting]
+
+    def advance(self, sentence: int = 0) -> None:
+        """End the playing item and begin the next one, at that sentence."""
+        if self.track:
+            self.track.close()
+        item, following = self.waiting.take(), self._following
+        if following and following.item is item:
+            self.track, self._following = following, None
+        else:
+            self._drop_following()
+            self.track = self._track(item, sentence) if item else None
+        self._deck.jump(self.track.reel if self.track else None, run=False)
+
+    def clear(self) -> None:
+        """Forget all items that wait."""
+        self.waiting.clear()
+        self._drop_following()
+
+    def remove(self, name: str) -> bool:
+        """Take the item of that id out of the queue; False if it doesn't wait."""
+        if self._following and self._following.item.id == name:
+            self._drop_following()
+        return self.waiting.remove(name)
+
+    def fetch_ahead(self) -> None:
+        """Fetch the next item's audio, if the playing item's is all there."""
+        item = self.waiting.next
+        if self.track and self.track.reel.missing is None and item:
+            if self._following is None or self._following.item is not item:
+                self._drop_following()
+                self._following = self._track(item, 0)
+            self._following.supply()
+
+    def close(self) -> None:
+        """Cancel all requests."""
+        self._drop_following()
+        if self.track:
+            self.track.close()
+
+    def _track(self, item: Item, sentence: int) -> Track:
+        return Track(item, sentence, self._fetcher, self._deck.lock, self._changed)
+
+    def _drop_following(self) -> None:
+        if self._following:
+            self._following.close()
+            self._following = None

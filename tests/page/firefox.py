@@ -1,0 +1,178 @@
+"""Firefox, driven over WebDriver BiDi (w3.org/TR/webdriver-bidi), which Debian's own build speaks without a driver."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.page.visit import LISTEN
+from tests.system.server import DEADLINE
+from tests.system.sound_card import SoundCard
+
+FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+
+needs_firefox = pytest.mark.skipif(
+    FIREFOX is None, reason="THE PAGE WAS NOT TESTED IN FIREFOX, BECAUSE NOT INSTALLED: firefox-esr"
+)
+"""For tests that run it. `.ci/run` installs it."""
+
+_PREFERENCES = {
+    "layout.css.prefers-color-scheme.content-override": {"dark": 0, "light": 1},
+    "media.autoplay.default": 0,
+    "ui.prefersReducedMotion": 1,
+    "app.update.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "services.settings.server": "data:,",
+}
+
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Control": "\ue009", "Shift": "\ue008", "ArrowRight": "\ue014"}
+"""Keys that are no characters (w3.org/TR/webdriver2, keyboard actions)."""
+
+
+class FirefoxPage:
+    """One page of a browser. Its complaints and requests are collected from the beginning."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.complaints: list[str] = []
+        """Errors and warnings of the console, and exceptions."""
+        self.asked: list[str] = []
+        """Addresses of all requests."""
+        self._socket = socket
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._context = ""
+
+    async def open(self, url: str) -> None:
+        """Show the address, with the listeners of `LISTEN` in the page."""
+        await self._call("session.new", capabilities={})
+        await self._call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
+        tree = await self._call("browsingContext.getTree")
+        self._context = tree["contexts"][0]["context"]
+        await self._call("script.addPreloadScript", functionDeclaration=f"() => {{ {LISTEN} }}")
+        await self._call("browsingContext.navigate", context=self._context, url=url, wait="complete")
+
+    async def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression, awaited if it is a promise, as JSON carries it."""
+        answer = await self._call(
+            "script.evaluate",
+            expression=f"(async () => JSON.stringify(await ({expression})) ?? 'null')()",
+            target={"context": self._context},
+            awaitPromise=True,
+        )
+        assert answer["type"] == "success", answer.get("exceptionDetails")
+        return json.loads(answer["result"]["value"])
+
+    async def until(self, condition: str) -> None:
+        """Wait until a JavaScript expression is true in the page."""
+        look = f"const look = () => {{ if ({condition}) seen(true); else setTimeout(look, 10); }}; look();"
+        async with asyncio.timeout(DEADLINE):
+            await self.evaluate(f"new Promise((seen) => {{ {look} }})")
+
+    async def press(self, *keys: str) -> None:
+        """Press these keys together: the first ones are held while the last one is struck."""
+        values = [KEYS.get(key, key) for key in keys]
+        down = [{"type": "keyDown", "value": value} for value in values]
+        await self._act("key", [*down, *({"type": "keyUp", "value": value} for value in reversed(values))])
+
+    async def write(self, text: str) -> None:
+        """Type a text."""
+        strokes = [{"type": kind, "value": letter} for letter in text for kind in ("keyDown", "keyUp")]
+        await self._act("key", strokes)
+
+    async def click(self, rectangle: str) -> None:
+        """Click the middle of a rectangle (a JavaScript expression with `x`, `y`, `width` and `height`)."""
+        found = await self.evaluate(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({rectangle})")
+        x, y = map(round, found)
+        await self._act(
+            "pointer",
+            [
+                {"type": "pointerMove", "x": x, "y": y},
+                {"type": "pointerDown", "button": 0},
+                {"type": "pointerUp", "button": 0},
+            ],
+        )
+
+    async def _act(self, kind: str, actions: list[dict[str, Any]]) -> None:
+        source = {"type": kind, "id": kind, "actions": actions}
+        await self._call("input.performActions", context=self._context, actions=[source])
+
+    async def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        number = next(self._numbers)
+        answered = self._waiting[number] = asyncio.get_running_loop().create_future()
+        await self._socket.send_json({"id": number, "method": method, "params": parameters})
+        async with asyncio.timeout(DEADLINE):
+            answer = await answered
+        assert answer["type"] == "success", answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    async def follow(self) -> None:
+        """Take what the browser sends, until it ends."""
+        async for message in self._socket:
+            match json.loads(message.data):
+                case {"method": "log.entryAdded", "params": {"level": "error" | "warn", "text": text}}:
+                    self.complaints.append(text)
+                case {"method": "network.beforeRequestSent", "params": {"request": {"url": url}}}:
+                    self.asked.append(url)
+                case {"id": number, **answer} if number in self._waiting:
+                    self._waiting.pop(number).set_result(answer)
+
+
+@asynccontextmanager
+async def firefox(url: str, scheme: str, card: SoundCard) -> AsyncIterator[FirefoxPage]:
+    """Firefox, showing that address in the `light` or `dark` scheme; ended with the context.
+
+    Without a sound card the clock of its audio stands still, and nothing is read.
+    """
+    with tempfile.TemporaryDirectory(prefix="firefox") as folder:
+        _write_profile(Path(folder), scheme)
+        assert FIREFOX
+        process = await asyncio.create_subprocess_exec(
+            *(FIREFOX, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", folder),
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            env=card.environment | {"HOME": folder, "PATH": "/usr/bin:/bin", "MOZ_CRASHREPORTER_DISABLE": "1"},
+            start_new_session=True,
+        )
+        try:
+            address = await _address(process)
+            async with aiohttp.ClientSession() as session, session.ws_connect(address, max_msg_size=0) as socket:
+                page = FirefoxPage(socket)
+                following = asyncio.create_task(page.follow())
+                await page.open(url)
+                yield page
+                following.cancel()
+        finally:
+            process.kill()
+            await process.wait()
+
+
+def _write_profile(folder: Path, scheme: str) -> None:
+    preferences = {name: value[scheme] if isinstance(value, dict) else value for name, value in _PREFERENCES.items()}
+    lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in preferences.items()]
+    (folder / "user.js").write_text("\n".join(lines))
+
+
+async def _address(process: asyncio.subprocess.Process) -> str:
+    assert process.stderr
+    said = b""
+    async with asyncio.timeout(DEADLINE):
+        async for line in process.stderr:
+            said += line
+            if found := re.search(rb"WebDriver BiDi listening on (ws://\S+)", line):
+                return found[1].decode() + "/session"
+    raise AssertionError(said.decode(errors="replace"))

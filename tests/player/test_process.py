@@ -1,0 +1,108 @@
+"""The player process between a supervisor and a front, with a sound card that the test takes away."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from player.process import PlayerProcess
+from shm.control import ControlSocket
+from shm.duplex import Duplex
+from shm.messages import PlayerLink
+from shm.playing import (
+    MAX_MESSAGE_BYTES,
+    Answer,
+    FromPlayer,
+    Greeting,
+    Item,
+    Play,
+    State,
+    Steer,
+    Verb,
+    Welcome,
+    WhenBusy,
+    decode_from_player,
+    encode,
+)
+from tests.player.fakes import Cards
+
+
+class Front:
+    """The other end of the player's channel."""
+
+    def __init__(self, fd: int) -> None:
+        self.heard: list[FromPlayer] = []
+        self._news = asyncio.Event()
+        self._link = Duplex(fd, decode_from_player, MAX_MESSAGE_BYTES, self._hear, lambda: None)
+        self._link.send(encode(Welcome("http://127.0.0.1:1", "key")))
+
+    def _hear(self, message: FromPlayer) -> None:
+        self.heard.append(message)
+        self._news.set()
+
+    async def answer(self, message: Play | Steer) -> Answer:
+        self._link.send(encode(message))
+        return await self.told(lambda heard: isinstance(heard, Answer) and heard.number == message.number)  # type: ignore[return-value]
+
+    async def told(self, wanted: Callable[[FromPlayer], bool]) -> FromPlayer:
+        async with asyncio.timeout(30):
+            while not (found := [each for each in self.heard if wanted(each)]):
+                self._news.clear()
+                await self._news.wait()
+        return found[0]
+
+    def close(self) -> None:
+        self._link.close()
+
+
+@pytest.fixture
+async def house(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Cards, Front]]:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:")
+    cards = Cards()
+    ours, theirs = socket.socketpair()
+    for end in (ours, theirs):
+        end.setblocking(False)
+    supervisor = ControlSocket(ours)
+    process = PlayerProcess(ControlSocket(theirs), cards)
+    serving = asyncio.create_task(process.serve())
+    near, far = socket.socketpair()
+    supervisor.send(PlayerLink(), (far.fileno(),))
+    front = Front(near.detach())
+    greeting = await front.told(lambda heard: isinstance(heard, Greeting))
+    assert isinstance(greeting, Greeting) and greeting.output == "fake"
+    yield cards, front
+    ours.close()
+    async with asyncio.timeout(30):
+        await serving
+    front.close()
+    for end in (far, theirs):
+        end.close()
+
+
+def play(number: int) -> Play:
+    return Play(number, Item(id=f"i{number}", input="Hello.", voice="v"), WhenBusy.INTERRUPT)
+
+
+async def test_a_card_that_is_gone_at_the_first_sound_is_a_refusal(house: tuple[Cards, Front]) -> None:
+    cards, front = house
+    assert not (await front.answer(play(1))).refusal
+    await front.answer(Steer(2, Verb.STOP))
+    cards.there = False
+    refused = await front.answer(play(3))
+    assert refused.code == "no_sound_card" and "nothing is plugged in" in refused.refusal
+    states = [each for each in front.heard if isinstance(each, State)]
+    assert states[-1].id is None, "nothing waits for a card"
+    cards.there = True
+    await front.answer(Steer(4, Verb.STOP))
+    assert not (await front.answer(play(5))).refusal
+
+
+async def test_a_text_behind_another_waits_for_a_card_that_is_gone(house: tuple[Cards, Front]) -> None:
+    cards, front = house
+    await front.answer(play(1))
+    await front.answer(Steer(2, Verb.PAUSE))
+    cards.there = False
+    assert not (await front.answer(play(3))).refusal, "the card may come back, and both texts are played then"

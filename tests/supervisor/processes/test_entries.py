@@ -1,0 +1,16 @@
+"""How a child imports its code."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from supervisor.processes.entries import imports
+
+
+def test_garbage_is_collected_again_whether_or_not_the_imports_succeed() -> None:
+    with pytest.raises(ModuleNotFoundError), imports():
+        assert not gc.isenabled()
+        raise ModuleNotFoundError
+    assert gc.isenabled()
