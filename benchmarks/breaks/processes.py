@@ -38,8 +38,8 @@ BREAKS = (
     Mutation(
         "hanging-worker-killed",
         "supervisor/processes/role.py",
-        "        self._nursery.kill_after(child)\n",
-        "",
+        "        child.dump_stacks()\n        self._nursery.kill_after(child)\n",
+        "        child.dump_stacks()\n",
         ("tests/supervisor/processes/test_generations.py", "tests/supervisor/processes/test_lifecycle.py"),
     ),
     Mutation(
@@ -101,7 +101,7 @@ BREAKS = (
     Mutation(
         "a-wait-of-an-earlier-death",
         "supervisor/processes/role.py",
-        "self.state is RoleState.BACKOFF and self._start_due_at == due",
+        "self.state is RoleState.BACKOFF and self._timers.clock() >= self._restart_at",
         "self.state is RoleState.BACKOFF",
         ("tests/supervisor/processes/test_restarts.py",),
     ),

@@ -17,7 +17,7 @@ from frontend.text.word import PhonemeSource, Word
 
 _log = logging.getLogger(__name__)
 
-_SOURCES = {
+_SOURCES: dict[int | None, PhonemeSource] = {
     ESPEAK_RATING: PhonemeSource.ESPEAK,
     LETTERS_RATING: PhonemeSource.LETTERS,
     NOTHING_RATING: PhonemeSource.NONE,

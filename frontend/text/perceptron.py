@@ -172,4 +172,5 @@ class Perceptron:
 
     def _sum_of_tags(self, before: int, second: int) -> NDArray[np.int32]:
         """Weights of the two features that depend on the two tags before a token alone."""
-        return self._weights[_rows_of_tags(before, second)].sum(axis=0, dtype=np.int32)
+        total: NDArray[np.int32] = self._weights[_rows_of_tags(before, second)].sum(axis=0, dtype=np.int32)
+        return total

@@ -1,4 +1,5 @@
-"""The children's entry points. Their code is imported only here, so that the supervisor stays small."""
+"""The children's entry points, each named for its role. Their code is imported only here: the supervisor stays
+small."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def imports() -> Iterator[None]:
 
 
 def front(
-    listeners: Listeners, control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None
+    control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None, listeners: Listeners
 ) -> None:
     """Run the front process. `metrics`: the folder for its counts."""
     become_child(os.dup(lifeline.fileno()))
@@ -53,7 +54,7 @@ def front(
 
 
 def worker(
-    control: socket.socket, lifeline: Connection, generation: int, settings: Settings, metrics: Path | None
+    control: socket.socket, lifeline: Connection, settings: Settings, metrics: Path | None, generation: int
 ) -> NoReturn:
     """Run a worker process. `metrics`: the folder for its counts."""
     become_child(os.dup(lifeline.fileno()))

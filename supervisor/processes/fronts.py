@@ -26,6 +26,7 @@ class Fronts:
     ) -> None:
         """`drain_timeout`: seconds that streams have to finish, read from the present settings at each call."""
         self.role = Role("front", settings, nursery, timers)
+        self.role.start_due = True
         self.suspects = SuspectTexts(timers.clock)
         self.streams_cut = 0
         """Answers that ended in the middle because their front died."""

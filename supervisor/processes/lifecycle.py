@@ -81,8 +81,7 @@ class Lifecycle:
     # -- events
 
     def start(self) -> None:
-        self._workers.start()
-        self._fronts.role.start()
+        """Start the first processes."""
         self._reconcile()
 
     def message(self, sender: Incarnation, message: ControlMessage) -> None:
@@ -209,7 +208,8 @@ class Lifecycle:
         self._end_predecessors()  # after the joining: a front gets the new worker before it releases the old one
         self._announce()
         self._tell()
-        if self._code is not None and self._fronts.role.gone:
+        front = self._fronts.role
+        if self._code is not None and not (front.process or front.successor or front.draining):
             self._workers.stop()
             for role in self._clients.values():
                 role.stop(KILL_GRACE)

@@ -94,8 +94,8 @@ class Role:
         self._death_window = settings.death_window
         self._serving_since = 0.0
         """Time since when the process serves, in monotonic seconds."""
-        self._start_due_at = 0.0
-        """Time of the start that the last death asked for, in monotonic seconds."""
+        self._restart_at = 0.0
+        """Time at which a role in BACKOFF gets its next process, in monotonic seconds."""
 
     def become(self, state: RoleState, reason: str = "") -> None:
         """Change the state; `reason` is shown by `/ready` while no engine can speak."""
@@ -107,24 +107,12 @@ class Role:
             self.outdated = ""  # the next process will be up to date
         self.ever_ran |= state is RoleState.RUNNING
 
-    @property
-    def is_coming_up(self) -> bool:
-        """True if one of the role's processes is about to serve."""
-        return self.successor is not None or self.state in (RoleState.STARTING, RoleState.BACKOFF)
-
-    @property
-    def gone(self) -> bool:
-        """True if no process is left, not even a draining one."""
-        return not (self.process or self.successor or self.draining)
-
     # -- coming up
 
     def start_if_due(self) -> None:
-        if self.start_due:
-            self.start()
-
-    def start(self) -> None:
-        """Start the role's process: the successor that was starting, or another one."""
+        """Start the role's process if its time has come: the successor that was starting, or another one."""
+        if not self.start_due:
+            return
         # A request has woken a resting worker, and waits for it: the server is as ready as it was.
         waking = self.state is RoleState.RESTING
         self.become(RoleState.STARTING, "" if waking else f"the {self.name} is starting")
@@ -136,7 +124,8 @@ class Role:
     def outdate(self, why: str, fresh: bool = True) -> None:
         """Have the process replaced once it serves. `fresh`: a successor that is starting is as outdated."""
         if self.successor and fresh:
-            self._let_go(self.successor)
+            self._nursery.kill_after(self.successor)
+            self.successor = None  # it may serve before it is killed, and must not take over
         if self.successor is None and self.state in _ALIVE:
             self.outdated = why
 
@@ -176,42 +165,33 @@ class Role:
         if child is self.successor:
             self.outdate(reason)
             return
-        self._let_go(child)
+        self._nursery.kill_after(child)
         if child is self.process and self.state in _ALIVE:
             self.process = None
-            self.become(RoleState.BACKOFF, reason)
-            self._start_after(0.0)
+            self._back_off(0.0, reason)
 
     def condemn(self, child: Incarnation, reason: str) -> None:
         """Replace a child that hangs or broke the protocol: at once, and kill it after it has written its stacks."""
         log.error("ending %s[%d]: %s", self.name, child.generation, reason)
         child.dump_stacks()
-        self._let_go(child)
-        if child in self.draining:
-            self.draining.remove(child)
-        elif child is self.process:
-            self._lost(reason, child)
-
-    def _let_go(self, child: Incarnation) -> None:
-        """Kill the child soon. If a successor reports in the meantime that it serves, it doesn't take over."""
         self._nursery.kill_after(child)
-        if child is self.successor:
-            self.successor = None
+        self._lost(child, reason)
 
     def exited(self, child: Incarnation, status: int) -> None:
         """Handle the end of a reaped process of this role."""
-        how = ended(status)
-        self.last_exit, self.last_exit_at = how, self._timers.clock()
-        if child is self.successor:
-            self.successor = None
-            log.error("%s[%d], meant to take over, ended with %s", self.name, child.generation, how)
-        elif child in self.draining:
-            self.draining.remove(child)
-            log.info("%s[%d] has finished", self.name, child.generation)
-        elif child is self.process:
-            self._lost(how, child)
+        self.last_exit, self.last_exit_at = ended(status), self._timers.clock()
+        self._lost(child, self.last_exit)
 
-    def _lost(self, how: str, child: Incarnation) -> None:
+    def _lost(self, child: Incarnation, how: str) -> None:
+        """Go on without the child. A child that was lost before has no place here any more."""
+        if child in self.draining:
+            self.draining.remove(child)
+            log.info("%s[%d], which drained, is gone: %s", self.name, child.generation, how)
+        elif child is self.successor:
+            self.successor = None
+            log.error("%s[%d], meant to take over, is gone: %s", self.name, child.generation, how)
+        if child is not self.process:
+            return
         self.process = None
         if self.state is RoleState.STOPPING:
             self.become(RoleState.STOPPED)
@@ -226,15 +206,15 @@ class Role:
             return
         log.error("the %s died (%s); starting it again in %g s", self.name, how, delay)
         self.restarts += 1
-        self.become(RoleState.BACKOFF, f"the {self.name} is being restarted")
-        self._start_after(delay)
+        self._back_off(delay, f"the {self.name} is being restarted")
 
-    def _start_after(self, delay: float) -> None:
-        due = self._start_due_at = self._timers.clock() + delay
+    def _back_off(self, delay: float, reason: str) -> None:
+        self.become(RoleState.BACKOFF, reason)
+        self._restart_at = self._timers.clock() + delay
 
         def come_due() -> None:
             # A successor may have served and died meanwhile, and its death has a wait of its own.
-            self.start_due |= self.state is RoleState.BACKOFF and self._start_due_at == due
+            self.start_due |= self.state is RoleState.BACKOFF and self._timers.clock() >= self._restart_at
 
         self._timers.after(delay, come_due)
 

@@ -95,24 +95,16 @@ class ProcessSpawner:
         descriptor."""
         control, control_end = control_pair()
         lifeline_end, lifeline = self._context.Pipe(duplex=False)
-        target: Any
-        arguments: tuple[Any, ...]
-        if role == "front":
-            target, arguments = (
-                entries.front,
-                (self._listeners, control_end, lifeline_end, self.settings, self._metrics),
-            )
-        elif role == "worker":
-            target, arguments = entries.worker, (control_end, lifeline_end, generation, self.settings, self._metrics)
-        elif role == "player":
-            target, arguments = entries.player, (control_end, lifeline_end, self.settings)
-        elif role == "books":
-            target, arguments = entries.books, (control_end, lifeline_end, self.settings)
-        elif role == "trial":
-            target, arguments = entries.trial, (control_end, lifeline_end, self.settings, subject)
-        else:
-            target, arguments = entries.fetcher, (control_end, lifeline_end, self.settings)
-        process = self._context.Process(target=target, args=arguments, name=f"{role}[{generation}]")
+        own: dict[str, tuple[Any, ...]] = {
+            "front": (self._metrics, self._listeners),
+            "worker": (self._metrics, generation),
+            "trial": (subject,),
+        }
+        process = self._context.Process(
+            target=getattr(entries, role),
+            args=(control_end, lifeline_end, self.settings, *own.get(role, ())),
+            name=f"{role}[{generation}]",
+        )
         process.start()
         control_end.close()
         lifeline_end.close()

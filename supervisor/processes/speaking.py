@@ -28,6 +28,11 @@ def resting(roles: Iterable[Role]) -> list[Role]:
     return [role for role in roles if role.state is RoleState.RESTING]
 
 
+def coming_up(roles: Iterable[Role]) -> bool:
+    """True if a worker is about to speak."""
+    return any(role.successor or role.state in (RoleState.STARTING, RoleState.BACKOFF) for role in roles)
+
+
 def hopeless(roles: Sequence[Role]) -> bool:
     """True if no slot has ever spoken and none can: the server must end."""
     never = all(role.state is RoleState.FATAL and not role.ever_ran for role in roles)

@@ -124,7 +124,7 @@ class Supply:
     def delay_standby(self) -> None:
         """Start no standby for a while, after a process died that was not needed yet."""
         self._no_standby_before = self._timers.clock() + STANDBY_BACKOFF
-        self._timers.after(STANDBY_BACKOFF, lambda: None)  # wakes the loop, whose `tick` refills
+        self._timers.wake(STANDBY_BACKOFF)
 
     def stop(self) -> None:
         """Kill the processes that nobody needs while the server stops."""

@@ -20,6 +20,10 @@ class Timers:
         wanted."""
         heapq.heappush(self._due, (self.clock() + delay, next(self._numbers), action))
 
+    def wake(self, delay: float) -> None:
+        """Wake the loop in `delay` seconds: the lifecycle reconciles then."""
+        self.after(delay, lambda: None)
+
     def run_due(self) -> None:
         while self._due and self._due[0][0] <= self.clock():
             heapq.heappop(self._due)[2]()

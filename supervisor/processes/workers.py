@@ -8,7 +8,7 @@ from shm.messages import Ready
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.role import Role, RoleState
-from supervisor.processes.speaking import resting, speaking
+from supervisor.processes.speaking import coming_up, resting, speaking
 from supervisor.processes.supply import Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
@@ -36,12 +36,11 @@ class Workers:
         self._stopping = False
         """True once the server stops: then only workers that streams still need are started."""
 
-    # -- events
+        # Slot 0 starts first: its engine shows if it needs cores.
+        self.roles[0].start_due = True
+        timers.wake(FIRST_ALONE)
 
-    def start(self) -> None:
-        """Start slot 0; the others wait until it speaks, which shows if it needs cores."""
-        self.roles[0].start()
-        self._timers.after(FIRST_ALONE, lambda: None)  # wakes the loop, whose `tick` starts the others
+    # -- events
 
     def role_of(self, child: Incarnation) -> Role | None:
         """The role for which that worker was started; None for a standby."""
@@ -119,6 +118,7 @@ class Workers:
     def reconcile(self) -> None:
         """Start the due processes: slots, then successors one after another, then the standby."""
         self._rest_or_wake()
+        self.roles[0].start_if_due()
         first_alone = self.roles[0].state is RoleState.STARTING and self._timers.clock() < self._others_from
         for role in () if first_alone or self._stopping else self.roles[1:]:
             role.start_due |= role.state is RoleState.STOPPED
@@ -129,8 +129,7 @@ class Workers:
             outdated.replace()
             self.supply.divide_cores()  # a loaded standby has taken over at once, and the next one is outdated
         at_rest = bool(resting(self.roles))
-        coming_up = any(role.is_coming_up for role in self.roles)
-        if (at_rest or speaking(self.roles)) and not coming_up and not self._stopping:
+        if (at_rest or speaking(self.roles)) and not coming_up(self.roles) and not self._stopping:
             self.supply.refill_standby(at_rest)
 
     def _rest_or_wake(self) -> None:

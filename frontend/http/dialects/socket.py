@@ -48,8 +48,11 @@ class Dialect(Protocol):
 
     name: str
     """Label in metrics and in `/status`."""
-    idle_seconds: float
-    """Seconds without a message, while nothing is spoken, after which the socket is closed."""
+
+    @property
+    def idle_seconds(self) -> float:
+        """Seconds without a message, while nothing is spoken, after which the socket is closed."""
+        ...
 
     async def begin(self) -> None:
         """Check the address and greet, after the upgrade.

@@ -193,8 +193,8 @@ def _chunk(
         for rule, needed in rules:
             if needed.search(sentence):
                 rule(draft)
-        if not draft.changed and written.verbatim and (spans := words.whole(position, position + len(sentence))):
-            yield Normalized(" ".join(sentence.split()), spans)
+        if not draft.changed and written.verbatim and (kept := words.whole(position, position + len(sentence))):
+            yield Normalized(" ".join(sentence.split()), kept)
             position += len(sentence)
             continue
         said = draft.rewritten()

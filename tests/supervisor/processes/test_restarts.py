@@ -63,7 +63,8 @@ class Clock:
         self.timers = Timers(lambda: self.now)
         nursery = Nursery(FakeChild, self.timers)
         self.role = Role("worker", SupervisorSettings(), nursery, self.timers)
-        self.role.start()
+        self.role.start_due = True
+        self.role.start_if_due()
         self.serves()
 
     def serves(self) -> None:
