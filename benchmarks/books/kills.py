@@ -31,10 +31,11 @@ from tests.system.server import Server
 VICTIMS = ("worker", "front", "supervisor", "command")
 FRAME = 1024
 """Samples of a frame of AAC."""
-_LATEST = 0.3
+_LATEST = 0.15
 """Seconds, at most, from a passage to the next kill."""
-_COST = 20
-"""Work for each phoneme, so that kills hit passages in the making (`tests.miniature`)."""
+_COST = 8
+"""Work for each phoneme (`tests.miniature`): a passage takes at least 0.15 s of a core, so that kills hit passages in
+the making, and the book about a minute, so that the kills take most of the time."""
 _FARTHEST = 4 * FRAME
 """Samples around a chapter's mark in which its beginning is looked for."""
 

@@ -14,7 +14,7 @@ import numpy as np
 from books.book import Chapter
 from books.making.journal import Journal
 from books.making.passages import Passage
-from books.making.speech import Speech, TimedWord
+from books.making.speech import Speech, TimedWord, Timing
 from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence, SpokenWord
 from books.writing.chapter_audio import Pcm
 from books.writing.formats import AudioFormat
@@ -64,27 +64,29 @@ def timed(planned: PlannedChapter, journal: Journal) -> SpokenChapter:
     position = 0
     spoken: defaultdict[int, list[SpokenSentence]] = defaultdict(list)
     for passage, key in zip(planned.passages, planned.keys, strict=True):
-        speech = _read(journal, key)
-        spoken[passage.block] += sentences_in(passage, speech, position)
-        position += len(speech.pcm) + round(passage.pause * SAMPLE_RATE)
+        # The audio isn't decoded for this: a chapter's passages are decoded once, by its encoder.
+        if (timing := journal.timing(key)) is None:
+            raise MissingPassage(key)
+        spoken[passage.block] += sentences_in(passage, timing, position)
+        position += timing.samples + round(passage.pause * SAMPLE_RATE)
     blocks = tuple(SpokenBlock(block, tuple(spoken[number])) for number, block in enumerate(planned.chapter.blocks))
     return SpokenChapter(planned.chapter.title, blocks, position)
 
 
-def sentences_in(passage: Passage, speech: Speech, position: int) -> Iterator[SpokenSentence]:
+def sentences_in(passage: Passage, timing: Timing, position: int) -> Iterator[SpokenSentence]:
     """Sentences of a passage that begins at sample `position` of its chapter.
 
     A sentence lasts until the next one's first word; without word times, each gets its share by letters.
     """
-    words = _by_sentence(passage, speech.words)
+    words = _by_sentence(passage, timing.words)
     starts = [0]
     total = sum(map(len, passage.sentences)) or 1
     letters = 0
     for sentence, own in zip(passage.sentences[:-1], words[1:], strict=True):
         letters += len(sentence)
-        share = len(speech.pcm) * letters // total
-        starts.append(max(starts[-1], min(own[0].start, len(speech.pcm)) if own else share))
-    ends = [*starts[1:], len(speech.pcm)]
+        share = timing.samples * letters // total
+        starts.append(max(starts[-1], min(own[0].start, timing.samples) if own else share))
+    ends = [*starts[1:], timing.samples]
     for sentence, own, start, end in zip(passage.sentences, words, starts, ends, strict=True):
         inner = tuple(SpokenWord(word.text, position + word.start, position + word.end) for word in own)
         yield SpokenSentence(sentence, position + start, position + end, inner)

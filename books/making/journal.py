@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import av
 import numpy as np
 
-from books.making.speech import Speech, TimedWord
+from books.making.speech import Speech, TimedWord, Timing
 from books.spoken import SAMPLE_RATE
 from shm.atomic import sync_folder, write_whole
+
+Made = TypeVar("Made")
 
 log = logging.getLogger(__name__)
 
@@ -40,26 +44,37 @@ class Journal:
             sync_folder(self._folder)
         write_whole(path, line + b"\n" + _flac(speech))
 
+    def timing(self, key: str) -> Timing | None:
+        """A passage's length and words, or None if there is none. A damaged file is deleted."""
+        return self._opened(key, lambda timing, _: timing)
+
     def read(self, key: str) -> Speech | None:
         """A passage, or None if there is none. A damaged file is deleted, so that the passage is made again."""
+        return self._opened(key, _speech)
+
+    def _opened(self, key: str, use: Callable[[Timing, bytes], Made]) -> Made | None:
         path = self._path(key)
         try:
             line, _, audio = path.read_bytes().partition(b"\n")
             facts = json.loads(line)
             words = tuple(TimedWord(str(text), int(start), int(end)) for text, start, end in facts["words"])
-            pcm = _pcm(audio) if facts["samples"] else np.empty(0, np.int16)
-            if len(pcm) != facts["samples"]:
-                raise ValueError(f"{len(pcm)} samples of {facts['samples']}")
+            return use(Timing(int(facts["samples"]), words), audio)
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, av.FFmpegError) as error:
             log.warning("a spoken passage is damaged and will be made again: %s", error)
             path.unlink(missing_ok=True)
             return None
-        return Speech(pcm, words)
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.spoken"
+
+
+def _speech(timing: Timing, audio: bytes) -> Speech:
+    pcm = _pcm(audio) if timing.samples else np.empty(0, np.int16)
+    if len(pcm) != timing.samples:
+        raise ValueError(f"{len(pcm)} samples of {timing.samples}")
+    return Speech(pcm, timing.words)
 
 
 def _flac(speech: Speech) -> bytes:

@@ -31,6 +31,14 @@ class Speech:
     words: tuple[TimedWord, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One passage's length and words, without its audio."""
+
+    samples: int
+    words: tuple[TimedWord, ...] = ()
+
+
 class Postponed(Exception):
     """The speaker has no time for books now: a listener is served, or it starts."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ hr::after { content: "* * *"; }
 .verse { text-indent: 0; margin: 1em 0 1em 2em; white-space: pre-line; }
 .-epub-media-overlay-active { background: #ffe9a8; color: #000; }
 """
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML has no way to write, such as the control characters of old text files."""
 _EPOCH = datetime(1980, 1, 1, tzinfo=UTC)
 _COVERS = {"image/jpeg": "jpg", "image/png": "png"}
 
@@ -68,6 +71,8 @@ def _named(name: str) -> zipfile.ZipInfo:
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: str | bytes, method: int = zipfile.ZIP_DEFLATED) -> None:
+    if isinstance(data, str):
+        data = _NO_XML.sub("", data)
     archive.writestr(_named(name), data, method)
 
 
@@ -150,19 +155,28 @@ def _document(book: Book, chapter: SpokenChapter, by_word: bool) -> str:
 def _blocks(chapter: SpokenChapter, by_word: bool) -> Iterator[str]:
     number = 0
     for block in chapter.blocks:
-        texts = []
+        texts, place = [], 0
         for sentence in block.sentences:
             number += 1
+            # Lines of verse stay lines.
+            found = max(block.block.text.find(sentence.text, place), place)
+            texts.append("\n" if "\n" in block.block.text[place:found] else " ")
             texts.append(f'<span id="s{number}">{_sentence(number, sentence, by_word)}</span>')
-        yield _element(block, " ".join(texts))
+            place = found
+        yield _element(block, "".join(texts[1:]))
 
 
 def _sentence(number: int, sentence: SpokenSentence, by_word: bool) -> str:
     if not (by_word and sentence.words):
         return escape(sentence.text)
-    return " ".join(
-        f'<span id="s{number}w{place}">{escape(word.text)}</span>' for place, word in enumerate(sentence.words, 1)
-    )
+    parts, place = [], 0
+    for count, word in enumerate(sentence.words, 1):
+        found = sentence.text.find(word.text, place)
+        # What no word covers stays on the page: a dash, a sign; and no space is put between Chinese words.
+        parts.append(escape(sentence.text[place:found]) if found >= 0 else " ")
+        parts.append(f'<span id="s{number}w{count}">{escape(word.text)}</span>')
+        place = found + len(word.text) if found >= 0 else place
+    return "".join((*parts, escape(sentence.text[place:])))
 
 
 def _element(block: SpokenBlock, text: str) -> str:

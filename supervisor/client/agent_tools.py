@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,9 @@ INSTRUCTIONS = (
     "Speech on the user's own loudspeakers. `speak` returns at once, and the text waits for all texts before it, so "
     "never wait for one to end before you queue the next. `stop` ends what you have queued."
 )
+
+_REMEMBERED = 1100
+"""Texts that may still wait: the player takes 1,000. An agent's program may run for weeks."""
 
 Text = Annotated[str, Field(description="What is said. Markdown is read as prose.")]
 Voice = Annotated[
@@ -45,8 +49,8 @@ class AgentTools:
     def __init__(self, url: str) -> None:
         self._url = url
         self._player = PlayClient(url)
-        self._queued: list[str] = []
-        """Texts that were queued here, the oldest first."""
+        self._queued: deque[str] = deque(maxlen=_REMEMBERED)
+        """The latest texts that were queued here, the oldest first."""
 
     def server(self) -> MCPServer:
         """An MCP server with these tools."""

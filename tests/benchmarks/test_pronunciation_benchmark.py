@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.numbers_heard import Heard, sentences
 from benchmarks.pauses import longest_silence
-from benchmarks.pronunciation import homographs, normalisation
+from benchmarks.pronunciation import error_rates, homographs, normalisation
 
 
 def test_every_case_is_counted() -> None:
@@ -17,6 +18,11 @@ def test_every_case_is_counted() -> None:
     assert sum(int(str(row[3])) for row in rows) >= 800
     assert {"en-us", "en-gb", "es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn"} == {row[0] for row in rows}
     assert all(row[2] == row[3] for row in rows)
+
+
+def test_the_document_has_the_error_rates() -> None:
+    document = Path(__file__).parents[2].joinpath("docs", "pronunciation.md").read_text()
+    assert error_rates().as_markdown().partition("\n\n")[2].strip() in document
 
 
 def test_homographs_are_counted_by_set() -> None:

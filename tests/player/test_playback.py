@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 
 import numpy as np
@@ -202,6 +203,17 @@ async def test_a_pause_closes_the_device_and_loses_nothing(house: House) -> None
     assert np.array_equal(got[200:1000], voice_of("a", 0)[at + 200 : at + 1000])
 
 
+async def test_the_device_is_closed_a_while_after_the_last_sound(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("player.loudspeaker.CLOSE_AFTER", 0.05)
+    house.play("a")
+    await house.sounds()
+    assert not house.card.closed
+    await house.hear(1.1)
+    await house.until(lambda: house.playback.lineup.idle)
+    await house.until(lambda: house.card.closed)
+    assert len(house.cards.opened) == 1
+
+
 async def test_an_output_that_takes_a_fade_gets_it(house: House) -> None:
     house.play("a b")
     await house.sounds()
@@ -218,18 +230,15 @@ async def test_an_output_that_takes_a_fade_gets_it(house: House) -> None:
 async def test_an_output_is_opened_when_the_last_one_is_closed(house: House) -> None:
     house.play("a b")
     await house.sounds()
-    released, closed = threading.Event(), threading.Event()
+    closed = threading.Event()
 
     def close() -> None:
-        released.wait(30)
+        time.sleep(0.1)  # a device that is closed slowly
         closed.set()
 
     house.card.close = close  # type: ignore[method-assign]
     house.steer(Verb.PAUSE)
     house.steer(Verb.RESUME)
-    await asyncio.sleep(0)
-    assert len(house.cards.opened) == 1
-    released.set()
     await house.until(lambda: len(house.cards.opened) == 2)
     assert closed.is_set()
 

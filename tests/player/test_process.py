@@ -19,6 +19,7 @@ from shm.playing import (
     Greeting,
     Item,
     Play,
+    Playing,
     State,
     Steer,
     Verb,
@@ -58,8 +59,20 @@ class Front:
         self._link.close()
 
 
+class Watch:
+    """Sees the machine sleep once, when the test says."""
+
+    has_slept = False
+
+    def slept(self) -> bool:
+        slept, Watch.has_slept = Watch.has_slept, False
+        return slept
+
+
 @pytest.fixture
 async def house(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Cards, Front]]:
+    monkeypatch.setattr("player.process.SleepWatch", Watch)
+    monkeypatch.setattr("player.process.WATCH_SECONDS", 0.01)
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:")
     cards = Cards()
     ours, theirs = socket.socketpair()
@@ -82,8 +95,8 @@ async def house(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Cards, F
         end.close()
 
 
-def play(number: int) -> Play:
-    return Play(number, Item(id=f"i{number}", input="Hello.", voice="v"), WhenBusy.INTERRUPT)
+def play(number: int, on_busy: WhenBusy = WhenBusy.INTERRUPT) -> Play:
+    return Play(number, Item(id=f"i{number}", input="Hello.", voice="v"), on_busy)
 
 
 async def test_a_card_that_is_gone_at_the_first_sound_is_a_refusal(house: tuple[Cards, Front]) -> None:
@@ -105,4 +118,26 @@ async def test_a_text_behind_another_waits_for_a_card_that_is_gone(house: tuple[
     await front.answer(play(1))
     await front.answer(Steer(2, Verb.PAUSE))
     cards.there = False
-    assert not (await front.answer(play(3))).refusal, "the card may come back, and both texts are played then"
+    assert not (await front.answer(play(3, WhenBusy.QUEUE))).refusal, (
+        "the card may come back, and both texts are played then"
+    )
+
+
+async def test_a_machine_that_slept_finds_its_player_paused(house: tuple[Cards, Front]) -> None:
+    _, front = house
+    await front.answer(play(1))
+    Watch.has_slept = True
+    await front.told(lambda heard: isinstance(heard, State) and heard.state is Playing.PAUSED)
+
+
+async def test_a_process_without_anything_to_play_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("player.process.IDLE_SECONDS", 0.05)
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:")
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    cards = Cards()
+    async with asyncio.timeout(30):
+        await PlayerProcess(ControlSocket(theirs), cards).serve()
+    assert all(card.closed for card in cards.opened)
+    ours.close()
+    theirs.close()

@@ -65,7 +65,7 @@ def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     undisturbed.mkdir()
     killed.mkdir()
-    with server(*miniature_arguments(tmp_path, cost=50)) as started:
+    with server(*miniature_arguments(tmp_path, cost=8)) as started:
         url = f"http://127.0.0.1:{started.port}"
         finished(book(undisturbed, url, "book.m4b"))
         process = book(killed, url, "book.m4b")
@@ -88,7 +88,7 @@ def kill(started: Server, title: str) -> None:
 
 
 def test_a_listener_is_served_as_if_there_were_no_book(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=50)) as started:
+    with server(*miniature_arguments(tmp_path, cost=8)) as started:
         process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.flac")
         until_passages(process, tmp_path, 2)
         assert psutil.Process(process.pid).nice() > os.nice(0), "what it encodes takes no core from a listener"
@@ -98,7 +98,7 @@ def test_a_listener_is_served_as_if_there_were_no_book(tmp_path: Path) -> None:
 
 
 def test_idle_speech_is_refused_while_somebody_listens(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=400)) as started:
+    with server(*miniature_arguments(tmp_path, cost=60)) as started:
         listening = started.speak(input=sentences(30), response_format="pcm")
         listening.read(4800)
         idle = started.speak(input="In the background.", stream=False, priority="idle", response_format="wav")
@@ -110,7 +110,7 @@ def test_idle_speech_is_refused_while_somebody_listens(tmp_path: Path) -> None:
 
 
 def test_interrupted_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=50)) as started:
+    with server(*miniature_arguments(tmp_path, cost=8)) as started:
         url = f"http://127.0.0.1:{started.port}"
         process = book(tmp_path, url, "book.m4b")
         until_passages(process, tmp_path, 2)

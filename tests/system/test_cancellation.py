@@ -26,7 +26,7 @@ _PADS = 2
 @pytest.fixture(scope="module")
 def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One inference thread, and a model that takes its time for every token."""
-    arguments = miniature_arguments(tmp_path_factory.mktemp("model"), cost=60)
+    arguments = miniature_arguments(tmp_path_factory.mktemp("model"), cost=30)
     with server(*arguments, "--concurrency", "1", "--cache-bytes", "0") as started:
         yield started
 

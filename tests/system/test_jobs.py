@@ -123,7 +123,7 @@ def bomb() -> bytes:
 
 
 def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=50), "--jobs-dir", str(tmp_path / "jobs"))
+    arguments = (*miniature_arguments(tmp_path, cost=25), "--jobs-dir", str(tmp_path / "jobs"))
     jobs = tmp_path / "jobs"
     with server(*arguments) as first:
         killed = accepted(first, LONG.encode(), "book.md")

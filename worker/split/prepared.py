@@ -25,7 +25,7 @@ from worker.split.rewrites import DEFAULT, Rewrite
 
 log = logging.getLogger(__name__)
 
-FORMAT = 6
+FORMAT = 7
 """Version of the stages' files: increased whenever this code would make other files of the same model."""
 
 _MANIFEST = "manifest.json"
@@ -192,9 +192,11 @@ def _put_away(folder: Path) -> None:
 
 def _put_away_earlier(folder: Path) -> None:
     """Remove the same model's stages of earlier layouts, which take 90 to 180 MB and which nothing reads any more."""
-    model, _, *rewrites = folder.name.split("-")
-    for layout in range(FORMAT):
-        _put_away(folder.with_name("-".join([model, str(layout), *rewrites])))
+    model = folder.name.split("-")[0]
+    for other in folder.parent.glob(f"{model}-*"):
+        layout = other.name.split("-")[1]
+        if layout.isdecimal() and int(layout) < FORMAT:
+            _put_away(other)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 
 from worker.machine.signed_products import products_saturate_here
@@ -15,6 +16,9 @@ class Rewrite(StrEnum):
     """U8 by U8 convolutions as matrix products of U8 by S8, whose weights are packed once."""
     PLANAR = "planar"
     """Convolutions along time as convolutions over a plane one sample high, for which onnxruntime has faster code."""
+    SINE = "sine"
+    """Snake with onnxruntime's sine in an int8 generator whose statistics are given: a third of the polynomial's passes
+    over the samples, and one that always runs in one thread."""
     SPECTRUM = "spectrum"
     """The source's STFT as a convolution: onnxruntime's STFT transforms frame after frame, in one thread."""
     SNAKE = "snake"
@@ -22,5 +26,24 @@ class Rewrite(StrEnum):
     thread."""
 
 
-DEFAULT = frozenset(Rewrite) - (frozenset({Rewrite.PACKED}) if products_saturate_here() else frozenset())
-"""The rewrites that are faster on this processor: where U8 by S8 saturates, U8 by U8 stays."""
+MOST_CORES_FOR_SINE = 2
+"""Cores up to which a sine in one thread takes no longer than a polynomial in all of them. With more cores a run that
+is alone, such as each first sound, would wait for it."""
+
+
+def default(machine_cores: int, saturates: bool) -> frozenset[Rewrite]:
+    """The rewrites that are faster on a processor.
+
+    Args:
+        machine_cores: number of the machine's cores. Those that one process may use don't count: workers with
+            different shares of the machine must make the same samples.
+        saturates: products of U8 by S8 saturate, so U8 by U8 stays.
+    """
+    slower = {Rewrite.PACKED} if saturates else set()
+    if machine_cores > MOST_CORES_FOR_SINE:
+        slower.add(Rewrite.SINE)
+    return frozenset(Rewrite) - slower
+
+
+DEFAULT = default(os.cpu_count() or 1, products_saturate_here())
+"""The rewrites that are faster on this processor."""

@@ -8,6 +8,7 @@ floats. The factor pi goes into a, and the polynomial's first coefficient into c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,42 @@ SINE = (3.14158202, -5.1671428, 2.54189902, -0.55463619)
 """sin(pi r) = r (SINE[0] + SINE[1] r² + SINE[2] r⁴ + SINE[3] r⁶), for r from -1/2 to 1/2."""
 
 
+@dataclass(frozen=True, slots=True)
+class Snake:
+    """A Snake in the graph, x + outside * sin²(inside * x), in 32-bit floats."""
+
+    nodes: tuple[Any, ...]
+    """Its five nodes, in order."""
+    x: str
+    inside: NDArray[Any]
+    outside: NDArray[Any]
+
+    @property
+    def output(self) -> str:
+        return str(self.nodes[-1].output[0])
+
+    def replaced(self, by: list[Any]) -> dict[int, list[Any]]:
+        """The argument of `Nodes.replace` that puts `by` in place of the last node, and nothing in place of the
+        others."""
+        return {id(node): [] for node in self.nodes} | {id(self.nodes[-1]): by}
+
+
+def snakes(nodes: Nodes) -> list[Snake]:
+    """All Snakes in 32-bit floats with constant factors."""
+    return [found for node in nodes if node.op_type == "Sin" and (found := _match(nodes, node)) is not None]
+
+
 def rewrite_snakes(nodes: Nodes) -> int:
-    """Rewrite all Snakes in 32-bit floats with constant factors; return their number."""
+    """Rewrite all of `snakes`; return their number."""
     replaced: dict[int, list[Any]] = {}
-    found = [match for node in nodes if node.op_type == "Sin" and (match := _match(nodes, node))]
-    for parts, x, inside, outside in found:
-        replaced |= {id(part): [] for part in parts}
-        replaced[id(parts[-1])] = _polynomial(nodes, x, inside, outside, parts[-1].output[0])
+    for snake in (found := snakes(nodes)):
+        replaced |= snake.replaced(_polynomial(nodes, snake))
     nodes.replace(replaced)
     return len(found)
 
 
-def _match(nodes: Nodes, sine: Any) -> tuple[list[Any], str, NDArray[Any], NDArray[Any]] | None:
-    """The five nodes around a sine, in order, with x, a and c; None if they don't form a Snake."""
+def _match(nodes: Nodes, sine: Any) -> Snake | None:
+    """The Snake around a sine; None if the nodes around it don't form one."""
     inner = nodes.maker(sine.input[0])
     square = nodes.only_taker(sine.output[0])
     if inner is None or square is None or not _is_square(nodes, square):
@@ -48,7 +72,7 @@ def _match(nodes: Nodes, sine: Any) -> tuple[list[Any], str, NDArray[Any], NDArr
         return None
     if sorted(total.input) != sorted([x, outer.output[0]]):
         return None
-    return [inner, sine, square, outer, total], x, inside, outside
+    return Snake((inner, sine, square, outer, total), x, inside, outside)
 
 
 def _is_square(nodes: Nodes, node: Any) -> bool:
@@ -81,10 +105,10 @@ def _value(nodes: Nodes, tensor: str) -> NDArray[Any] | None:
     return None
 
 
-def _polynomial(nodes: Nodes, x: str, inside: NDArray[Any], outside: NDArray[Any], output: str) -> list[Any]:
+def _polynomial(nodes: Nodes, snake: Snake) -> list[Any]:
     chain = Chain(nodes)
     *others, first = SINE
-    turns = chain.node("Mul", [x, chain.floats(inside / np.pi)])
+    turns = chain.node("Mul", [snake.x, chain.floats(snake.inside / np.pi)])
     r = chain.node("Sub", [turns, chain.node("Round", [turns])])
     square = chain.node("Mul", [r, r])
     value = square
@@ -93,6 +117,6 @@ def _polynomial(nodes: Nodes, x: str, inside: NDArray[Any], outside: NDArray[Any
         value = chain.node("Mul", [value, square])
     value = chain.node("Add", [value, chain.floats(others[0] / first)])
     sine = chain.node("Mul", [value, r])
-    scaled = chain.node("Mul", [chain.node("Mul", [sine, sine]), chain.floats(outside * first**2)])
-    chain.node("Add", [x, scaled], output)
+    scaled = chain.node("Mul", [chain.node("Mul", [sine, sine]), chain.floats(snake.outside * first**2)])
+    chain.node("Add", [snake.x, scaled], snake.output)
     return chain.nodes

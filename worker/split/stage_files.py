@@ -25,6 +25,7 @@ from worker.split.packed import pack_convolutions
 from worker.split.planar import make_planar
 from worker.split.rewrite import CROP, STATISTICS, Additions, crop_context, give_statistics, norms, tell_statistics
 from worker.split.rewrites import DEFAULT, Rewrite
+from worker.split.sine import fold_sines
 from worker.split.snake import rewrite_snakes
 from worker.split.spectrum import rewrite_spectra
 
@@ -43,9 +44,11 @@ _ALIGNMENT = 4096
 _REWRITES = {
     Rewrite.PACKED: pack_convolutions,
     Rewrite.PLANAR: make_planar,
+    Rewrite.SINE: fold_sines,
     Rewrite.SNAKE: rewrite_snakes,
     Rewrite.SPECTRUM: rewrite_spectra,
 }
+"""In the order in which they are done: a Snake that `SINE` has taken is none for `SNAKE`."""
 _REWRITTEN = {PROSODY: {Rewrite.PACKED}, SOURCE: {Rewrite.SPECTRUM}}
 """Stages that get only some of the rewrites."""
 
@@ -148,8 +151,9 @@ class _Writer:
         nodes = [*nodes, *part.more.nodes] if part.more_outputs else [*part.more.nodes, *nodes]
         made = [*part.outputs, *(value.name for value in part.more_outputs)]
         rewritten = Nodes(nodes, made, graph, "rewritten")
-        for rewrite in sorted(rewrites):
-            _REWRITES[rewrite](rewritten)
+        for rewrite, change in _REWRITES.items():
+            if rewrite in rewrites:
+                change(rewritten)
         rewritten.drop_unused()
         taken = rewritten.taken()
         names = (names & taken) | set(part.outputs)

@@ -11,6 +11,8 @@ from frontend.audio.raw import RawFormat
 from frontend.contract.errors import ApiError
 
 MIN_BIT_RATE, MAX_BIT_RATE = 8_000, 320_000
+MAX_OPUS_BIT_RATE = 256_000
+"""libopus' own limit for one channel."""
 
 _ELEVENLABS = re.compile(r"(?P<codec>[a-z]+3?)_(?P<rate>\d{4,5})(?:_(?P<kilobits>\d{2,3}))?")
 _CODECS: Mapping[str, AudioFormat | RawFormat] = {
@@ -94,7 +96,8 @@ def _checked(output: Output, param: str) -> Output:
         known = ", ".join(map(str, rates)) if rates else f"{MIN_SAMPLE_RATE} to {MAX_SAMPLE_RATE}"
         message = f"`{param}`: {output.format} has no {output.sample_rate} Hz; it has {known}."
         raise ApiError(400, message, param=param, code="unsupported_sample_rate")
-    if output.bit_rate is not None and not MIN_BIT_RATE <= output.bit_rate <= MAX_BIT_RATE:
-        message = f"`bit_rate`: {output.bit_rate} is not between {MIN_BIT_RATE} and {MAX_BIT_RATE}."
+    most = MAX_OPUS_BIT_RATE if output.format is AudioFormat.OPUS else MAX_BIT_RATE
+    if output.bit_rate is not None and not MIN_BIT_RATE <= output.bit_rate <= most:
+        message = f"`bit_rate`: {output.bit_rate} is not between {MIN_BIT_RATE} and {most}."
         raise ApiError(400, message, param="bit_rate", code="invalid_value")
     return output

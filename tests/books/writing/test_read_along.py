@@ -10,10 +10,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from defusedxml.ElementTree import fromstring
 
-from books.book import Picture
+from books.book import Block, BlockKind, Picture
 from books.reading.open import read_book
-from books.spoken import SAMPLE_RATE
+from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence, SpokenWord
 from books.writing.captions import LONGEST_LINE, captions
 from books.writing.chapter_audio import encode_chapter
 from books.writing.formats import AAC
@@ -86,3 +87,26 @@ def test_a_long_sentence_is_divided_between_words() -> None:
     assert max(map(len, lines)) <= LONGEST_LINE + 8
     last = re.findall(r"--> 00:00:(\d+),(\d+)", text)[-1]
     assert float(".".join(last)) == pytest.approx(30 * SAMPLE_RATE // 2 * 2 / SAMPLE_RATE, abs=0.01)
+
+
+@pytest.mark.parametrize("by_word", [False, True])
+def test_the_page_has_the_text_as_it_is_written(tmp_path: Path, by_word: bool) -> None:
+    verse, eastern, odd = "Roses are red,\nViolets — ah! — blue.", "今天下雨。", "A bell\x07 rang."
+    timed = []
+    for kind, text, words in (
+        (BlockKind.VERSE, verse, ("Roses", "are", "red,", "Violets", "ah!", "blue.")),
+        (BlockKind.PARAGRAPH, eastern, ("今天", "下雨。")),
+        (BlockKind.PARAGRAPH, odd, ("A", "bell\x07", "rang.")),
+    ):
+        sentences = tuple(
+            SpokenSentence(line, 0, 9, tuple(SpokenWord(word, 0, 9) for word in words if word in line))
+            for line in text.split("\n")
+        )
+        timed.append(SpokenBlock(Block(kind, text), sentences))
+    audio = tmp_path / "a.m4a"
+    encode_chapter(audio, [tone(0.1)], AAC)
+    chapter = ReadAlongChapter(SpokenChapter("One", tuple(timed), 2400), audio)
+    write_read_along(tmp_path / "a.epub", book(None, ("One",)), [chapter], by_word=by_word)
+    with zipfile.ZipFile(tmp_path / "a.epub") as archive:
+        page = fromstring(archive.read("EPUB/c1.xhtml"))
+    assert ["".join(each.itertext()) for each in page.findall(".//{*}p")] == [verse, eastern, "A bell rang."]

@@ -257,7 +257,7 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation:
         for _ in segments_of(TextPipeline(LetterG2P()), (unit * length)[:length], "en-us", notation):
             pass
 
-    assert grows_with_the_length(read, 5_000)
+    assert grows_with_the_length(read, 3_000)
 
 
 def test_the_first_segment_of_a_long_text_takes_a_fraction_of_the_whole(pipeline: TextPipeline) -> None:

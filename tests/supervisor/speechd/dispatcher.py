@@ -21,13 +21,20 @@ from supervisor.speechd.config import ModuleConfig
 DEADLINE = 60.0
 ROOT = Path(__file__).parents[3]
 
+_PATIENT = f"""
+from supervisor.speechd import __main__, server
+server._LIST_SECONDS = server._CONNECT_SECONDS = server._SILENT_SECONDS = {DEADLINE}
+__main__.main()
+"""
+"""The module's program, with a server that may be slow: on a busy machine espeak-ng would speak in its place."""
+
 
 class Dispatcher:
     """Reads all that the module says, as lines and as blocks of audio, and keeps their order."""
 
     def __init__(self, config: Path, environment: dict[str, str] | None = None) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "supervisor.speechd", str(config)],
+            [sys.executable, "-P", "-c", _PATIENT, str(config)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -86,8 +86,8 @@ def test_another_processor_makes_the_stages_again(model, tmp_path, monkeypatch):
 
 def test_stages_of_earlier_layouts_are_removed(model, tmp_path):
     made = prepare(model, tmp_path / "cache").folder
-    digest, layout, *rewrites = made.name.split("-")
-    earlier = made.with_name("-".join([digest, str(int(layout) - 1), *rewrites]))
+    digest, layout, *_ = made.name.split("-")
+    earlier = made.with_name("-".join([digest, str(int(layout) - 1), "another", "rewrite"]))
     made.rename(earlier)
     assert prepare(model, tmp_path / "cache").folder == made
     assert made.is_dir() and not earlier.exists()

@@ -313,9 +313,10 @@ async def test_a_page_of_another_site_opens_no_socket(path: str) -> None:
 async def test_a_half_closed_socket_and_one_that_is_never_read_leave_nothing(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(socket_module, "PING_SECONDS", 0.5)
     async with office(rings=3) as desk:
-        silent, gone = await raw(desk, path), await raw(desk, path)
+        with monkeypatch.context() as patch:
+            patch.setattr(socket_module, "PING_SECONDS", 0.5)
+            silent, gone = await raw(desk, path), await raw(desk, path)
         for each in (silent, gone):
             each.send(frame(speak(path, SENTENCE * 300)))
         gone.shutdown(sockets.SHUT_WR)

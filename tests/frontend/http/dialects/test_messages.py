@@ -187,6 +187,18 @@ async def test_audio_in_one_object_is_no_longer_than_a_clip() -> None:
         await desk.nothing_is_left()
 
 
+@pytest.mark.parametrize("encoding", ["mp3", "opus", "aac"])
+async def test_every_bit_rate_is_made_or_refused(encoding: str) -> None:
+    statuses = []
+    async with office() as desk:
+        for bit_rate in (7_999, 8_000, 256_000, 320_000, 320_001):
+            path = f"/v1/speak?encoding={encoding}&bit_rate={bit_rate}&sample_rate=48000"
+            async with desk.post(path, {"text": "Two words."}) as response:
+                statuses.append(response.status)
+                assert await response.read()
+    assert statuses == [400, 200, 200, 400 if encoding == "opus" else 200, 400]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "form"),
     [
