@@ -151,7 +151,7 @@ class PlayerProcess:
     # -- the front
 
     def _greeting(self) -> list[FromPlayer]:
-        """What there is to play with, once that is known, and what is held."""
+        """The first messages to a front: the output, once it is known, and the items and state."""
         speaker = self.playback.loudspeaker
         if not (speaker.name or speaker.reason):
             return []

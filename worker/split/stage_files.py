@@ -48,7 +48,7 @@ _REWRITES = {
     Rewrite.SNAKE: rewrite_snakes,
     Rewrite.SPECTRUM: rewrite_spectra,
 }
-"""In the order in which they are done: a Snake that `SINE` has taken is none for `SNAKE`."""
+"""The order is that in which they are done: a Snake that `SINE` has taken is none for `SNAKE`."""
 _REWRITTEN = {PROSODY: {Rewrite.PACKED}, SOURCE: {Rewrite.SPECTRUM}}
 """Stages that get only some of the rewrites."""
 
