@@ -186,7 +186,7 @@ class Role:
         """Go on without the child. A child that was lost before has no place here any more."""
         if child in self.draining:
             self.draining.remove(child)
-            log.info("%s[%d], which drained, is gone: %s", self.name, child.generation, how)
+            log.info("%s[%d] has finished: %s", self.name, child.generation, how)
         elif child is self.successor:
             self.successor = None
             log.error("%s[%d], meant to take over, is gone: %s", self.name, child.generation, how)
