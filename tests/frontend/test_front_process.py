@@ -7,7 +7,7 @@ from shm.situation import ProcessReport, Situation
 
 
 class Reader:
-    """Stands in for the scheduler, the G2P and the desks of the player and of jobs."""
+    """Stands in for the scheduler, the G2P, the line to the player and the desk of jobs."""
 
     def __init__(self) -> None:
         self.loaded: list[str] = []
@@ -22,7 +22,7 @@ class Reader:
 
 def front(reader: Reader) -> Front:
     made = Front.__new__(Front)
-    made._scheduler = made._g2p = made._desk = made._jobs = reader
+    made._scheduler = made._g2p = made._player = made._jobs = reader
     made._loading = None
     made._oriented = asyncio.Event()
     return made
