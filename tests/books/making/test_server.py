@@ -25,7 +25,7 @@ Answer = Callable[[web.Request], Awaitable[web.Response]]
 
 @dataclass
 class MadeServer:
-    """What a server says of itself, and what it was asked."""
+    """The facts that a stand-in for the server tells, and the requests that it got."""
 
     speech: Answer
     engine: dict[str, Any] = field(default_factory=lambda: {"name": "kokoro", "model": "m", "sha256": "abc"})
