@@ -69,7 +69,7 @@ def _measured(arguments: argparse.Namespace) -> bool:
         if arguments.kills or arguments.quick:
             size = (4, 5) if arguments.quick else (20, 8)
             killed = kill_by_turns(folder, arguments.kills or 4, *size, _say)
-            figures["kills"] = asdict(killed)
+            figures["kills"] = killed.figures()
             right &= _show_kills(killed)
         if arguments.hours or arguments.quick:
             hours = arguments.hours or 0.5

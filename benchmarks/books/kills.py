@@ -58,6 +58,10 @@ class KilledBook:
     made_again: int = 0
     """Passages kept in the end beyond those of the text: there must be none."""
 
+    def figures(self) -> dict[str, object]:
+        """All of it, for a file of JSON."""
+        return {**vars(self), "kills": dict(self.kills)}
+
     @property
     def right(self) -> bool:
         """True if no kill can be told from the book."""
