@@ -152,10 +152,12 @@ def test_a_front_that_has_no_address_space_for_an_arena_says_so_and_gives_way(tm
         start = len(limited.log)
         limited.child("worker[").kill()
         limited.logs("can't take the channel to worker.*Cannot allocate memory", start)
+        refused = next(n for n, line in enumerate(limited.log) if "can't take the channel to worker" in line)
         limited.logs(r"worker\[\d+\] is ready", start)
         assert is_intact(limited)
         assert limited.child("front") != front
-        assert not [line for line in limited.log if "Traceback" in line], "\n".join(limited.log)
+        # Before that, asyncio may log that the memory didn't suffice to read from a connection.
+        assert not [line for line in limited.log[refused:] if "Traceback" in line], "\n".join(limited.log)
 
 
 @pytest.fixture
