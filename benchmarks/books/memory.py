@@ -19,7 +19,7 @@ INDEX = 8.0
 """MB for an hour of audio, at most, that writing the file may take beyond the making: libavformat's MP4 writer holds an
 entry of some 70 bytes for each of its 84,000 frames until the end, where the index is written."""
 _CHAPTER = 0.5
-"""Hours of a chapter."""
+"""Hours of a chapter, at most. Each interval ends at least one, because the encoder takes the most memory."""
 _LOOK = 0.02
 """Seconds between two looks at the memory."""
 
@@ -60,7 +60,7 @@ def memory_over(folder: Path, hours: float, intervals: int, say: Callable[[str],
         Ended: the command failed.
     """
     source = folder / "long.md"
-    source.write_text(_long_text(hours))
+    source.write_text(_long_text(hours, max(2 * intervals, round(hours / _CHAPTER))))
     peaks: list[float] = []
     with StandIn() as server:
         book = BookCommand(folder / "long", source, "book.m4b", f"http://127.0.0.1:{server.port}").start()
@@ -86,9 +86,8 @@ def _reached(server: StandIn, due: float) -> bool:
     return server.audio_seconds >= due
 
 
-def _long_text(hours: float) -> str:
+def _long_text(hours: float, chapters: int) -> str:
     text = article(round(hours * 3600 * LETTERS_PER_SECOND)).split("\n\n")
-    chapters = max(2, round(hours / _CHAPTER))
     each = -(-len(text) // chapters)
     parts = [text[place : place + each] for place in range(0, len(text), each)]
     return "\n\n".join(f"# Chapter {n}\n\n" + "\n\n".join(part) for n, part in enumerate(parts, 1))
