@@ -9,7 +9,7 @@ from shm.audio import SAMPLE_RATE
 
 
 def timing(position: int, before: dict[str, int], starts: float) -> Any:
-    """Of a listener who was given so many samples, with the samples waiting before each segment."""
+    """Make the deadlines of a listener who was given so many samples; `before`: samples waiting before each segment."""
     clock = SimpleNamespace(starts=lambda _position, _expected: starts)
     made: Any = Timing
     return made(

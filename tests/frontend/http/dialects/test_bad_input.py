@@ -10,52 +10,25 @@ from collections.abc import Callable
 from typing import Any
 
 import aiohttp
-import msgspec
 import psutil
 import pytest
 
 from frontend.http.dialects import socket as socket_module
-from frontend.http.openapi import answers
 from frontend.settings.front import FrontSettings
 from shm.in_flight import digest_of
 from shm.messages import Suspects
 from tests.frontend.http.dialects_desk import Message, Office, closed, next_json, office, until
-
-ELEVENLABS = "/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
-CARTESIA = "/tts/websocket"
-DEEPGRAM = "/v1/speak?model=af_heart"
-VOICE = {"voice": {"mode": "id", "id": "af_heart"}, "output_format": {"encoding": "pcm_s16le", "sample_rate": 24000}}
-KEYED = FrontSettings(api_keys=("open-sesame",))
-SENTENCE = "This is the first sentence of them all. "
-
-PATHS = pytest.mark.parametrize("path", [ELEVENLABS, CARTESIA, DEEPGRAM])
-
-
-def code_of(path: str, message: Message) -> Any:
-    """The error's code, in the dialect's own form."""
-    if path is ELEVENLABS:
-        assert message["code"] == 1008 and message["message"]
-        return message["error"]
-    if path is CARTESIA:
-        assert message["type"] == "error" and message["done"] is True and message["status_code"] >= 400
-        assert {"title", "message", "context_id"} <= message.keys()
-        return message["error_code"]
-    assert message["type"] == "Error" and message["description"] == message["err_msg"]
-    return message["code"]
-
-
-async def error_after(socket: aiohttp.ClientWebSocketResponse, path: str) -> Any:
-    while "error" not in (message := await next_json(socket)) and message.get("type") not in ("error", "Error"):
-        pass
-    return code_of(path, message)
-
-
-def speak(path: str, text: str, context: str = "a") -> Message:
-    if path is ELEVENLABS:
-        return {"text": text, "context_id": context}
-    if path is CARTESIA:
-        return {"transcript": text, "context_id": context, "continue": True, **VOICE}
-    return {"type": "Speak", "text": text}
+from tests.frontend.http.dialects_messages import (
+    CARTESIA,
+    DEEPGRAM,
+    ELEVENLABS,
+    PATHS,
+    SENTENCE,
+    VOICE,
+    code_of,
+    error_after,
+    speak,
+)
 
 
 async def malformed(socket: aiohttp.ClientWebSocketResponse, path: str) -> None:
@@ -153,89 +126,6 @@ async def test_text_for_a_closed_context_is_an_error() -> None:
         await socket.send_json({"context_id": "a", "close_context": True})
         await socket.send_json(speak(ELEVENLABS, SENTENCE))
         assert await error_after(socket, ELEVENLABS) == "context_closed"
-
-
-@pytest.mark.parametrize("headers", [{}, {"xi-api-key": "wrong"}, {"Authorization": "Token wrong"}])
-@PATHS
-async def test_a_wrong_key_opens_nothing(path: str, headers: dict[str, str]) -> None:
-    async with office(KEYED) as desk:
-        if path is ELEVENLABS and not headers:
-            async with desk.connect(path) as socket:
-                await socket.send_json({"text": " ", "xi_api_key": "wrong"})
-                assert await error_after(socket, path) == "invalid_api_key"
-                assert await closed(socket) == 1008
-            return
-        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-            await desk.session.ws_connect(desk.url + path, headers=headers)
-        assert refused.value.status == 401
-
-
-def http_code_of(path: str, body: Any) -> str:
-    """The code of an error over HTTP, in the dialect's own form."""
-    schema = {ELEVENLABS: answers.ElevenLabsError, CARTESIA: answers.CartesiaError, DEEPGRAM: answers.DeepgramError}
-    error = msgspec.convert(body, schema[path])
-    if isinstance(error, answers.ElevenLabsError):
-        return str(error.detail.status)
-    return str(error.error_code if isinstance(error, answers.CartesiaError) else error.err_code)
-
-
-UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket"}
-
-
-@pytest.mark.parametrize(
-    ("headers", "status", "code"),
-    [
-        ({}, 426, "upgrade_required"),
-        ({"Connection": "Upgrade", "Upgrade": "h2c"}, 426, "upgrade_required"),
-        (UPGRADE, 400, "invalid_handshake"),
-        (UPGRADE | {"Sec-WebSocket-Version": "12"}, 400, "invalid_handshake"),
-        (UPGRADE | {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "no"}, 400, "invalid_handshake"),
-    ],
-)
-@PATHS
-async def test_a_request_that_opens_no_socket_is_told_so(
-    path: str, headers: dict[str, str], status: int, code: str
-) -> None:
-    async with office() as desk, desk.session.get(desk.url + path, headers=headers) as response:
-        assert (response.status, http_code_of(path, await response.json())) == (status, code)
-        assert (response.headers.get("Upgrade") == "websocket") == (status == 426)
-
-
-@PATHS
-async def test_a_plain_request_needs_the_key_before_the_upgrade(path: str) -> None:
-    async with office(KEYED) as desk, desk.session.get(desk.url + path) as response:
-        assert (response.status, http_code_of(path, await response.json())) == (401, "missing_api_key")
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"xi-api-key": "open-sesame"},
-        {"X-API-Key": "open-sesame"},
-        {"Authorization": "Token open-sesame"},
-        {"Authorization": "Bearer open-sesame"},
-    ],
-)
-@PATHS
-async def test_every_clients_way_of_sending_the_key_opens(path: str, headers: dict[str, str]) -> None:
-    async with office(KEYED) as desk, desk.connect(path, headers) as socket:
-        await socket.send_json(speak(path, SENTENCE * 2))
-        assert (await socket.receive(timeout=60)).type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
-
-
-async def test_a_key_may_come_in_the_first_message() -> None:
-    async with office(KEYED) as desk, desk.connect(ELEVENLABS) as socket:
-        await socket.send_json({"text": " ", "context_id": "a", "authorization": "Bearer open-sesame"})
-        await socket.send_json(speak(ELEVENLABS, SENTENCE))
-        await socket.send_json({"context_id": "a", "close_context": True})
-        assert (await until(socket, "isFinal"))[0]["audio"]
-
-
-async def test_a_client_that_owes_its_key_has_the_time_for_a_header() -> None:
-    settings = FrontSettings(api_keys=("open-sesame",), header_timeout=0.1)
-    async with office(settings) as desk, desk.connect(f"{ELEVENLABS}&inactivity_timeout=180") as socket:
-        assert await error_after(socket, ELEVENLABS) == "inactivity"
-        assert await closed(socket) == 1008
 
 
 @PATHS
