@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, action="append", help="may be given several times; else 1")
     parser.add_argument("--frames", type=int, default=64, help="of the window at 80 Hz, context included")
     parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--only", action="append", choices=list(VARIANTS), help="beside the graph as it is")
+    parser.add_argument("--only", action="append", choices=list(VARIANTS), help="alongside the graph as it is")
     arguments = parser.parse_args()
     wanted = {"none", *(arguments.only or VARIANTS)}
     console = Console()

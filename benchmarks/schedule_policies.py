@@ -89,7 +89,7 @@ class Policy(Protocol):
         ...
 
     def choose(self, now: float, streams: Sequence[Stream]) -> Stream:
-        """Whose next block is made. `streams` has at least one."""
+        """The segment whose next block is made. `streams` has at least one."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""A short request behind a long one: how long the newcomer waits for what is being made for somebody else."""
+"""A short request after a long one: the newcomer's wait for the long one's speech."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Waits:
     alone: list[float]
     behind: list[float]
     """Seconds of each admitted request while the long one was being spoken."""
-    sent_away: int
+    rejected: int
     """Short requests rejected (429) while the long one was being spoken."""
 
 
@@ -63,10 +63,10 @@ def run(options: Options) -> Report:
 def verdict(waits: Waits) -> Verdict:
     """A newcomer that is rejected heard nothing within any time."""
     most = median(waits.alone) * (1 + WAIT_SHARE)
-    said = f"{waits.sent_away} of {len(waits.behind) + waits.sent_away} rejected"
+    said = f"{waits.rejected} of {len(waits.behind) + waits.rejected} rejected"
     if waits.behind:
         said = f"{median(waits.behind) * 1e3:.0f} ms (limit {most * 1e3:.0f} ms); {said}"
-    met = bool(waits.behind) and not waits.sent_away and median(waits.behind) <= most
+    met = bool(waits.behind) and not waits.rejected and median(waits.behind) <= most
     return Verdict(f"first audio behind a long request at most {WAIT_SHARE:.0%} later than alone", said, met)
 
 
@@ -78,7 +78,7 @@ def measure(to: Subject, voice: str, long: str, runs: int, options: Options) -> 
     """
     alone: list[float] = []
     behind: list[float] = []
-    sent_away = 0
+    rejected = 0
     for number in range(runs):
         alone.append(_first_audible(listen(to.port, PHRASE, voice, headers=FRESH)))
         left = threading.Event()
@@ -95,11 +95,11 @@ def measure(to: Subject, voice: str, long: str, runs: int, options: Options) -> 
             left.set()
             reader.join()
         if heard.status == TOO_MANY:
-            sent_away += 1
+            rejected += 1
         else:
             behind.append(_first_audible(heard))
         options.say(f"short-behind-long: {to.name}, {number + 1} of {runs}")
-    return Waits(alone, behind, sent_away)
+    return Waits(alone, behind, rejected)
 
 
 def _first_audible(heard: Heard) -> float:
@@ -111,4 +111,4 @@ def _first_audible(heard: Heard) -> float:
 def _row(name: str, waits: Waits) -> list[Cell]:
     behind = Summary.of_any(waits.behind)
     times = (behind.median * 1e3, behind.most * 1e3) if behind else (None, None)
-    return [name, len(waits.alone), median(waits.alone) * 1e3, *times, waits.sent_away]
+    return [name, len(waits.alone), median(waits.alone) * 1e3, *times, waits.rejected]

@@ -1,4 +1,4 @@
-"""From `serve` to the first word, in a first and a second start, and the memory of every process after it.
+"""Time from `serve` to the first word, in a first and a second start, and the memory of every process after it.
 
     python -m benchmarks.start [--runs 5] [--model MODEL] [--voices VOICES] [--words "Hello from a fresh machine."]
 

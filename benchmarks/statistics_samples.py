@@ -10,13 +10,13 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
+from benchmarks.evaluation.sentences import calibration, foreign
 from frontend.text.language import language_of
 from shm.audio import Pcm
 from shm.messages import Voice
 from worker.cancellation import Cancellation
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
-from worker.quantization.sentences import calibration, foreign
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.segment import Prosody, features_of, whole_segment

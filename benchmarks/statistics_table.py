@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.evaluation.sentences import held_out
 from benchmarks.report import Cell, Table
 from benchmarks.statistics_samples import Speaker, Spoken, Task, script
 from shm.audio import Pcm
@@ -29,7 +30,6 @@ from worker.engine import EngineUnavailable
 from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
-from worker.quantization.sentences import held_out
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
@@ -94,7 +94,7 @@ class Judged:
     words: int
     in_one_run: bool
     level: float
-    """dB."""
+    """Level against the whole run's, in dB."""
     distance: float
     """Log-mel distance in dB."""
     pauses: float | None

@@ -24,7 +24,7 @@ class Block:
 
     kind: BlockKind
     text: str = ""
-    """Without markup; a line break within the block is "\\n"."""
+    """The text without markup; a line break within the block is "\\n"."""
     level: int = 0
     """A heading's level, from 1."""
 

@@ -26,8 +26,8 @@ from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfCheck
 from frontend.monitoring.state_folder import state_folder
-from frontend.monitoring.status.handler import Sources, StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
+from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk

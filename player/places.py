@@ -36,7 +36,7 @@ class Places:
         return track.reel.place
 
     def step(self, by: int) -> bool:
-        """Go one sentence on or back; False if that is behind the last sentence."""
+        """Go one sentence on or back; False after the last sentence."""
         track, place = self._lineup.track, self.now
         if track is None or place is None:
             return True

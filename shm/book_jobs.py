@@ -16,7 +16,7 @@ ChapterFormat = Literal["m4a", "mp3", "opus", "flac"]
 _JOB_ID = re.compile(r"job-[0-9a-f]{16}")
 
 MOST_SPEAKERS = 200
-"""Speakers of a cast. Each is looked for beside each quotation by two expressions, of which Python keeps 512 compiled:
+"""Speakers of a cast. Each is looked for next to each quotation by two expressions, of which Python keeps 512 compiled:
 with more of them a book would take hours to divide."""
 
 Pause = Annotated[float, Meta(ge=0, le=30)]

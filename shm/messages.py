@@ -92,7 +92,7 @@ class Commit(msgspec.Struct, frozen=True, tag="commit"):
     """Offset of the block's first sample within the ring: samples since the stream took it."""
     samples: int
     crc32: int
-    """zlib.crc32 of the block's bytes."""
+    """Checksum of the block's bytes, by `zlib.crc32`."""
 
 
 class Marks(msgspec.Struct, frozen=True, tag="marks"):

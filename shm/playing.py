@@ -175,11 +175,11 @@ class Answer(msgspec.Struct, frozen=True, tag="answer", tag_field="message"):
 
     number: int
     place: int = 0
-    """For `Play`: number of items before this one."""
+    """Number of items before this one, for `Play`."""
     refusal: str = ""
     """The reason for a refusal, for the client; empty if the message was obeyed."""
     code: str = ""
-    """The same for programs."""
+    """The reason for programs."""
 
 
 class Greeting(msgspec.Struct, frozen=True, tag="greeting", tag_field="message"):

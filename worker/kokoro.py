@@ -46,7 +46,7 @@ SAMPLE_SENTENCES = (
 
 _NO_STATISTICS = (
     "no statistics are known for its family of weights; "
-    "`python -m benchmarks.statistics_training` makes a file of them, to lie beside the model"
+    "`python -m benchmarks.statistics_training` makes a file of them, to lie alongside the model"
 )
 
 _WARM_UP_WORDS = 8

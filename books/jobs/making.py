@@ -38,7 +38,7 @@ _DISK_SECONDS = 30.0
 """Seconds after which a disk that refused something is tried again."""
 
 _LONGEST_READING = 600.0
-"""Seconds after which a file is given up that keeps a reader busy: the books behind it wait."""
+"""Seconds after which a file is given up that keeps a reader busy: the books after it wait."""
 
 
 class Pause(Exception):

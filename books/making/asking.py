@@ -59,7 +59,7 @@ class Asking:
         message = message or f"The server answers with {response.status} {response.reason}."
         if response.status == 500:
             # The engine died of this text, or the front fails at it, or either of something else in the same moment:
-            # the third time tells. A passage asked for for ever would hold up all books behind it.
+            # the third time tells. A passage asked for for ever would hold up all books after it.
             digest = msgspec.json.encode((path, body))
             self._failures[digest] += 1
             if self._failures[digest] >= _TRIES:

@@ -43,7 +43,7 @@ def _voice_of(name: str, cast: Cast) -> str:
 
 
 def _speaker(text: str, quotation: re.Match[str], cast: Cast) -> str:
-    """Voice of the speaker whom the words beside a quotation name; empty if they name none of the cast."""
+    """Voice of the speaker whom the words next to a quotation name; empty if they name none of the cast."""
     beside = (text[quotation.end() : quotation.end() + 60], text[max(0, quotation.start() - 60) : quotation.start()])
     for speaker, voice in cast.speakers.items():
         name = re.escape(speaker)

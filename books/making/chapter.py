@@ -32,7 +32,7 @@ class PlannedChapter:
     def key(self, form: AudioFormat, loudness: float | None) -> str:
         """Name of the chapter's finished file: the same for the same audio in the same format."""
         pauses = [passage.pause for passage in self.passages]
-        # The text in time, which is kept beside the audio, has the blocks too: a heading that became a quotation.
+        # The text in time, which is kept alongside the audio, has the blocks too: a heading that became a quotation.
         blocks = [(block.kind, block.level, block.text) for block in self.chapter.blocks]
         made = [self.chapter.title, blocks, self.keys, pauses, form.suffix, form.bit_rate, loudness]
         return hashlib.sha256(json.dumps(made, ensure_ascii=False).encode()).hexdigest()[:32]

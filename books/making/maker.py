@@ -147,14 +147,14 @@ class BookMaker:
         self._report()
         queue = iter(waiting.values())
 
-        async def lane() -> None:
+        async def speak_waiting() -> None:
             for number in queue:
                 await self._passage(planned, number)
 
         try:
-            async with asyncio.TaskGroup() as lanes:
+            async with asyncio.TaskGroup() as group:
                 for _ in range(self.order.parallel or self.speaker.inference_threads):
-                    lanes.create_task(lane())
+                    group.create_task(speak_waiting())
         except* Exception as errors:
             raise _first(errors) from None
 

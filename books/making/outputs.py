@@ -30,7 +30,7 @@ class Output:
     folder: bool = False
     """Write a folder of chapters instead of one file."""
     captions: tuple[str, ...] = ()
-    """Suffixes of captions to write for each chapter beside the book: `srt`, `vtt`."""
+    """Suffixes of captions to write for each chapter alongside the book: `srt`, `vtt`."""
     by_word: bool = False
     """Mark words, not sentences, in an EPUB."""
 

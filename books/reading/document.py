@@ -82,7 +82,7 @@ def read_document(text: str, web_page: bool = False) -> Document:
     """Parse a document. Any text is accepted, and the work is linear in its length.
 
     Args:
-        web_page: leave out what stands beside a page's text: its navigation, header and footer, and all that is outside
+        web_page: leave out all but the page's text: its navigation, header and footer, and all that is outside
             `<article>` or `<main>` if the page has one with text.
 
     Raises:

@@ -25,7 +25,7 @@ class Loudness:
     integrated: float
     """LUFS."""
     true_peak: float
-    """dBFS."""
+    """The loudest peak between samples, in dBFS."""
 
 
 def measure(audio: Iterable[Pcm]) -> Loudness:

@@ -56,7 +56,7 @@ class Context:
         self._encoding: Encoding | None = None
         self._listening: Listening | None = None
         self._reports: deque[bool] = deque()
-        """For each flush whose audio wasn't given yet, whether it is reported."""
+        """Flushes whose audio wasn't given yet: True for each that is reported."""
         self._passed = 0
         """Flushes whose audio was given."""
         self._reported = 0

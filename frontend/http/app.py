@@ -17,13 +17,14 @@ from frontend.http.access.gate import Gate
 from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
+from frontend.http.description import Description
 from frontend.http.dialects.error_forms import errors_in_form
 from frontend.http.dialects.handlers import Dialects
 from frontend.http.errors import ERROR_CODE, asked, openai_errors
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.document import build
-from frontend.http.openapi.handlers import Description
+from frontend.http.openapi.page import render
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.routes.route import Handlers
@@ -35,7 +36,7 @@ from frontend.http.ssml_translation import SsmlTranslation
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
-from frontend.monitoring.status.handler import StatusHandler
+from frontend.monitoring.status_handler import StatusHandler
 
 CLIENT_LEFT = 499
 """Status that is logged and counted for a cancelled handler: the client left, or the server stopped."""
@@ -73,7 +74,7 @@ def make_app(
     speech, dialects = SpeechHandler(services), Dialects(services)
     app.on_shutdown.append(dialects.drain)
     app.on_cleanup.append(speech.close)
-    description = Description(lambda: build(ROUTES))
+    description = Description(lambda: build(ROUTES), render)
     play = PlayHandler(player, speaker, settings) if player else None
     if play:
         app.on_shutdown.append(play.close)

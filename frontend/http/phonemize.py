@@ -1,4 +1,4 @@
-"""POST /dev/phonemize: a text's pronunciation, word by word; and the check of phonemes sent in place of a text."""
+"""POST /dev/phonemize: a text's pronunciation, word by word."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from frontend.http.requests.language import named_language
 from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
 from frontend.text.markup.parse import parse_markup
-from frontend.text.phoneme_script import unknown_phonemes
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation
 from frontend.text.segmentation import pronounceable
-from frontend.text.speakable import is_phone, is_unpronounceable
+from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import PhonemeSource, Word
 from shm.engine_info import EngineInfo
 
@@ -103,23 +102,6 @@ class Phonemizer:
             "language": language,
             "unknown": list(dict.fromkeys(c for word in silent for c in word.text if is_unpronounceable(c))),
         }
-
-
-def check_phonemes(script: str, notation: Notation) -> None:
-    """Check that an engine can speak the phonemes that a client sent; `phoneme_sentences` cuts them later.
-
-    Raises:
-        ApiError: 400: the engine speaks text, doesn't know some of the symbols, or none of them sounds.
-    """
-    if notation.speaks != "phonemes":
-        message = "`phonemes`: the engine that speaks takes text, and pronounces it itself. Send `input`."
-        raise ApiError(400, message, param="phonemes", code="phonemes_unavailable")
-    if unknown := unknown_phonemes(script, notation):
-        listed = ", ".join(f"{symbol!r} (U+{ord(symbol):04X})" for symbol in unknown[:8])
-        message = f"`phonemes`: the model doesn't know {listed}. POST /dev/phonemize shows a text's phonemes."
-        raise ApiError(400, message, param="phonemes", code="unknown_phoneme")
-    if not any(map(is_phone, script)):
-        raise ApiError(400, "`phonemes` has no sound in it.", param="phonemes", code="unspeakable")
 
 
 def _tokens(phonemes: str, engine: EngineInfo | None) -> list[int]:

@@ -282,7 +282,7 @@ def _line(error: Exception) -> str:
         case aiohttp.ClientConnectorDNSError():
             return "there is no host of that name"
         case aiohttp.ClientConnectorError():
-            return os.strerror(error.os_error.errno).lower() if error.os_error.errno else "it can't be connected to"
+            return os.strerror(error.os_error.errno).lower() if error.os_error.errno else "it accepts no connection"
         case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
             return "that is no http:// address"
         case TimeoutError():

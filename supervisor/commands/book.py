@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from books.making.speech import Speaker
 
 _NICENESS = 10
-"""Priority of the command beside a server: the encoding of a finished chapter takes a core for seconds, of which a
+"""Priority of the command alongside a server: the encoding of a finished chapter takes a core for seconds, of which a
 listener who comes gets nine tenths."""
 
 

@@ -33,7 +33,7 @@ from supervisor.speechd.installation import MODULE, Places, install
     help="espeak-ng speaks characters and keys, at once.",
 )
 @click.option(
-    "--default/--no-default", "as_default", default=True, help="Make it the module of clients that name none."
+    "--default/--no-default", "as_default", default=True, help="Make kokoro-live the module of clients that name none."
 )
 def install_speechd(url: str, voice: str, instant_words: int, instant_characters: bool, as_default: bool) -> None:
     """Let Speech Dispatcher, and with it Orca and spd-say, speak with the server.

@@ -10,6 +10,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from benchmarks.hearing.ears import Ears, Heard
+from benchmarks.hearing.opinion import Opinion
+from benchmarks.hearing.words import spoken_words
 from benchmarks.quality import __main__ as command
 from benchmarks.quality import corpus, speaking
 from benchmarks.quality.corpus import ENGLISH, Item
@@ -19,9 +22,6 @@ from benchmarks.quality.renderings import Rendering, Renderings, write_wav
 from benchmarks.quality.ways import Way, of_passages, of_texts
 from frontend.text.segment import Cut
 from tests.split_model import make_split_model, make_split_voices
-from worker.hearing.ears import Ears, Heard
-from worker.hearing.opinion import Opinion
-from worker.hearing.words import spoken_words
 
 SECOND = 24_000
 TEXTS = [Item("en-00", "Yes.", "af_heart"), Item("en-01", "What time is it, then?", "am_adam")]
@@ -105,9 +105,9 @@ def test_one_segment_is_one(folder: Path) -> None:
 def test_a_way_that_fails_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", 1e9)
     assert run(folder, monkeypatch, "--quick") == 0
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", -1.0)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", -1.0)
     assert run(folder, monkeypatch, "--quick") == 1
     assert "windows: its log-mel distance is" in capsys.readouterr().out
 

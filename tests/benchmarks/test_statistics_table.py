@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from benchmarks.evaluation.sentences import held_out
 from benchmarks.statistics_samples import tasks
 from benchmarks.statistics_table import COLUMNS, LENGTHS, judged, rows, unseen
-from worker.quantization.sentences import held_out
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

@@ -35,7 +35,7 @@ ENGINE = EngineInfo(
 )
 
 Step = np.ndarray | Exception | asyncio.Event | Callable[[], None]
-"""What a stream does next: give a piece, fail, wait until the test sets the event, or call."""
+"""The next action of a stream: give a piece, fail, wait until the test sets the event, or call."""
 
 DEFAULT_TIMEOUT = 60.0
 """Seconds after which a wait in a test has failed."""

@@ -354,7 +354,7 @@ async def test_of_two_quick_seeks_the_later_one_counts(house: House) -> None:
     await house.sounds()
     house.fetcher.gate.clear()
     assert house.playback.lineup.track is not None
-    house.playback.lineup.track.retake(2.0, None)  # nothing behind the sentence that sounds is held
+    house.playback.lineup.track.retake(2.0, None)  # nothing after the current sentence is held
     seeks = [asyncio.create_task(house.playback.change(Change(sentence=number))) for number in (3, 2)]
     await house.until(lambda: house.fetcher.requests[-1].sentence == 2)
     house.fetcher.gate.set()

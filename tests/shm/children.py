@@ -1,4 +1,4 @@
-"""What the spawned processes of these tests do. Nothing of pytest's is imported here: they start sooner."""
+"""Functions that the spawned processes of these tests run. Nothing of pytest's is imported here: they start sooner."""
 
 from __future__ import annotations
 

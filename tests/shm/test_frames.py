@@ -71,7 +71,7 @@ def test_what_a_writer_sends_is_what_a_reader_gets() -> None:
 
 
 def test_a_frame_goes_into_the_pipe_by_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a killed writer leaves all of a short frame in the pipe, or nothing of it (POSIX, PIPE_BUF)."""
+    """A killed writer leaves all of a short frame in the pipe, or nothing of it (POSIX, PIPE_BUF)."""
     written: list[bytes] = []
     real = os.write
 

@@ -154,7 +154,7 @@ def test_no_message_is_missing_here() -> None:
 
 @pytest.mark.parametrize("kind", get_args(CommitMessage))
 def test_every_commit_message_fits_its_record_at_the_extremes(kind: Any) -> None:
-    """At most `MAX_COMMIT_BYTES` with the frame's header: one write puts it into the pipe whole."""
+    """Every record has at most `MAX_COMMIT_BYTES` with the frame's header: one write puts it into the pipe whole."""
     message = kind(*(LARGEST_VALUES[hint] for hint in get_type_hints(kind).values()))
     assert len(encode(message)) + HEADER_BYTES <= MAX_COMMIT_BYTES
     assert decode_commit(encode(message)) == message

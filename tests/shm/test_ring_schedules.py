@@ -181,8 +181,8 @@ class Schedule(RuleBasedStateMachine):
 
     @rule(copied=st.integers(0, 30), of_a_commit=st.integers(0, 60), noticed=st.booleans())
     def kill_the_writer(self, copied: int, of_a_commit: int, noticed: bool) -> None:
-        """In the middle of a block, or of its commit, or of nothing. `noticed`: by the pipe's EOF, so that what it had
-        committed comes first; else by somebody who says that it is dead, and what was on its way is dropped."""
+        """A death in the middle of a block, of its commit, or of nothing. `noticed`: by the pipe's EOF, so that what it
+        had committed comes first; else by somebody who says that it is dead, and what was on its way is dropped."""
         now = self.now
         size = max(now.writer.room, 1)
         begun = numbered(now.source, size)[:copied]

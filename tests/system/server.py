@@ -74,7 +74,7 @@ class Server:
         )
         self._connections: list[http.client.HTTPConnection] = []
         self.lines: Queue[str] = Queue()
-        """What it said on standard output."""
+        """The server's standard output."""
         self.log: list[str] = []
         self._logged = threading.Condition()
         self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_output, self._read_log)]

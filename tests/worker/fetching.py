@@ -1,4 +1,4 @@
-"""What the tests of downloads share: a file, its table, and an eye on the directory."""
+"""Helpers that the tests of downloads share: a file, its table, and the state of the directory."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ async def _fill(
             if not resumed:
                 part.discard()
                 raise FetchError(
-                    f"What came from {without_password(url)} isn't {file.name}: {error} It was removed."
+                    f"The bytes from {without_password(url)} aren't {file.name}: {error} They were removed."
                 ) from error
         part.empty()
         resumed = False

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from frontend.http.catalog import MODELS
 from frontend.http.requests.kokoro_fastapi import options_without_effect
+from frontend.http.requests.model_names import MODELS
 from frontend.http.requests.schema import SpeechBody
 
 HEADER = "X-Warning"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from frontend.http.access.rules import Access
 from frontend.http.answers import sse
-from frontend.http.openapi import answers
 from frontend.http.requests.play_body import PlayBody, PlayChangeBody
+from frontend.http.routes import answer_types
 from frontend.http.routes.route import Answer, Handle, Handlers, Operation, Route, json_answer
 from shm.playing import Verb
 
-_STATE = json_answer("The state afterwards.", answers.PlayState)
+_STATE = json_answer("The state afterwards.", answer_types.PlayState)
 
 _SUMMARIES = {
     Verb.PAUSE: "Pause",
@@ -42,7 +42,7 @@ PLAY: tuple[Route, ...] = (
         Operation(
             "Player",
             "Play a text on this machine's loudspeakers",
-            {202: json_answer("It will sound, in its turn.", answers.PlayAccepted)},
+            {202: json_answer("It will sound, in its turn.", answer_types.PlayAccepted)},
             "Without configured keys it answers clients on the server's own machine only, as all of the player's "
             "operations do.",
             (400, 403, 408, 413, 415, 429, 501, 503),
@@ -55,7 +55,7 @@ PLAY: tuple[Route, ...] = (
         "/v1/play",
         Access.HERE,
         lambda handlers: handlers.play.get if handlers.play else None,
-        Operation("Player", "What is being played", {200: json_answer("The state.", answers.PlayState)}),
+        Operation("Player", "The player's state and queue", {200: json_answer("The state.", answer_types.PlayState)}),
     ),
     Route(
         "patch",

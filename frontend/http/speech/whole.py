@@ -15,7 +15,7 @@ from frontend.http.answers.framing import caption, mark_times, timing
 from frontend.http.answers.speakable import Pieces
 from frontend.http.speech.answer import Answer
 from frontend.settings.front import FrontSettings
-from frontend.timestamps.align import parted
+from frontend.timestamps.align import without_overlaps
 from shm.audio import SAMPLE_RATE
 
 
@@ -46,7 +46,7 @@ async def answer_whole(answer: Answer, settings: FrontSettings) -> web.Response:
     if answer.call.plain:
         headers = answer.headers(FORMATS[answer.call.format].content_type)
     else:
-        audio = msgspec.json.encode(_with_words(answer, audio, parted(words)))
+        audio = msgspec.json.encode(_with_words(answer, audio, without_overlaps(words)))
         headers = answer.headers("application/json")
     answer.label(headers, pieces)
     return web.Response(body=audio, headers=headers)

@@ -17,7 +17,7 @@ def phonemes(_: Circumstances) -> Finding:
     started = time.monotonic()
     words = G2P().words("Hello from Zyxqvil.", "en-us")
     if silent := [word.text for word in words if not word.phonemes]:
-        return wrong(f"nothing is spoken for {', '.join(silent)}", "See the lines on packages and espeak-ng.")
+        return wrong(f"nothing is spoken for {', '.join(silent)}", "The lines on packages and espeak-ng say more.")
     found = " ".join(word.phonemes for word in words)
     return ok(f"{found} (loaded and read in {time.monotonic() - started:.2f} s)")
 

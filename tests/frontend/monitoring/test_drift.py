@@ -112,7 +112,7 @@ def test_streams_side_by_side_are_each_compared_with_themselves() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"a": "b"}', b"\xff"])
-def test_a_file_that_makes_no_sense_is_begun_anew(
+def test_a_file_that_makes_no_sense_is_begun_again(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "factors.json"

@@ -19,10 +19,10 @@ from aiohttp import web
 from msgspec import structs
 
 from frontend.monitoring.metrics import Event, Metrics
-from frontend.monitoring.status.handler import Sources, StatusHandler
 from frontend.monitoring.status.recent_errors import RecentErrors
 from frontend.monitoring.status.report import Status
 from frontend.monitoring.status.snapshot import Snapshot
+from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
@@ -47,7 +47,7 @@ async def shown(
     metrics: Metrics | None = None,
     settings: FrontSettings | None = None,
 ) -> dict[str, Any]:
-    """What is answered; it is as the description says."""
+    """The answer of /status, checked against its description."""
     app = web.Application()
     handler = StatusHandler(
         Sources(

@@ -44,7 +44,7 @@ def shape(segments: Sequence[Segment]) -> list[tuple[int, str]]:
 
 
 def words_of(length: int, end: str = ".") -> str:
-    """So many tokens of short words without a phrase."""
+    """A number of tokens of short words without a phrase."""
     return ("abcde " * (length // 6 + 1))[: length - 1].strip().ljust(length - 1, "z") + end
 
 

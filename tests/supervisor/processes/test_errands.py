@@ -173,8 +173,9 @@ def test_a_worker_that_comes_meanwhile_does_not_hurry_it() -> None:
     assert home.count("trial") == 2
 
 
-def test_other_settings_begin_anew() -> None:
-    """What failed, and what was done, was so under others: once the new worker speaks, it says what is wanted."""
+def test_other_settings_begin_again() -> None:
+    """New settings end the waits of errands under the old ones: once the new worker speaks, it says which are
+    wanted."""
     for status in (FAILED, NOTHING_NEW):
         home = only_one()
         home.dies(home.newest("trial"), status)

@@ -1,4 +1,4 @@
-"""Which execution provider is taken, and what happens when it doesn't work; the accelerators are fakes."""
+"""The choice of an execution provider, and the next choice when it doesn't work; the accelerators are fakes."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_auto_does_not_fall_back_on_espeak_because_of_a_provider_or_its_options(
 def test_an_option_of_ours_that_onnxruntime_refuses_costs_the_provider_and_not_the_server(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Under `auto` the next of the chain speaks; who gave that option himself is told at start."""
+    """Under `auto` the next provider of the chain speaks; an option given explicitly fails at start."""
     model = make_miniature(tmp_path / "model.onnx")
     make_voices(tmp_path / "voices.bin")
     real = onnxruntime.InferenceSession

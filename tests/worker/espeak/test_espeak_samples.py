@@ -1,4 +1,4 @@
-"""The same order gives the same samples from espeak-ng, from any of them on, whatever was spoken before and where."""
+"""One order always gives the same samples from espeak-ng, from any of them on, whatever was spoken before and where."""
 
 import ctypes
 import subprocess
@@ -42,7 +42,7 @@ def test_the_seed_governs_the_noise(engine):
 
 
 def test_the_same_samples_in_another_process(engine):
-    """So a worker can go on where one died."""
+    """Samples from any place on are the same, so a worker continues where another died."""
     spoken(engine, "Something before.")
     program = (
         "import hashlib\n"
@@ -56,7 +56,7 @@ def test_the_same_samples_in_another_process(engine):
 
 
 def test_others_may_have_the_library_loaded(engine):
-    """As kokoro-onnx's tokenizer has, which never unloads it."""
+    """Another copy of the library is loaded, as by kokoro-onnx's tokenizer, which never unloads it."""
     first = spoken(engine, FOX)
     ctypes.CDLL(espeakng_loader.get_library_path())
     spoken(engine, "Something between.")

@@ -1,4 +1,4 @@
-"""Which cores each of several workers has."""
+"""The cores that each of several workers has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of split models share."""
+"""Helpers that the tests of split models share."""
 
 import shutil
 import tempfile

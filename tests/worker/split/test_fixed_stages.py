@@ -20,7 +20,8 @@ def own_checksums(tmp_path, monkeypatch):
 
 
 def test_it_says_the_same(tmp_path):
-    """To the last bit or the one before; from any sample on; and what is too short for any window, too."""
+    """Samples agree to the last bit or the one before it, from any sample on, also in segments too short for any
+    window."""
     engine = make_engine(tmp_path)
     engine.warm_up()
     fixed = make_engine(tmp_path, assigned=ASSIGNED)
@@ -40,7 +41,7 @@ def test_the_first_window_has_a_length_of_its_own(tmp_path):
 
 
 def test_whole_segments_run_on_the_cpu(tmp_path):
-    """What is compiled for a window isn't asked for a segment."""
+    """Stages compiled for a window aren't used for a segment."""
     accelerated = Assignment(generator=StageRecord("NoSuchProvider", window=75))
     engine = make_engine(tmp_path, assigned=accelerated, vocoder="whole")
     assert len(blocks_of(engine)) == 1

@@ -95,7 +95,8 @@ def run(nodes, constants, x):
     ids=str,
 )
 def test_the_sums_are_the_same(attributes):
-    """Without a bias to rounding of one product; with one, against the float convolution of the same integers."""
+    """The product agrees to rounding without a bias; with one it is compared with the float convolution of the same
+    integers."""
     x = np.random.default_rng(1).standard_normal((1, INTO, TIME)).astype(np.float32)
     attributes = {"kernel": KERNEL} | attributes
     if np.ndim(attributes.get("scale", 0)) == 0:  # onnxruntime's ConvInteger takes one zero point for all channels
@@ -179,7 +180,8 @@ def _feeds(session, arrays):
 
 
 def test_all_convolutions_of_the_published_file_are_packed(real_model, tmp_path):
-    """But for one of the windowed generator's, whose input is cropped after it was quantised."""
+    """All convolutions are packed but one of the windowed generator's, whose input is cropped after it was
+    quantised."""
     folder = prepare(real_model, tmp_path, {Rewrite.PACKED}).folder
     left = {stage: operators(folder / stage)["ConvInteger"] for stage in STAGES}
     assert left == {**dict.fromkeys(STAGES, 0), GENERATOR: 1}

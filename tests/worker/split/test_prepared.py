@@ -58,7 +58,7 @@ def test_a_second_time_nothing_is_made(model, cache, monkeypatch):
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory):
-    """How many the model speaks from stages that nobody damaged."""
+    """Number of samples that the model speaks from undamaged stages."""
     folder = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")

@@ -56,7 +56,7 @@ def test_the_first_block_is_as_long_as_the_setting_says(tmp_path):
 
 
 def test_other_statistics_are_another_rendering(tmp_path):
-    """So that a retrained predictor isn't heard beside segments of the old one."""
+    """The engine's identity names the predictor: a retrained one isn't heard next to segments of the old one."""
     model = make_split_model(tmp_path / "small.onnx")
     file = model.with_name(f"{model.stem}{SUFFIX}")
     predictor = Predictor.load(file)
@@ -117,7 +117,7 @@ def test_every_voice_and_blend_speaks_in_windows_at_once(engine):
 
 
 def test_a_very_short_segment_is_exact(engine, tmp_path):
-    """Under 1.7 s windows would save little."""
+    """Segments under 1.7 s are made whole, because windows would save little."""
     whole = make_engine(tmp_path, vocoder="whole")
     for each in (engine, whole):
         assert len(blocks_of(each, SCRIPT[:3])) == 1
@@ -125,7 +125,8 @@ def test_a_very_short_segment_is_exact(engine, tmp_path):
 
 
 def test_a_model_whose_statistics_cant_be_predicted_is_spoken_whole(tmp_path, caplog):
-    """Of no known family, and without a file beside it: the sound is exact, and the log says what would help."""
+    """A model of no known family, without a statistics file alongside it, sounds exact, and the log says what would
+    help."""
     assert make_engine(tmp_path).info.first_block > 0
     (tmp_path / "small.statistics.npz").unlink()
     with caplog.at_level(logging.WARNING):

@@ -150,7 +150,7 @@ def test_what_depends_on_more_than_the_length_cant_be_static(own_parts):
 
 
 def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
-    """What it takes is in none of its inputs: only the graphs inside it name it."""
+    """A tensor that only the graphs inside the node name is in none of its inputs."""
     file = own_parts.prepared.folder / "generator.onnx"
     model = onnx.load(file, load_external_data=False)
     last = model.graph.node[-1]

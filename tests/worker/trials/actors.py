@@ -1,4 +1,4 @@
-"""What stands in for a trial's measuring process, and whole trials to be started as processes."""
+"""Stand-ins for a trial's measuring process, and whole trials to be started as processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from worker.settings import WorkerSettings
 from worker.trials import measuring, trial
 
 AZURE = "AzureExecutionProvider"
-"""In every wheel, and has no kernels: onnxruntime takes it, and runs everything on the CPU."""
+"""A provider that every wheel has, without kernels: onnxruntime takes it, and runs everything on the CPU."""
 
 
 def pretend_azure_is_cuda() -> None:
@@ -34,7 +34,7 @@ def is_killed(*_: Any) -> None:
 def crashes_late(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
-    """In the provider's first run, with everything loaded."""
+    """Crash in the provider's first run, with everything loaded."""
     load = measuring.KokoroEngine.begin
 
     def begin(engine: Any, utterance: Any) -> Any:
@@ -76,7 +76,7 @@ def writes_processors(_lifeline: Any, answer: Any, _files: Any, settings: Worker
 
 
 def is_quick(*arguments: Any) -> None:
-    """As it is, with one sentence and two rounds."""
+    """The real measurement, with one sentence and two rounds."""
     measuring.ROUNDS, measuring.SENTENCES = 2, measuring.SENTENCES[1:]
     measuring.run(*arguments)
 
@@ -84,13 +84,13 @@ def is_quick(*arguments: Any) -> None:
 def is_placed(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
-    """As it is, but that the profile says that the provider ran something."""
+    """The real measurement, but the profile says that the provider ran something."""
     Profiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
     is_quick(lifeline, answer, files, settings, provider, placed)
 
 
 def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
-    """As the supervisor starts it."""
+    """A whole trial, as the supervisor starts it."""
     pretend_azure_is_cuda()
     become_child(os.dup(lifeline.fileno()))
     trial.run(settings, AZURE, is_quick)

@@ -1,4 +1,4 @@
-"""From measurements to a verdict."""
+"""Verdicts from measurements."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_a_provider_says_is_one_line_of_bounded_length() -> None:
 
 
 def test_a_stages_nodes_are_those_of_the_graph_that_speaks() -> None:
-    """Of the generator four graphs may have run; all but one of them only for short segments."""
+    """Four graphs of the generator may have run; all but one of them only for short segments."""
     graphs = {
         "generator": {CPU: 9},
         "generator-exact": {CPU: 999},

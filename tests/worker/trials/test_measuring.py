@@ -1,4 +1,4 @@
-"""What is compared and timed, with engines whose sound and speed are known."""
+"""Comparison and timing, with engines whose sound and speed are known."""
 
 from __future__ import annotations
 
