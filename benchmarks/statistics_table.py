@@ -29,13 +29,13 @@ from worker.cancellation import Cancellation
 from worker.engine import EngineUnavailable
 from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
 from worker.split.segment import WindowedSegment
 from worker.split.speech import EXACT_BELOW
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import GENERATOR
 from worker.split.statistics import Predictor, Statistics, predictor_for
 from worker.split.windows import FRAME_SAMPLES, WindowShape, windows
@@ -72,7 +72,9 @@ class Windows:
     """One model's generator in the windows of the default settings, with given statistics."""
 
     def __init__(self, prepared: Prepared, speaker: Speaker) -> None:
-        self._generator = FittedStage(Stage(prepared.folder / GENERATOR, WorkerSettings(threads=1), StageRecord()))
+        self._generator = FittedStage(
+            LoadedStage(prepared.folder / GENERATOR, WorkerSettings(threads=1), StageTarget())
+        )
         self._speaker = speaker
         self._shape = WindowShape.of(WorkerSettings())
 

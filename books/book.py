@@ -19,7 +19,7 @@ class BlockKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """One paragraph, heading or the like."""
 
     kind: BlockKind
@@ -43,7 +43,7 @@ class Chapter:
     """One chapter: its title, and its blocks, the heading among them if the page shows one."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[TextBlock, ...]
     matter: Matter = Matter.BODY
 
     @property

@@ -42,7 +42,7 @@ class Duplex(Generic[Incoming]):
         if not self._open:
             return
         try:
-            self._writer.send(payload)
+            self._writer.write_frame(payload)
         except BrokenChannel:
             self._end()
             return

@@ -181,6 +181,20 @@ def test_every_room_says_in_one_line_what_it_is_and_who_imports_it(folder: str) 
     assert [door for door in named if not any(f"{name}.".startswith(f"{door}.") for name in importers)] == []
 
 
+def test_a_public_class_of_the_product_shares_its_name_with_no_other() -> None:
+    files: dict[str, list[str]] = {}
+    for folder in FOLDERS:
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.parse(file.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and file not in OPENAPI_TYPES:
+                    files.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
+    assert {name: found for name, found in files.items() if len(found) > 1} == {}
+
+
+OPENAPI_TYPES = {ROOT / "frontend/http/routes/answer_types.py", ROOT / "frontend/monitoring/status/report.py"}
+"""Types whose names are the schemas of the OpenAPI document."""
+
+
 def test_an_import_by_name_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "sly.py"
     file.write_text(

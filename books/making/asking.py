@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from books.making.speech import Postponed, Refused
+from books.making.speech import PassageRefused, Postponed
 
 LOST = 1.0
 """Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
@@ -63,10 +63,10 @@ class Asking:
             digest = msgspec.json.encode((path, body))
             self._failures[digest] += 1
             if self._failures[digest] >= _TRIES:
-                raise Refused(message, code)
+                raise PassageRefused(message, code)
         if response.status in (408, 429) or response.status >= 500:
             raise Postponed(message, _seconds(response.headers.get("Retry-After")))
-        raise Refused(message, code)
+        raise PassageRefused(message, code)
 
 
 class Unreachable(Postponed):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BookProgress:
     """State of a book that is being made."""
 
     chapter: int

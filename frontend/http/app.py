@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import Services
-from frontend.contract.player import Player
+from frontend.contract.player import PlayerControl
 from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http import request_id
 from frontend.http.access.gate import Gate
@@ -48,7 +48,7 @@ def make_app(
     services: Services,
     phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
-    player: Player | None = None,
+    player: PlayerControl | None = None,
     jobs: JobDesk | None = None,
 ) -> web.Application:
     """The HTTP surface over a speaker. Without a phonemizer, a status, a player or jobs, their routes are missing.

@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import hdrs, web
 
 from frontend.contract.errors import ApiError, Unavailable
-from frontend.contract.player import Player
+from frontend.contract.player import PlayerControl
 from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.answers import sse
@@ -20,7 +20,7 @@ from frontend.http.requests.schema import VoiceReference
 from frontend.http.requests.speech_request import checked_language, checked_voice
 from frontend.settings.front import FrontSettings
 from shm.engine_info import EngineInfo
-from shm.playing import Change, Item, State, Verb, WhenBusy, Word
+from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which an event stream gets a comment, so that a proxy doesn't close it."""
@@ -29,7 +29,7 @@ KEEP_ALIVE_SECONDS = 15.0
 class PlayHandler:
     """Answers the player's operations."""
 
-    def __init__(self, player: Player, speaker: Speaker, settings: FrontSettings) -> None:
+    def __init__(self, player: PlayerControl, speaker: Speaker, settings: FrontSettings) -> None:
         self._player = player
         self._speaker = speaker
         self._settings = settings
@@ -144,7 +144,7 @@ class PlayHandler:
         return _json(shown(self._player.state))
 
 
-def shown(state: State) -> dict[str, object]:
+def shown(state: PlayerState) -> dict[str, object]:
     """The state as the API shows it."""
     built: dict[str, object] = msgspec.to_builtins(state)
     del built["message"]
@@ -155,12 +155,12 @@ def _name(voice: str | VoiceReference | None) -> str | None:
     return voice.id if isinstance(voice, VoiceReference) else voice
 
 
-async def _next(events: AsyncIterator[State | Word]) -> State | Word:
+async def _next(events: AsyncIterator[PlayerState | PlayedWord]) -> PlayerState | PlayedWord:
     return await anext(events)
 
 
-def _event(event: State | Word) -> bytes:
-    name = "state" if isinstance(event, State) else "word"
+def _event(event: PlayerState | PlayedWord) -> bytes:
+    name = "state" if isinstance(event, PlayerState) else "word"
     fields = msgspec.to_builtins(event)
     del fields["message"]
     return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(fields))

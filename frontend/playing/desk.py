@@ -12,7 +12,7 @@ from frontend.contract.errors import ApiError
 from frontend.monitoring.status.report import Player
 from frontend.playing.line import PlayerLine, unavailable
 from frontend.playing.unanswered import Asking
-from shm.playing import Answer, Change, Item, Play, Remove, State, Steer, Verb, WhenBusy, Word
+from shm.playing import Change, Item, Play, PlayedWord, PlayerAnswer, PlayerState, Remove, Steer, Verb, WhenBusy
 
 ANSWER_SECONDS = 30.0
 """Seconds in which a player must answer, its start and the opening of the device included."""
@@ -22,7 +22,7 @@ _STATUSES = {"nothing_playing": 409, "not_found": 404, "queue_full": 429, "no_so
 
 
 class PlayDesk:
-    """Implements `frontend.contract.player.Player`."""
+    """Implements `frontend.contract.player.PlayerControl`."""
 
     def __init__(self, line: PlayerLine) -> None:
         self.key = line.key
@@ -30,7 +30,7 @@ class PlayDesk:
         self._line = line
 
     @property
-    def state(self) -> State:
+    def state(self) -> PlayerState:
         """Implements `Player.state`: the last state, with the time that has passed since."""
         return self._line.audience.state
 
@@ -59,7 +59,7 @@ class PlayDesk:
             raise ApiError(404, "There is no such text: nothing is being played.", param="id", code="not_found")
         await self._ask(Remove(self._number(), name))
 
-    def events(self) -> AsyncIterator[State | Word]:
+    def events(self) -> AsyncIterator[PlayerState | PlayedWord]:
         """Implements `Player.events`."""
         return self._line.audience.events()
 
@@ -75,10 +75,10 @@ class PlayDesk:
     def _number(self) -> int:
         return next(self._line.unanswered.numbers)
 
-    async def _ask(self, message: Asking) -> Answer:
+    async def _ask(self, message: Asking) -> PlayerAnswer:
         answered = self._line.unanswered.add(message)
         try:
-            self._line.send(message)
+            self._line.tell_player(message)
             answer = await asyncio.wait_for(answered, ANSWER_SECONDS)
         except TimeoutError as error:
             raise unavailable(f"The player doesn't answer within {ANSWER_SECONDS:.0f} seconds.") from error

@@ -36,7 +36,7 @@ from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
 
 
-class Reader(Protocol):
+class TextReader(Protocol):
     """Turns a request's text into segments; implemented by `frontend.planning.reader.Reader`."""
 
     def segments(
@@ -49,7 +49,7 @@ class Scheduler:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: TextReader,
         metrics: Metrics,
         tell: Callable[[ControlMessage], None],
         settings: FrontSettings,

@@ -40,7 +40,7 @@ class Players:
         descriptors = [end.detach() for end in ends]
         try:
             player.send(PlayerLink(), descriptors[:1])
-            self._fronts.send(front, PlayerLink(), (descriptors[1],))
+            self._fronts.send_to_front(front, PlayerLink(), (descriptors[1],))
         finally:
             for fd in descriptors:
                 os.close(fd)

@@ -11,7 +11,7 @@ from benchmarks.engine import FIRST_TARGET, PUBLISHED, SETTINGS, SPEED_TARGET, R
 from benchmarks.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
 from tests.split_model import make_split_model
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 
 @pytest.fixture

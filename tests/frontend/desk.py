@@ -9,7 +9,7 @@ import numpy as np
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
 from frontend.monitoring.metrics import Metrics
-from frontend.scheduling.scheduler import Reader, Scheduler
+from frontend.scheduling.scheduler import Scheduler, TextReader
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.stream import Stream
@@ -23,7 +23,7 @@ class Desk:
     """A scheduler, what it told the supervisor, and the workers that were connected to it."""
 
     def __init__(
-        self, patience: float = 60.0, cache_bytes: int = 0, reader: Reader | None = None, idle_unload: float = 0.0
+        self, patience: float = 60.0, cache_bytes: int = 0, reader: TextReader | None = None, idle_unload: float = 0.0
     ) -> None:
         self.told: list[ControlMessage] = []
         settings = FrontSettings(max_streams=8, hang_patience=patience, idle_unload=idle_unload)

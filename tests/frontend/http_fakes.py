@@ -13,7 +13,7 @@ from aiohttp import web
 from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
-from frontend.contract.player import Player
+from frontend.contract.player import PlayerControl
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
@@ -153,7 +153,7 @@ async def serving(
     speaker: FakeSpeaker,
     settings: FrontSettings | None = None,
     in_flight: InFlight | None = None,
-    player: Player | None = None,
+    player: PlayerControl | None = None,
     jobs: JobDesk | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()

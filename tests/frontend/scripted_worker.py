@@ -167,7 +167,7 @@ class ScriptedWorker:
         self.send(Failed(self.generation, order.stream, order.segment, reason))
 
     def send(self, message: CommitMessage) -> None:
-        self._commits.send(encode(message))
+        self._commits.write_frame(encode(message))
 
     def die(self) -> None:
         """End as a killed process does: its descriptors close."""

@@ -47,7 +47,7 @@ class Producer:
         return commits  # type: ignore[return-value]
 
     def release(self, position: int) -> None:
-        self.orders.send(encode(Release(STREAM, position)))
+        self.orders.write_frame(encode(Release(STREAM, position)))
 
     def hang_up(self) -> None:
         """Close this side of the channel. Idempotent."""

@@ -127,7 +127,7 @@ class Schedule(RuleBasedStateMachine):
         count = min(size, now.writer.room)
         position, crc32 = now.writer.write(numbered(now.source, count))
         assert position == now.written
-        now.commits.writer.send(encode(Commit(now.number, 1, 0, now.source, position, count, crc32)))
+        now.commits.writer.write_frame(encode(Commit(now.number, 1, 0, now.source, position, count, crc32)))
         now.source += count
         now.written += count
 
@@ -164,7 +164,7 @@ class Schedule(RuleBasedStateMachine):
         """Late or early; all that was heard by then at once."""
         now = self.now
         now.released = now.heard
-        now.releases.writer.send(encode(Release(1, now.released)))
+        now.releases.writer.write_frame(encode(Release(1, now.released)))
 
     @rule(count=part_of_a_pipe)
     def deliver_releases(self, count: int) -> None:

@@ -12,7 +12,7 @@ from tests.miniature import expected, make_miniature, make_voice_folder, make_vo
 from worker.engine import EngineUnavailable, Utterance
 from worker.models import checksum_cache
 from worker.models.model_files import KNOWN
-from worker.providers.records import CPU
+from worker.providers.targets import CPU
 from worker.select import choose
 from worker.settings import WorkerSettings as AllSettings
 from worker.voices.kokoro_voices import KOKORO_VOICES

@@ -33,7 +33,7 @@ from frontend.streams.cache.segments import SegmentCache
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from shm.engine_info import ModelFile, Priority
-from shm.situation import ProcessReport, Situation, Tuning
+from shm.situation import ProcessReport, Situation, TuningState
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
 
 NOTHING = Snapshot(
@@ -148,7 +148,7 @@ async def test_each_worker_has_its_own_processors_and_tuning_is_told() -> None:
     workers = [
         ProcessReport(role="worker", state="running", slot=slot, priority=Priority(0, (slot,))) for slot in (0, 1)
     ]
-    situation = Situation("running", "", {}, {}, tuple(workers), Tuning(reason="nothing was tuned here"))
+    situation = Situation("running", "", {}, {}, tuple(workers), TuningState(reason="nothing was tuned here"))
     found = await shown(replace(NOTHING, situation=situation))
     assert [each["scheduling"]["processors"] for each in found["processes"][1:]] == [[0], [1]]
     assert found["tuning"] == {"in_use": False, "reason": "nothing was tuned here"}

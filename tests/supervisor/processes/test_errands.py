@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
-from shm.messages import Ready, Started
+from shm.messages import ChildReady, Started
 from shm.situation import Situation
 from supervisor.commands.serve import errands
 from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
@@ -111,10 +111,10 @@ def test_a_stop_ends_the_one_that_runs_and_starts_none() -> None:
 
 def test_what_nobody_has_tried_here_is_tried_within_the_setting() -> None:
     engine = msgspec.structs.replace(KOKORO, untried=("CoreMLExecutionProvider",))
-    (wanted,) = errands(Settings(), Ready(engine, 0.1))
+    (wanted,) = errands(Settings(), ChildReady(engine, 0.1))
     assert (wanted.role, wanted.subject, wanted.again) == ("trial", "CoreMLExecutionProvider", True)
     assert wanted.timeout == Settings().worker.compile_timeout
-    assert not errands(Settings(), Ready(KOKORO, 0.1))
+    assert not errands(Settings(), ChildReady(KOKORO, 0.1))
 
 
 def later(home: House, seconds: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shm.messages import Ready
+from shm.messages import ChildReady
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.restarts import FIRST_BACKOFF, MAX_BACKOFF, Restarts
 from supervisor.processes.role import Role, RoleState
@@ -70,7 +70,7 @@ class Clock:
     def serves(self) -> None:
         child = self.role.successor or self.role.process
         assert child
-        child.ready = Ready(ESPEAK, 0.1)
+        child.ready = ChildReady(ESPEAK, 0.1)
         self.role.serves(child)
 
     def dies(self) -> None:

@@ -14,7 +14,7 @@ from tests.worker.espeak_speech import FOX, digest, one, spoken
 from worker.engine import Utterance
 from worker.espeak.espeak_engine import EspeakEngine
 from worker.espeak.espeak_library import LIBRARY_RATE, EspeakLibrary
-from worker.espeak.espeak_messages import Speech
+from worker.espeak.espeak_messages import EspeakRequest
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_no_copy_of_the_library_stays_behind(engine):
 
 def test_resampling_loses_nothing(engine):
     with EspeakLibrary() as library:
-        raw = library.speak(Speech([FOX], "en-us+f2", words_per_minute=175, pitch=48, end_pause=True, seed=0))
+        raw = library.speak(EspeakRequest([FOX], "en-us+f2", words_per_minute=175, pitch=48, end_pause=True, seed=0))
     samples = spoken(engine, FOX, "af_heart")
     assert len(samples) == pytest.approx(len(raw) * 24_000 / LIBRARY_RATE, rel=0.01)
     raw_end = len(raw) - np.flatnonzero(np.abs(raw.astype(int)) > 50)[-1]

@@ -9,7 +9,7 @@ import pytest
 
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.providers.options import KINDS, BadOption, options_of
-from worker.providers.records import CPU, NAMES
+from worker.providers.targets import CPU, NAMES
 
 COREML, CUDA, OPENVINO = NAMES["coreml"], NAMES["cuda"], NAMES["openvino"]
 

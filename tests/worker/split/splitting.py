@@ -13,14 +13,14 @@ from worker.engine import Block, Utterance
 from worker.fidelity import snr
 from worker.kokoro import KokoroEngine
 from worker.models.checksum import sha256_of
-from worker.providers.records import CPU, Assignment, StageRecord
+from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites import DEFAULT
 from worker.split.segment import Prosody, WindowedSegment, features_of, whole_segment
-from worker.split.source import Source
-from worker.split.stage import Stage
+from worker.split.source import HarmonicSource
+from worker.split.stage import LoadedStage
 from worker.split.statistics import Statistics
 
 SCRIPT = "həlˈO wˈɜɹld, "
@@ -76,8 +76,8 @@ class Parts:
         self.prepared: Prepared = stages_of(self.model, folder / "cache", rewrites)
         self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
 
-    def stage(self, name: str) -> Stage:
-        return Stage(self.prepared.folder / name, WorkerSettings(), StageRecord())
+    def stage(self, name: str) -> LoadedStage:
+        return LoadedStage(self.prepared.folder / name, WorkerSettings(), StageTarget())
 
     def run(self, name: str, *arrays):
         return self.stage(name).run(arrays, 1, NOBODY)
@@ -90,8 +90,8 @@ class Parts:
         text, f0, energy, durations = self.run("prosody.onnx", *self.inputs(tokens))
         return Prosody(text, f0, energy, durations, self.style)
 
-    def source(self, prosody: Prosody, first: int = 32, seed: int = 1) -> Source:
-        return Source(self.stage("source.onnx"), self.prepared.manifest.noise, seed, prosody.f0, first, NOBODY)
+    def source(self, prosody: Prosody, first: int = 32, seed: int = 1) -> HarmonicSource:
+        return HarmonicSource(self.stage("source.onnx"), self.prepared.manifest.noise, seed, prosody.f0, first, NOBODY)
 
     def whole(self, prosody: Prosody):
         """Its sound and its statistics."""

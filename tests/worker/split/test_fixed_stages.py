@@ -6,11 +6,11 @@ import pytest
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.engine import ProviderUnavailable
 from worker.models import checksum_cache
-from worker.providers.records import Assignment, StageRecord
+from worker.providers.targets import Assignment, StageTarget
 from worker.split import static_windows
 from worker.split.prepared import Unprepared
 
-FIXED = StageRecord(window=75)
+FIXED = StageTarget(window=75)
 ASSIGNED = Assignment(generator=FIXED)
 
 
@@ -34,7 +34,7 @@ def test_it_says_the_same(tmp_path):
 
 
 def test_the_first_window_has_a_length_of_its_own(tmp_path):
-    """Its 24 frames with 5 on each side; the longest has what the record says."""
+    """Its 24 frames with 5 on each side; the longest has what the target says."""
     make_engine(tmp_path, assigned=ASSIGNED)
     [folder] = (tmp_path / "cache" / "split").glob("*-*")
     assert sorted(path.name for path in folder.glob("*-[0-9]*.onnx")) == ["generator-34.onnx", "generator-75.onnx"]
@@ -42,7 +42,7 @@ def test_the_first_window_has_a_length_of_its_own(tmp_path):
 
 def test_whole_segments_run_on_the_cpu(tmp_path):
     """Stages compiled for a window aren't used for a segment."""
-    accelerated = Assignment(generator=StageRecord("NoSuchProvider", window=75))
+    accelerated = Assignment(generator=StageTarget("NoSuchProvider", window=75))
     engine = make_engine(tmp_path, assigned=accelerated, vocoder="whole")
     assert len(blocks_of(engine)) == 1
 

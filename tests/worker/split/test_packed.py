@@ -12,14 +12,14 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import decibels
 from worker.models import checksum_cache
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.packed import pack_convolutions
 from worker.split.prepared import prepare
 from worker.split.rewrites import Rewrite
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 
 INTO, CHANNELS, KERNEL, TIME = 6, 5, 3, 40
@@ -160,9 +160,9 @@ def test_stages_speak_as_before_and_share_the_packed_weights(tmp_path):
     inputs = [np.array([[0, *range(50, 80), 0]]), style, np.ones(1, np.float32)]
     made = []
     for folder in (before, after):
-        prosody = Stage(folder / PROSODY, WorkerSettings(), StageRecord()).session(1)
+        prosody = LoadedStage(folder / PROSODY, WorkerSettings(), StageTarget()).session(1)
         text, f0, energy, _ = prosody.run(None, _feeds(prosody, inputs))
-        decoder = Stage(folder / DECODER, WorkerSettings(), StageRecord()).session(1)
+        decoder = LoadedStage(folder / DECODER, WorkerSettings(), StageTarget()).session(1)
         made.append(decoder.run(None, _feeds(decoder, [text, f0, energy, style]))[0])
     assert made[0].shape == made[1].shape and decibels(made[0].ravel(), made[1].ravel()) > 20
     exact, windowed = (onnx.load(after / stage, load_external_data=False) for stage in (EXACT_GENERATOR, GENERATOR))

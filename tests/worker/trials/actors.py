@@ -10,8 +10,8 @@ from typing import Any
 
 from shm.lifeline import become_child
 from worker.acceleration import chain
-from worker.providers.placement import Profiles
-from worker.providers.records import NAMES, Assignment
+from worker.providers.nodes_run import NodeProfiles
+from worker.providers.targets import NAMES, Assignment
 from worker.settings import WorkerSettings
 from worker.trials import measuring, trial
 
@@ -85,7 +85,7 @@ def is_placed(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
     """The real measurement, but the profile says that the provider ran something."""
-    Profiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
+    NodeProfiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
     is_quick(lifeline, answer, files, settings, provider, placed)
 
 

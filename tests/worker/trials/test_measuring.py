@@ -15,14 +15,14 @@ from tests.split_model import make_split_model, make_split_voices
 from worker.engine import Block, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
-from worker.providers.records import CPU, Assignment, StageRecord
+from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.trials import measuring
 from worker.trials.judge import Measurements, judge
 from worker.trials.measuring import ROUNDS, SENTENCES, measure
 
 AZURE = "AzureExecutionProvider"
-PLACED = Assignment(generator=StageRecord(AZURE))
+PLACED = Assignment(generator=StageTarget(AZURE))
 
 
 class FakeClock:
