@@ -43,7 +43,7 @@ class Turn:
     complete: float
     """Time to its last byte."""
     audio: float
-    """Its length."""
+    """Length of the long text's audio."""
     gaps: int
     """Gaps that a listener who played it as it came would have heard."""
     alone: float

@@ -45,7 +45,7 @@ Sizes = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start. Times are seconds since `serve` was started."""
+    """One measured start. Times are seconds since `serve` was started."""
 
     ready: float
     load: float

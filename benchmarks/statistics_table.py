@@ -155,7 +155,7 @@ def unseen(bank: VoiceBank, texts: int) -> Iterator[tuple[int, Task]]:
 
 
 def rows(found: Sequence[Judged]) -> Iterator[list[Cell]]:
-    """One for each length."""
+    """Rows of the table: one for each length."""
     for words in LENGTHS:
         if not (these := [each for each in found if each.words == words]):
             continue

@@ -54,7 +54,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A cover."""
+    """A book's cover picture."""
 
     data: bytes = field(repr=False)
     media_type: str

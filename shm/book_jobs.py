@@ -109,7 +109,7 @@ class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds since 1970."""
     finished: float | None = None
     error: str = ""
-    """A sentence for people."""
+    """The reason of a failed job, as a sentence for people; empty without one."""
     error_code: str = ""
     result: str = ""
     """Name of the finished file in the job's folder."""

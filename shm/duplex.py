@@ -15,7 +15,8 @@ Incoming = TypeVar("Incoming")
 
 
 class Duplex(Generic[Incoming]):
-    """One end. Messages arrive whole and in order, as calls of `hear`; `gone` is called once if the other end ends."""
+    """One end of the channel. Messages arrive whole and in order, as calls of `hear`; `gone` is called once if the
+    other end ends."""
 
     def __init__(
         self,

@@ -144,7 +144,7 @@ class Play(msgspec.Struct, frozen=True, tag="play", tag_field="message"):
 
 
 class Steer(msgspec.Struct, frozen=True, tag="steer", tag_field="message"):
-    """Front -> player: obey."""
+    """Front -> player: a command without a text, such as pause or next."""
 
     number: int
     verb: Verb

@@ -60,7 +60,8 @@ class Item:
 
 
 def texts(quick: bool = False) -> list[Item]:
-    """All but passages: over 500 words of English, and some of each other language. Quick: a dozen, of every length."""
+    """Texts that aren't passages: over 500 words of English, and some of each other language. Quick: a dozen, of every
+    length."""
     english = [
         Item(f"en-{number:02}", text, ENGLISH[number % len(ENGLISH)])
         for number, (text, _) in enumerate(evaluation_texts())

@@ -21,7 +21,7 @@ SAME_PITCH = 1.15
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One way, over texts."""
+    """Figures of one way over all texts."""
 
     way: str
     judgement: Judgement

@@ -40,7 +40,7 @@ class Rendering:
 
 
 class Renderings:
-    """All that was made, in a folder for each way."""
+    """The kept renderings, in a folder for each way."""
 
     def __init__(self, folder: Path, voices: Path, threads: int = 0, cache: Path | None = None) -> None:
         self._folder = folder

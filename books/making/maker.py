@@ -50,7 +50,7 @@ class Order:
 
 @dataclass(slots=True)
 class BookMaker:
-    """One run. Cancel `make` to stop; everything finished is kept, and another run goes on."""
+    """One run that makes a book. Cancel `make` to stop; everything finished is kept, and another run goes on."""
 
     order: Order
     speaker: PassageSpeaker

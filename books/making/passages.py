@@ -1,4 +1,4 @@
-"""Passages: what is asked of the server at once, and the silence after it."""
+"""Passages: the text of one request to the server, and the silence after it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class BookProgress:
 
     @property
     def fraction(self) -> float:
-        """0 to 1."""
+        """The part of the text that is spoken, 0 to 1."""
         return self.done / self.total if self.total else 1.0
 
 

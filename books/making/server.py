@@ -64,7 +64,7 @@ class ServerSpeaker:
         self._may_be_another = True
 
     async def engine(self) -> str:
-        """Implements `Speaker.engine`. A book is never begun with an engine that only stands in for Kokoro."""
+        """Implements `PassageSpeaker.engine`. A book is never begun with an engine that only stands in for Kokoro."""
         status = await self._json("GET", "/status")
         engine = status.get("engine") or {}
         if not engine:
@@ -82,7 +82,7 @@ class ServerSpeaker:
         return self._identity
 
     async def script(self, passage: Passage) -> str:
-        """Implements `Speaker.script`; the text itself where the server can't pronounce it apart from speaking."""
+        """Implements `PassageSpeaker.script`; the text itself where the server pronounces only while speaking."""
         try:
             found = await self._json("POST", "/dev/phonemize", self._read_as(passage))
         except PassageRefused:
@@ -90,7 +90,7 @@ class ServerSpeaker:
         return str(found["phonemes"])
 
     async def speak(self, passage: Passage) -> PassageSpeech:
-        """Implements `Speaker.speak`."""
+        """Implements `PassageSpeaker.speak`."""
         if self._may_be_another and (before := self._identity) and before != await self.engine():
             raise PassageRefused(f"{self._identity} speaks now, not {before} as before.", "engine_changed")
         captions = self._captions

@@ -23,7 +23,7 @@ class Loudness:
     """Loudness of a stretch of audio."""
 
     integrated: float
-    """LUFS."""
+    """Integrated loudness in LUFS."""
     true_peak: float
     """The loudest peak between samples, in dBFS."""
 

@@ -39,7 +39,7 @@ _LINK = re.compile(r"\[[^\]\n]*$|\]\([^)\n]*$")
 
 @dataclass(frozen=True, slots=True)
 class WholeSentences:
-    """Whole sentences."""
+    """Sentences that no later text can change."""
 
     text: str
     paragraph: bool = False

@@ -15,7 +15,8 @@ from supervisor.settings.supervisor import SupervisorSettings
 
 
 class BookMakers:
-    """One process at most. After its death the next one continues from the jobs' folder."""
+    """The role of the process that makes books: one at most. After its death the next one continues from the jobs'
+    folder."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
         self.role = OnDemandRole("books", settings, nursery, timers)

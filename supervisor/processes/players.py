@@ -16,7 +16,7 @@ from supervisor.settings.supervisor import SupervisorSettings
 
 
 class Players:
-    """One player at most, and its channel to the front."""
+    """The player's role: one process at most, and its channel to the front."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
         self.role = OnDemandRole("player", settings, nursery, timers)

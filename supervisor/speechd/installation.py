@@ -24,7 +24,7 @@ _LISTS_MODULES = re.compile(r"^\s*AddModule\b", re.MULTILINE | re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class InstalledFiles:
-    """The files' places."""
+    """Paths of the installed files."""
 
     program: Path
     config: Path

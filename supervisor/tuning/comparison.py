@@ -46,7 +46,7 @@ class ComparisonResult:
     """The result of a comparison."""
 
     chosen: Way | None
-    """None: the defaults stay."""
+    """The chosen way; None: the defaults stay."""
     verdict: str
     attempts: tuple[Attempt, ...]
 

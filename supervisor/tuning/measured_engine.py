@@ -30,7 +30,7 @@ class CannotMeasure(Exception):
 
 
 class MeasuredEngine:
-    """One process. Its first measurement waits until the engine has loaded."""
+    """The process of one measured engine. Its first measurement waits until the engine has loaded."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes], timeout: float) -> None:
         self._process = process

@@ -84,7 +84,7 @@ class SplitSpeech:
 
     @property
     def rendering(self) -> str:
-        """`EngineInfo.rendering`."""
+        """The way of rendering, for `EngineInfo.rendering`."""
         if not self.windowed or self._predictor is None:
             return "whole"
         shape = self._shape

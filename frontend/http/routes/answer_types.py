@@ -86,7 +86,7 @@ class AudioModels(msgspec.Struct):
 
 
 class Voice(msgspec.Struct):
-    """One that the engine has."""
+    """A voice of the engine."""
 
     id: str
     name: Annotated[str, Meta(description="The id again: some clients send back what they show.")]
@@ -152,7 +152,7 @@ class NamedVoices(msgspec.Struct):
 
 
 class Alive(msgspec.Struct):
-    """The process serves."""
+    """The answer of a front that serves."""
 
     status: Literal["ok"]
 
@@ -167,7 +167,7 @@ class Ready(msgspec.Struct):
 
 
 class NotReady(msgspec.Struct):
-    """Nobody speaks yet."""
+    """No engine speaks yet."""
 
     ready: Literal[False]
     reason: str
@@ -262,7 +262,7 @@ class Divided(msgspec.Struct):
 
 
 class PlayAccepted(msgspec.Struct):
-    """The text's place."""
+    """The place of an accepted text in the player's queue."""
 
     id: str
     position_in_queue: Annotated[int, Meta(description="Texts before this one; 0: it is being played.")]
