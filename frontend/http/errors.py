@@ -12,6 +12,7 @@ from aiohttp.typedefs import Handler
 
 from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, SpeechError, Unavailable, Unspeakable
 from frontend.http import request_id
+from frontend.monitoring.metrics import Event, Metrics
 
 ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
 """An error's `error_body`: `response.get(ERROR_BODY)`, for answers in another form."""
@@ -71,8 +72,17 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
     return error_body(500, INTERNAL, code="internal")
 
 
-def late_status(error: Exception) -> int:
-    """The HTTP status that stands for the failure."""
+def note_late_error(metrics: Metrics, error: Exception) -> tuple[dict[str, str | None], int]:
+    """Count a failure on a socket; its `late_error_body`, and the HTTP status that stands for it."""
+    body, status = late_error_body(error), _late_status(error)
+    if isinstance(error, Overloaded):
+        metrics.count(Event.REFUSED)
+    if status in (408, 429) or status >= 500:
+        metrics.errors.add(request_id.current.get(), body["code"] or str(status))
+    return body, status
+
+
+def _late_status(error: Exception) -> int:
     match error:
         case ApiError():
             return error.status
