@@ -166,7 +166,8 @@ class Context:
 
     async def _speak(self, growing: GrowingText, first: TextPart) -> AsyncIterator[Event]:
         """The events of one stream, from its first part until it is idle or the text ends."""
-        started, request, before = time.monotonic(), self._request(growing, first), self._passed
+        started, request, before = self.voicing.asked_at, self._request(growing, first), self._passed
+        started = time.monotonic() if started is None else started
         with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
             self._stream = stream
             offset = self._listening.samples / SAMPLE_RATE if self._listening else 0.0
