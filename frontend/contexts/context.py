@@ -150,7 +150,9 @@ class Context:
 
     async def _speak(self, growing: GrowingText, first: TextPart) -> AsyncIterator[Event]:
         """The events of one stream, from its first part until it is idle or the text ends."""
-        started, request, flushed_before = time.monotonic(), self._request(growing, first), self._flushes.reached
+        started, request = self.voicing.asked_at, self._request(growing, first)
+        started = time.monotonic() if started is None else started
+        flushed_before = self._flushes.reached
         with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
             self._stream = stream
             audio = self._audio = self._audio or ContextAudio(self._services, self.voicing, started, request.stages)
