@@ -51,7 +51,8 @@ COUNTERS = (
     MetricRow("process_restarts_total", "Processes started again after a death, by role.", ("process",)),
     MetricRow(
         "requests_refused_total",
-        "Requests that were answered with 429 because there was no room to speak them in time.",
+        "Requests, and texts of sockets, that were rejected because there was no room to speak them in time. Those of "
+        "the priority idle, which give way to listeners, aren't counted.",
     ),
     MetricRow(
         "connections_closed_total",
@@ -64,7 +65,7 @@ COUNTERS = (
 )
 
 GAUGES = (
-    MetricRow("active_streams", "Requests being spoken now."),
+    MetricRow("active_streams", "Requests, and texts of sockets, being spoken now."),
     MetricRow("connections", "Connections open now."),
     MetricRow("cache_bytes", "Memory that the cache takes."),
     MetricRow("queue_depth", "Segments that are planned and not with a worker."),
@@ -79,7 +80,8 @@ HISTOGRAMS = (
     (
         MetricRow(
             "time_to_first_audio_seconds",
-            "From a request's header to the first sample of speech handed to the socket; silence doesn't count.",
+            "From a request's header, or from the first complete sentence of a text that comes in pieces, to the first "
+            "sample of speech handed to the socket; silence doesn't count.",
         ),
         FIRST_AUDIO_BUCKETS,
     ),
