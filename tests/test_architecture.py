@@ -47,7 +47,7 @@ FLOORS = {
         "process",
     ],
     "worker": [
-        "cancellation",
+        "run_control",
         "engine",
         "pcm",
         "fidelity",
@@ -69,6 +69,7 @@ FLOORS = {
         "tuning",
         "quantization",
         "segment_work",
+        "first_blocks",
         "stream_output",
         "workbench",
         "channel",

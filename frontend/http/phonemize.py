@@ -14,6 +14,8 @@ from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import warning
 from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
 from frontend.text.markup.parse import parse_markup
@@ -29,7 +31,7 @@ _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 5
 
 
 class PhonemizeBody(msgspec.Struct):
-    """The body's fields. `null` means absent; others are ignored."""
+    """The body's fields. `null` means absent; X-Warning names others."""
 
     input: str | None = None
     text: str | None = None
@@ -70,7 +72,8 @@ class Phonemizer:
         Raises:
             ApiError: 400, naming the field that is wrong.
         """
-        fields = read_json(_decode, await request.read())
+        body = await request.read()
+        fields = read_json(_decode, body)
         text = fields.text if fields.input is None else fields.input
         if text is None or not text.strip():
             raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
@@ -82,7 +85,7 @@ class Phonemizer:
         language = named_language(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
         with self._in_flight.answering(text):
             found = await asyncio.to_thread(self._phonemize, fields, text, language, engine)
-        return web.json_response(found)
+        return web.json_response(found, headers=warning([*unknown_in(body, PhonemizeBody), *_dead(fields)]))
 
     def _phonemize(self, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None) -> dict[str, Any]:
         notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
@@ -102,6 +105,16 @@ class Phonemizer:
             "language": language,
             "unknown": list(dict.fromkeys(c for word in silent for c in word.text if is_unpronounceable(c))),
         }
+
+
+def _dead(fields: PhonemizeBody) -> list[str]:
+    """Fields that another field overrules."""
+    dead = {
+        "text": fields.input is not None and fields.text is not None,
+        "language": fields.lang is not None and fields.language is not None,
+        "voice": fields.voice is not None and bool(fields.lang or fields.language),
+    }
+    return [name for name, is_dead in dead.items() if is_dead]
 
 
 def _tokens(phonemes: str, engine: EngineInfo | None) -> list[int]:

@@ -234,7 +234,7 @@ class Status(msgspec.Struct):
         str, Meta(description="Tagger of English words: `perceptron`, or spaCy's model with its version.")
     ]
     words_by_source: Annotated[
-        dict[str, int], Meta(description="Words pronounced, by the source of the pronunciation.")
+        dict[str, int], Meta(description="Words pronounced, by source; `rules`: in a language without a lexicon.")
     ]
     costs: Annotated[dict[str, dict[str, Any]], Meta(description="Costs fitted to measurements, by engine.")]
     settings: Annotated[dict[str, Any], Meta(description="Some of this front's settings, as they are in force.")]
