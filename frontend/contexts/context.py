@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 
 import numpy as np
 
@@ -175,7 +174,7 @@ class Context:
             self._look_for_idleness(growing)
             try:
                 async for piece in stream:
-                    words = [_later(word, offset) for word in stream.take_words()]
+                    words = [word.later(offset) for word in stream.take_words()]
                     async for event in self._encoded(encoding, piece, words):
                         if event.audio:
                             growing.audio_left()
@@ -183,7 +182,7 @@ class Context:
                     for flushed in self._pass(before + stream.flushed - self._passed):
                         yield flushed
                 if last := stream.take_words():
-                    yield self._spoken(encoding, b"", [_later(word, offset) for word in last])
+                    yield self._spoken(encoding, b"", [word.later(offset) for word in last])
             except NothingToSpeak:
                 pass
             finally:
@@ -260,7 +259,3 @@ class Context:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
-
-
-def _later(word: WordTiming, seconds: float) -> WordTiming:
-    return replace(word, start=word.start + seconds, end=word.end + seconds)

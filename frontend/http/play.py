@@ -10,16 +10,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.errors import ApiError
 from frontend.contract.player import Player
 from frontend.contract.request import MarkupKind
-from frontend.contract.speaker import Speaker
+from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.http.answers import sse
 from frontend.http.requests.play_body import PlayBody, read_change, read_play
 from frontend.http.requests.schema import VoiceReference
 from frontend.http.requests.speech_request import checked_language, checked_voice
 from frontend.settings.front import FrontSettings
-from shm.engine_info import EngineInfo
 from shm.playing import Change, Item, State, Verb, WhenBusy, Word
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -81,7 +80,7 @@ class PlayHandler:
         fields = read_change(await request.read())
         voice: str | None = None
         if fields.voice is not None:
-            voice, _ = checked_voice(_name(fields.voice), self._engine().voices)
+            voice, _ = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
         if fields.seek is not None and fields.sentence is not None:
             message = "`seek` and `sentence` exclude each other: give one of them."
             raise ApiError(400, message, param="sentence", code="invalid_value")
@@ -121,7 +120,7 @@ class PlayHandler:
         if len(text) > (most := self._settings.max_input_characters):
             message = f"`input` has {len(text)} characters; at most {most} are taken. Split it over requests."
             raise ApiError(400, message, param="input", code="string_above_max_length")
-        voice, blend = checked_voice(_name(fields.voice), self._engine().voices)
+        voice, blend = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
         checked_language(blend, fields.lang)
         return Item(
             id=f"play-{secrets.token_hex(6)}",
@@ -133,12 +132,6 @@ class PlayHandler:
             title=fields.title or "",
             source=fields.source or "",
         )
-
-    def _engine(self) -> EngineInfo:
-        engine = self._speaker.engine
-        if engine is None:
-            raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        return engine
 
     def _state(self) -> web.Response:
         return _json(shown(self._player.state))

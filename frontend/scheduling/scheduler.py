@@ -11,6 +11,7 @@ from typing import Protocol
 from frontend.contract.errors import Unavailable
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
+from frontend.contract.speaker import engine_in_use
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.ledger import Ledger
@@ -92,9 +93,7 @@ class Scheduler:
 
     def open(self, request: SpeechRequest) -> Stream:
         """Implements `Speaker.open`."""
-        engine = self.engine
-        if engine is None:
-            raise Unavailable(self.reason, self.retry_after)
+        engine = engine_in_use(self)
         self._admission.make_room(request)
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)

@@ -59,7 +59,7 @@ class Delivery:
         Waits while the client reads too slowly.
         """
         if words:
-            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
         for chunk in chunks(piece, self._chunk_ms):
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
@@ -73,7 +73,7 @@ class Delivery:
     async def finish(self, input_tokens: int, words: Sequence[WordTiming] = ()) -> None:
         """Send the encoder's remaining bytes, and mark the audio as whole."""
         if words:
-            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
         await self._give(await self._encoding.finish())
         await self._write(self._framing.done(input_tokens, self._listening.samples))
 
@@ -100,7 +100,3 @@ class Delivery:
             killpoint("after-headers")
         await self._response.write(data)
         await taken(self._request)
-
-
-def _later(word: WordTiming, seconds: float) -> WordTiming:
-    return replace(word, start=word.start + seconds, end=word.end + seconds)
