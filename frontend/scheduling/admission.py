@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from frontend.contract.errors import Overloaded, Unavailable
+from frontend.contract.errors import ListenersFirst, Overloaded
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
 from frontend.scheduling.demand import Demand, load, wait_for_room
@@ -48,19 +48,21 @@ class Admission:
         when one comes.
 
         Raises:
-            Overloaded: too many streams are open, or listeners are, to whom an idle request gives way.
+            Overloaded: too many streams are open.
+            ListenersFirst: the request is idle, and a listener's stream is open or too many idle ones are.
         """
         streams = self._shared.streams.values()
         idle = request.urgency is Urgency.IDLE
         held = sum(idle or other.request.urgency is not Urgency.IDLE for other in streams)
         if held >= self._shared.settings.max_streams:
-            raise Overloaded(f"{held} requests are being spoken already.", self._soonest_place())
+            place = self._soonest_place()
+            raise ListenersFirst(place) if idle else Overloaded(f"{held} requests are being spoken already.", place)
         if not idle:
             for other in streams:
                 if other.request.urgency is Urgency.IDLE:
-                    other.fail(Unavailable("listeners come first"))
+                    other.fail(ListenersFirst())
         elif any(other.request.urgency is not Urgency.IDLE for other in streams):
-            raise Overloaded("Listeners come first.", self._soonest_place())
+            raise ListenersFirst(self._soonest_place())
 
     def admit(self, stream: Stream, first: PlannedSegment) -> None:
         """Give the stream a place, and set the time at which its first sample is due.

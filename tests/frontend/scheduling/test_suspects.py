@@ -36,6 +36,20 @@ async def test_a_segment_is_tried_three_times_and_not_a_fourth(desk: Desk) -> No
     assert not worker.orders, "asked for again, it costs no worker"
 
 
+async def test_after_the_quarantine_s_time_a_text_is_tried_again() -> None:
+    desk = Desk(quarantine=0.0)
+    worker = desk.worker(1)
+    listener = listen(desk.open("poison"))
+    for _ in range(3):
+        worker = await after_the_death_of(desk, worker)
+    with pytest.raises(Broken, match="not tried again"):
+        await heard(listener)
+    listener = listen(desk.open("poison"))
+    worker.speak(await worker.has(1))
+    assert np.array_equal(await heard(listener), spoken("poison"))
+    desk.close()
+
+
 async def test_two_kills_that_hit_the_same_segment_fail_no_stream(desk: Desk) -> None:
     worker = desk.worker(1)
     listener = listen(desk.open("innocent"))
