@@ -85,7 +85,7 @@ class G2P:
             words = self._language(language).words(sentence)
             for word in words:
                 if word.source is not PhonemeSource.NONE:
-                    has_lexicon = language in _ENGLISH | _EAST_ASIAN
+                    has_lexicon = language in _ENGLISH | EAST_ASIAN
                     source = word.source.value if has_lexicon else BY_RULE
                     self.fallbacks[source] += 1
                     self._pronounced(source)
