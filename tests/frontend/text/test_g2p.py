@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from frontend.text import espeak
 from frontend.text.east_asian import LanguageUnavailable, missing
-from frontend.text.espeak import VOICES
 from frontend.text.g2p import G2P
 from frontend.text.word import PhonemeSource
+from shm.espeak_languages import LANGUAGE_FILES
 
 _g2p = G2P()
 
-LANGUAGES = [language for language in sorted(VOICES) if language not in ("ja", "cmn") or not missing(language)]
+LANGUAGES = [language for language in sorted(LANGUAGE_FILES) if language not in ("ja", "cmn") or not missing(language)]
 """Those that can be read here: Japanese and Mandarin need extras."""
 
 _nasty = st.sampled_from(

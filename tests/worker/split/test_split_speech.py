@@ -113,6 +113,7 @@ def test_from_any_sample_on_it_is_the_tail(engine, tmp_path, settings):
 def test_no_weights_are_loaded_twice(tmp_path, monkeypatch, settings, generators):
     """Whole runs load the generator that takes statistics never, and have one session of each stage, also side by side;
     only a window's generator and source have one for one thread too."""
+    make_split_model(tmp_path / "small.onnx")  # its first making opens sessions of its own
     opened = []
     real = stage.open_session
     monkeypatch.setattr(
