@@ -10,15 +10,16 @@ import wave
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import StdioServerParameters
-from mcp.client import Client
 
 from tests.ports import lasting_port
 from tests.system.server import DEADLINE, ROOT, Server, server
 from tests.system.sound_card import needs_pulseaudio, sound_card
+
+if TYPE_CHECKING:
+    from mcp.client import Client
 
 KEY = "sk-agent"
 LONG = "This is one of many sentences that an agent says. " * 40
@@ -33,6 +34,10 @@ def speaking() -> Iterator[Server]:
 @asynccontextmanager
 async def agent(port: int, key: str = KEY) -> AsyncIterator[Client]:
     """A client of a fresh `kokoro-live mcp`."""
+    # A second of imports, in the process that runs this file alone.
+    from mcp import StdioServerParameters
+    from mcp.client import Client
+
     variables = {"KOKORO_LIVE_URL": f"http://127.0.0.1:{port}", "KOKORO_LIVE_API_KEY": key}
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "supervisor", "mcp"], env=variables, cwd=str(ROOT)
