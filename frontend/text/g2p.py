@@ -17,6 +17,9 @@ from shm.espeak_languages import LANGUAGE_FILES
 _RULES = 3
 """Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
 
+BY_RULE = "rules"
+"""Key of `G2P.fallbacks` for words of a language that espeak-ng alone pronounces: no lexicon could have had them."""
+
 _ENGLISH = frozenset(("en-us", "en-gb"))
 
 
@@ -36,7 +39,8 @@ class G2P:
         """
         self.cache = PhonemeCache(cache_bytes)
         self.fallbacks: Counter[str] = Counter()
-        """Words pronounced, by the `PhonemeSource` of their least reliable part; cached words aren't counted again."""
+        """Words pronounced, by the `PhonemeSource` of their least reliable part, or by `BY_RULE`; cached words aren't
+        counted again."""
         self._languages: dict[str, _Language] = {}
         self._lock = threading.RLock()
         self._version = ""
@@ -81,8 +85,10 @@ class G2P:
             words = self._language(language).words(sentence)
             for word in words:
                 if word.source is not PhonemeSource.NONE:
-                    self.fallbacks[word.source.value] += 1
-                    self._pronounced(word.source.value)
+                    has_lexicon = language in _ENGLISH | EAST_ASIAN
+                    source = word.source.value if has_lexicon else BY_RULE
+                    self.fallbacks[source] += 1
+                    self._pronounced(source)
         self.cache.put(key, words)
         return words
 

@@ -110,7 +110,8 @@ class Conversation:
             settings = self._services.settings
             try:
                 async with asyncio.timeout(settings.body_timeout):
-                    event = await read_rest(self._reader, line, settings.max_body_bytes)
+                    reading = self._services.bodies.reading
+                    event = await read_rest(self._reader, line, settings.max_body_bytes, reading)
             except TimeoutError as error:
                 reason = f"The rest of an event hasn't come within {settings.body_timeout:g} seconds."
                 raise ApiError(408, reason, code="incomplete_event") from error

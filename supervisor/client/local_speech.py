@@ -70,7 +70,7 @@ class LocalSpeech:
     def speak(
         self, text: str, voice: str | None, lang: str | None, speed: float, *, timestamps: bool = False
     ) -> Generator[SpokenPiece, None, None]:
-        """The text's audio, equal to a server's samples with this engine.
+        """The text's audio, equal to the samples of a server with this engine that has measured no costs yet.
 
         Up to as many segments as the engine makes at once are made ahead of the consumer. After closing, no more are
         made, and those being made are cancelled.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -107,17 +110,33 @@ def prepare_model(context: click.Context, /, **_: Any) -> None:
     """Assemble the model and cut it into stages now, which takes the first start some seconds otherwise."""
     from worker.engine import EngineUnavailable
     from worker.models.model_choice import kokoro_files
-    from worker.split.prepared import Unprepared, prepare
+    from worker.split.prepared import Unprepared, prepare, size_of
 
     settings = engine_settings(context)
     started = time.monotonic()
     try:
-        model, _voices = kokoro_files(settings)
+        with _assembly_shown():
+            model, _voices = kokoro_files(settings)
+        click.echo(f"cutting {model.name} ({model.stat().st_size / 1e6:.0f} MB) into stages", err=True)
         folder = prepare(model, settings.cache_dir).folder
     except (EngineUnavailable, Unprepared) as error:
         raise click.ClickException(str(error)) from error
-    size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    size = size_of(folder) / 1e6
     click.echo(f"prepared {model.name}, {size:.0f} MB, in {time.monotonic() - started:.1f} s: {folder}")
+
+
+@contextmanager
+def _assembly_shown() -> Iterator[None]:
+    """Show the log lines of a model's assembly on standard error while the block runs."""
+    logger, handler = logging.getLogger("worker.models.assembly"), logging.StreamHandler()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
 
 
 @models.command("verify")

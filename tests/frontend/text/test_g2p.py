@@ -171,6 +171,13 @@ def test_words_are_counted_by_how_they_were_pronounced_and_cached_ones_once() ->
     assert g2p.cache.bytes > 0
 
 
+def test_a_language_without_a_lexicon_lacks_no_word() -> None:
+    told: list[str] = []
+    g2p = G2P(pronounced=told.append)
+    g2p.words("hola mundo", "es")
+    assert g2p.fallbacks == Counter(rules=2) and told == ["rules", "rules"]
+
+
 def test_the_cache_tells_languages_apart() -> None:
     g2p = G2P()
     assert g2p.words("hola", "es") != g2p.words("hola", "en-us")

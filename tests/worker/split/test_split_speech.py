@@ -14,7 +14,9 @@ from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine,
 from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
+from worker.providers.placement import graph_name
 from worker.settings import WorkerSettings
+from worker.split import stage
 from worker.split.statistics import SUFFIX, Predictor
 
 ADAM = (("am_adam", 1.0),)
@@ -103,6 +105,28 @@ def test_from_any_sample_on_it_is_the_tail(engine, tmp_path, settings):
     for sample in (1, 7_199, 7_200, 7_201, 16_800, 40_000, 61_234, len(whole) - 1):
         assert np.array_equal(joined(blocks_of(engine, from_sample=sample)), whole[sample:])
     assert not blocks_of(engine, from_sample=len(whole))
+
+
+@pytest.mark.parametrize(
+    ("settings", "generators"), [({}, ["generator", "generator-exact"]), ({"vocoder": "whole"}, ["generator-exact"])]
+)
+def test_no_weights_are_loaded_twice(tmp_path, monkeypatch, settings, generators):
+    """Whole runs load the generator that takes statistics never, and have one session of each stage, also side by side;
+    only a window's generator and source have one for one thread too."""
+    opened = []
+    real = stage.open_session
+    monkeypatch.setattr(
+        stage,
+        "open_session",
+        lambda file, *given, **more: opened.append(graph_name(file)) or real(file, *given, **more),
+    )
+    engine = make_engine(tmp_path, threads=0, **settings)
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda _: blocks_of(engine), range(3)))
+    once = {name for name in opened if opened.count(name) == 1}
+    assert sorted(name for name in {*opened} if name.startswith("generator")) == generators
+    assert once >= {"prosody", "decoder", "generator-exact"}
+    assert settings == {} or sorted(opened) == ["decoder", "generator-exact", "prosody", "source"]
 
 
 def test_windows_with_predicted_statistics_are_close_to_the_whole(tmp_path):
