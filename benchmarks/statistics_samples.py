@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from frontend.text.language import language_of
 from shm.audio import Pcm
 from shm.messages import Voice
-from worker.cancellation import Cancellation
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
 from worker.quantization.sentences import calibration, foreign
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.segment import Prosody, features_of, whole_segment
@@ -50,7 +50,7 @@ _SPEEDS = (0.5, 0.7, 1.4, 2.0)
 _SHORT = 4
 """Words up to which a text is cut out of a sentence anywhere."""
 
-_NOBODY = Cancellation()
+_NOBODY = RunControl()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,12 @@ from benchmarks.report import Cell, Table
 from benchmarks.statistics_samples import Speaker, Spoken, Task, script
 from shm.audio import Pcm
 from shm.messages import Voice
-from worker.cancellation import Cancellation
 from worker.engine import EngineUnavailable
 from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
 from worker.quantization.sentences import held_out
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
@@ -88,7 +88,7 @@ class Windows:
             EngineError: the model can't speak this.
         """
         prosody, source = spoken.prosody, self._speaker.source(spoken.prosody)
-        segment = WindowedSegment(prosody, spoken.features, source, statistics, self._generator, Cancellation())
+        segment = WindowedSegment(prosody, spoken.features, source, statistics, self._generator, RunControl())
         plan = windows(prosody.lead, prosody.frames, self._shape)
         return np.concatenate([to_pcm(segment.samples(window, 1)) for window in plan])
 

@@ -91,8 +91,8 @@ BREAKS = (
     ),
     Mutation(
         "bodies-are-bounded",
-        "frontend/http/access/bodies.py",
-        "if self._being_read + length > self._settings.max_bodies_bytes:",
+        "frontend/contract/body_memory.py",
+        "if self._announced + length > self._most:",
         "if False:",
         ("tests/frontend/http/access", "tests/frontend/http/test_connection_timeouts.py"),
     ),
@@ -105,9 +105,9 @@ BREAKS = (
     ),
     Mutation(
         "header-timeout",
-        "frontend/http/connections/connection.py",
-        '        self._register.overdue(self, "header_timeout")\n        self.close()\n',
-        '        self._register.overdue(self, "header_timeout")\n',
+        "frontend/http/connections/exchange.py",
+        '        self._line.overdue("header_timeout")\n        self._line.close()\n',
+        '        self._line.overdue("header_timeout")\n',
         ("tests/frontend/http/test_connection_timeouts.py",),
     ),
     Mutation(

@@ -13,13 +13,14 @@ from frontend.contexts.services import Services
 from frontend.contract.player import Player
 from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http import request_id
+from frontend.http.access.bodies import Bodies
 from frontend.http.access.gate import Gate
 from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
 from frontend.http.dialects.error_forms import errors_in_form
 from frontend.http.dialects.handlers import Dialects
-from frontend.http.errors import ERROR_CODE, asked, openai_errors
+from frontend.http.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, openai_errors
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.document import build
@@ -57,7 +58,8 @@ def make_app(
     and with `access_log=None`, because the application logs each request itself.
     """
     speaker, settings, metrics = services.speaker, services.settings, services.metrics
-    gate = Gate(settings, access_of, player_key=player.key if player else "", streams_body=streams_body)
+    bodies = Bodies(settings, services.bodies)
+    gate = Gate(settings, access_of, bodies, player_key=player.key if player else "", streams_body=streams_body)
     app = web.Application(
         client_max_size=settings.max_body_bytes,
         middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],
@@ -109,9 +111,9 @@ def _observe(metrics: Metrics) -> Middleware:
         finally:
             seconds = time.monotonic() - started
             metrics.request_finished(resource.canonical if resource else UNMATCHED, status, seconds)
-            if code == "overloaded":
+            if code == OVERLOADED:
                 metrics.count(Event.REFUSED)
-            if status in (408, 429) or status >= 500:
+            if (status in (408, 429) or status >= 500) and code != LISTENERS_FIRST:
                 metrics.errors.add(request_id.current.get(), code or str(status))
             stages: Stages | None = request.get(STAGES)
             log.info(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.cancellation import Cancellation
+from worker.run_control import RunControl
 from worker.split.fitted_stage import FittedStage
 from worker.split.marks import lead_of
 from worker.split.source import Source
@@ -19,9 +19,9 @@ from worker.split.windows import FRAME_SAMPLES, Window
 GENERATOR_CONTEXT = 5
 """Context of the generator's first stage: frames at 80 Hz (62 ms) on each side of a window.
 
-Joined windows are 45 dB from a whole run (log-mel 0.03 dB) in the float graph of the published model; with 8 frames of
-context 91 dB, with 4 frames 32 dB. The int8 model gives 17 dB for all three: the rounding of each run differs by more
-than the missing context does.
+In the float graph of the published model more context brings joined windows nearer to a whole run. In the int8 model it
+doesn't: the rounding of each run differs by more than the missing context does. `python -m benchmarks.statistics_table
+--own` compares windows with whole runs.
 """
 
 SECOND_STAGE_CONTEXT = 2
@@ -57,8 +57,8 @@ class Prosody:
 class WindowedSegment:
     """Vocodes any window of a segment; the samples don't depend on which windows were made before.
 
-    The decoder, 5 % of the work, makes the features of the whole segment in one run: so its norms
-    are exact, and the generator's statistics can be predicted from all features.
+    The decoder makes the features of the whole segment in one run: so its norms are exact, and the generator's
+    statistics can be predicted from all features.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class WindowedSegment:
         source: Source,
         statistics: Statistics,
         generator: FittedStage,
-        cancellation: Cancellation,
+        control: RunControl,
     ) -> None:
         """`features`: of the whole segment. The generator's fixed lengths are in frames at 80 Hz, context included."""
         self._prosody = prosody
@@ -76,13 +76,13 @@ class WindowedSegment:
         self._source = source
         self._statistics = statistics
         self._generator = generator
-        self._cancellation = cancellation
+        self._control = control
 
     def samples(self, window: Window, threads: int) -> NDArray[np.floating[Any]]:
         """The window's samples, shape [300 per frame].
 
         Raises:
-            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+            Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
         segment = Window(0, self._prosody.frames)
         given, stage = self._generator.fitted(_widened(window, GENERATOR_CONTEXT, segment.end), segment)
@@ -93,31 +93,31 @@ class WindowedSegment:
         if stage is None:
             stage = self._generator.any_length
             arrays.append(np.array([kept.begin - given.begin, given.end - kept.end]))
-        [audio] = stage.run(arrays, threads, self._cancellation)
+        [audio] = stage.run(arrays, threads, self._control)
         return audio.ravel()[_samples(window.begin - kept.begin) : _samples(window.end - kept.begin)]
 
 
 def whole_segment(
-    prosody: Prosody, features: Array, source: Source, generator: Stage, threads: int, cancellation: Cancellation
+    prosody: Prosody, features: Array, source: Source, generator: Stage, threads: int, control: RunControl
 ) -> tuple[NDArray[np.floating[Any]], Statistics]:
     """Vocode the whole segment in one run, including its leading silence, with its own statistics; return both.
 
     Raises:
-        Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
     harmonics = source.harmonics(0, prosody.frames, threads)
-    audio, *told = generator.run([features, harmonics, prosody.style], threads, cancellation)
+    audio, *told = generator.run([features, harmonics, prosody.style], threads, control)
     return audio.ravel(), Statistics(*told)
 
 
-def features_of(prosody: Prosody, decoder: Stage, threads: int, cancellation: Cancellation) -> Array:
+def features_of(prosody: Prosody, decoder: Stage, threads: int, control: RunControl) -> Array:
     """The generator's input features of a segment: [1, channels, frames at 80 Hz].
 
     Raises:
-        Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
     arrays = [prosody.text, prosody.f0, prosody.energy, prosody.style]
-    [features] = decoder.run(arrays, threads, cancellation)
+    [features] = decoder.run(arrays, threads, control)
     return features
 
 

@@ -157,10 +157,11 @@ class Totals(msgspec.Struct):
     """Counts since the server's start, all processes together, as `/metrics` has them."""
 
     requests: int
-    refused: Annotated[int, Meta(description="429: no room to speak them in time.")]
+    refused: Annotated[int, Meta(description="There was no room to speak them in time.")]
     underruns: Annotated[int, Meta(description="Gaps that listeners heard.")]
     streams_cut: int
     segments_resubmitted: int
+    spoken: Annotated[int, Meta(description="Requests, and texts of sockets, of which something was heard.")]
 
 
 class Memory(msgspec.Struct):
@@ -229,7 +230,9 @@ class Status(msgspec.Struct):
     english_tagger: Annotated[
         str, Meta(description="What tags English words: `perceptron`, or spaCy's model with its version.")
     ]
-    words_by_source: Annotated[dict[str, int], Meta(description="Words pronounced, by what pronounced them.")]
+    words_by_source: Annotated[
+        dict[str, int], Meta(description="Words pronounced, by source; `rules`: in a language without a lexicon.")
+    ]
     costs: Annotated[dict[str, dict[str, Any]], Meta(description="Fitted to what was measured, by engine.")]
     settings: Annotated[dict[str, Any], Meta(description="Some of this front's, as they are in force.")]
     totals: Totals

@@ -37,7 +37,7 @@ def healthy() -> Status:
         words_by_source={"lexicon": 1000, "espeak": 20},
         costs={"kokoro m CPU": {"real_time_factor": 0.4}},
         settings={},
-        totals=Totals(requests=100, refused=1, underruns=0, streams_cut=0, segments_resubmitted=0),
+        totals=Totals(requests=9000, refused=1, underruns=0, streams_cut=0, segments_resubmitted=0, spoken=60),
         memory=Memory(16 * GIGABYTE, 8 * GIGABYTE),
         front_uptime_seconds=60.0,
         engine=SpeakingEngine("kokoro", "CPUExecutionProvider", "kokoro-v1.0.onnx", 2),
@@ -146,7 +146,7 @@ def test_a_rule_cites_the_figure_that_it_rests_on(change: Callable[[Status], Non
 def test_a_server_that_has_done_nothing_yet_is_left_alone() -> None:
     status = healthy()
     status.costs, status.words_by_source = {}, {}
-    status.totals = Totals(0, 0, 0, 0, 0)
+    status.totals = Totals(0, 0, 0, 0, 0, 0)
     status.cache = Cache(0, 0, 0, 0, 0, disk=False)
     assert recommendations(status) == []
 
@@ -173,9 +173,34 @@ def test_no_advice_sends_anybody_where_it_was_read() -> None:
             assert "kokoro-live status" not in each.message and "/status" not in each.message
 
 
+def test_no_advice_contradicts_another() -> None:
+    status = healthy()
+    full_cache(status)
+    short_of_memory(status)
+    assert [each.code for each in recommendations(status)] == ["low_memory"], "it asks for a smaller cache"
+
+
+@pytest.mark.parametrize(
+    ("role", "said", "unsaid"),
+    [("worker", "Listeners don't hear", "cuts"), ("front", "cuts", "don't hear"), ("player", "once", "service")],
+)
+def test_a_death_s_consequences_are_those_of_its_role(role: str, said: str, unsaid: str) -> None:
+    status = healthy()
+    status.restarts[role] = 1
+    [advice] = recommendations(status)
+    assert f"The {role} has died and been restarted once" in advice.message
+    assert said in advice.message and unsaid not in advice.message
+
+
+def test_words_of_a_language_without_a_lexicon_are_no_matter_of_advice() -> None:
+    status = healthy()
+    status.words_by_source = {"lexicon": 10, "rules": 1000}
+    assert recommendations(status) == []
+
+
 def test_a_few_refusals_or_guesses_say_nothing_yet() -> None:
     status = healthy()
-    status.totals = Totals(3, 3, 0, 0, 0)
+    status.totals = Totals(3, 3, 0, 0, 0, 0)
     status.words_by_source = {"espeak": 5}
     status.cache = Cache(1, 255_999_999, 3, 0, 256_000_000, disk=False)
     assert recommendations(status) == []

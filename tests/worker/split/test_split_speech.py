@@ -1,6 +1,7 @@
 """Kokoro in windows, through the engine's own interface."""
 
 import logging
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -206,7 +207,7 @@ def test_what_nobody_wants_ends(engine, before):
     blocks = engine.begin(asked)
     if not before:
         next(blocks)
-    asked.cancellation.set()
+    asked.control.cancel()
     with pytest.raises(Cancelled):
         next(blocks)
     assert len(blocks_of(engine)) > 1, "and nobody else's"
@@ -218,16 +219,34 @@ def test_a_run_is_stopped_in_its_middle(tmp_path):
     voices = make_split_voices(tmp_path / "voices.bin")
     engine = KokoroEngine(model, voices, WorkerSettings(cache_dir=tmp_path / "cache"))
     asked = utterance()
-    stopping = asked.cancellation.stopping
+    stopping = asked.control.stopping
     with ThreadPoolExecutor(1) as thread:
 
         def register(stop):
-            thread.submit(asked.cancellation.set)
+            thread.submit(asked.control.cancel)
             return stopping(stop)
 
-        asked.cancellation.stopping = register
+        asked.control.stopping = register
         with pytest.raises(Cancelled):
             next(engine.begin(asked))
+
+
+def test_a_run_that_is_paused_in_its_middle_is_made_again(engine):
+    undisturbed, asked = blocks_of(engine), utterance()
+    stopping, pauses = asked.control.stopping, []
+
+    def register(stop):
+        if len(pauses) < 6:  # runs of all stages
+            asked.control.pause(time.monotonic() + 0.01)
+        pauses.append(stop)
+        return stopping(stop)
+
+    asked.control.stopping = register
+    again = list(engine.begin(asked))
+    assert len(pauses) > 6 and asked.control.paused_seconds > 0
+    assert [block.offset for block in again] == [block.offset for block in undisturbed]
+    for block, before in zip(again, undisturbed, strict=True):
+        np.testing.assert_array_equal(block.samples, before.samples)
 
 
 def test_a_model_that_cant_be_split_runs_whole_and_says_so(tmp_path, caplog):
