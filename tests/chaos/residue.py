@@ -52,9 +52,13 @@ def comes_back_to(before: Residue, of: Server) -> Residue:
     return now
 
 
+OTHERS = (".org.chromium.", "org.mozilla.", "pulse-shm-")
+"""How names in shared memory begin that belong to a browser or a sound server of another test."""
+
+
 def shared_memory() -> list[str]:
-    """The names in /dev/shm."""
-    return sorted(path.name for path in Path("/dev/shm").iterdir())
+    """The names in /dev/shm, without those of `OTHERS`."""
+    return sorted(path.name for path in Path("/dev/shm").iterdir() if not path.name.startswith(OTHERS))
 
 
 def warm_up(a: Server) -> None:

@@ -122,8 +122,8 @@ def bomb() -> bytes:
     return packed.getvalue()
 
 
-def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=25), "--jobs-dir", str(tmp_path / "jobs"))
+def test_kills_of_everything_change_no_byte(made: tuple[Server, Path], tmp_path: Path) -> None:
+    arguments = (*miniature_arguments(tmp_path, cost=6), "--jobs-dir", str(tmp_path / "jobs"))
     jobs = tmp_path / "jobs"
     with server(*arguments) as first:
         killed = accepted(first, LONG.encode(), "book.md")
@@ -139,6 +139,7 @@ def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
     assert 5 <= kept < 12, "it was under way"
     with server(*arguments) as second:
         assert until(second, killed, "done", "failed")["state"] == "done", job(second, killed)
-        undisturbed = accepted(second, LONG.encode(), "book.md")
-        assert until(second, undisturbed, "done", "failed")["state"] == "done"
-        assert result(second, killed)[2] == result(second, undisturbed)[2]
+        found = result(second, killed)[2]
+    undisturbed = accepted(made[0], LONG.encode(), "book.md")
+    assert until(made[0], undisturbed, "done", "failed")["state"] == "done"
+    assert found == result(made[0], undisturbed)[2]
