@@ -10,7 +10,7 @@ kill points in parts: `--add` adds the counts to those that the file of `--json`
 first sample that any listener gets of what was made after it; `stall` is from a kill to the next sample of each
 listener who was waiting. Exits 1 if a promise is broken: a wrong sample, an error to a client whose worker died, an end
 that isn't visible, something left behind, or a median recovery of more than 600 ms (no standby), 200 ms (standby),
-200 ms (standby that has loaded), each plus the model's load where that is still to be done.
+100 ms (standby that has loaded), each plus the model's load where that is still to be done.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def kill_worker(to: Server, _: random.Random) -> list[Kill]:
 KINDS = {
     "worker-cold": Kind(kill_worker, ("--standby", "off"), recovery=0.6),
     "worker-imported": Kind(kill_worker, ("--standby", "imported"), recovery=0.2),
-    "worker-loaded": Kind(kill_worker, ("--standby", "loaded"), recovery=0.2),
+    "worker-loaded": Kind(kill_worker, ("--standby", "loaded"), recovery=0.1),
     "front": Kind(lambda to, _: [kill(to, "front")], may_cut=True),
     "both": Kind(kill_both, may_cut=True),
 }

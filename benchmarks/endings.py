@@ -2,7 +2,7 @@
 
     python -m benchmarks.endings [--times 20]
 
-Linux only (`pidfd_open`). Exits 1 if a median is over what is promised: 100 ms each.
+Linux only (`pidfd_open`). Exits 1 if the worst time is over what is promised: 100 ms for children, 50 ms for a ring.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from tests.system.oracle import miniature_arguments, sentences
 from tests.system.server import DEADLINE, Server, server
 
-PROMISED_MS = 100.0
+PROMISED_MS = {"children gone": 100.0, "ring freed": 50.0}
 TEXT = sentences(40)
 
 
@@ -78,8 +78,9 @@ def main() -> int:
             "ring freed": rings_freed(model, times),
         }
     for name, taken in found.items():
-        print(f"{name:14} p50 {statistics.median(taken):6.1f} ms   worst {max(taken):6.1f} ms   of {times}")
-    return int(any(statistics.median(taken) > PROMISED_MS for taken in found.values()))
+        figures = f"p50 {statistics.median(taken):6.1f} ms   worst {max(taken):6.1f} ms"
+        print(f"{name:14} {figures} (limit {PROMISED_MS[name]:g})   of {times}")
+    return int(any(max(taken) > PROMISED_MS[name] for name, taken in found.items()))
 
 
 if __name__ == "__main__":

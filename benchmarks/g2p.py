@@ -19,7 +19,7 @@ from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
 from frontend.text.taggers import spacy_model, tagger_name
 
-_TARGET = 1.5
+_TARGET = 1.0
 """Milliseconds of an English sentence's pronunciation, at the median."""
 
 SENTENCES: Mapping[str, Sequence[str]] = {

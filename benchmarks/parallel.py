@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 
 from benchmarks.alone import Alone
 from benchmarks.figures import median
+from benchmarks.judgement import at_least, at_most
 from benchmarks.listening import FRESH, Heard, listen
 from benchmarks.options import Options
 from benchmarks.playback import play
@@ -27,7 +28,8 @@ SERIALLY, SIDE_BY_SIDE = "serially", "side by side"
 CHARACTERS, QUICK_CHARACTERS = 1200, 200
 """Characters of the long text at most: 1,200 are about 80 seconds of speech."""
 
-RUNS = 3
+RUNS = 6
+"""The fewest by which the median's place can be told with 95 % confidence."""
 
 FIRST_SHARE = 0.1
 """The share of its time by which the first sound may come later side by side: nothing competes with a stream's first
@@ -127,15 +129,19 @@ def measure(to: Subject, voice: str, text: str) -> Turn:
 def verdicts(turns: Mapping[str, Sequence[Turn]]) -> list[Verdict]:
     """The judgement on making segments side by side, by medians of each run's ratio to the same run made serially."""
     pairs = list(zip(turns[SERIALLY], turns[SIDE_BY_SIDE], strict=True))
-    complete = median([one.complete / several.complete for one, several in pairs])
-    first = median([several.first / one.first for one, several in pairs])
-    behind = median([several.behind / one.behind for one, several in pairs])
+    speeds = [one.complete / several.complete for one, several in pairs]
+    first = [several.first / one.first for one, several in pairs]
+    behind = [several.behind / one.behind for one, several in pairs]
     later = f"at most {FIRST_SHARE:.0%} later than serially"
     return [
-        Verdict("side by side the long text is complete sooner", f"{complete:.2f} times as fast", complete > 1),
-        Verdict(f"its first audio {later}", f"{first:.2f} times the time", first <= 1 + FIRST_SHARE),
-        Verdict(f"a newcomer's first audio {later}", f"{behind:.2f} times the time", behind <= 1 + FIRST_SHARE),
+        at_least("side by side the long text is complete sooner", speeds, 1.0, lambda times: f"{times:.2f} times"),
+        at_most(f"its first audio {later}", first, 1 + FIRST_SHARE, _times),
+        at_most(f"a newcomer's first audio {later}", behind, 1 + FIRST_SHARE, _times),
     ]
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f} times the time"
 
 
 def _first(heard: Heard) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from benchmarks.alone import Alone, Bare, plans_profile
 from benchmarks.figures import Summary, median, median_interval
+from benchmarks.judgement import at_least, at_most
 from benchmarks.listening import FRESH, Heard, listen
 from benchmarks.options import Options
 from benchmarks.report import Cell, Report, Table, Verdict
@@ -21,8 +22,10 @@ STREAM, WHOLE = "kokoro-onnx create_stream", "kokoro-onnx, whole text"
 
 ADDED, ADDED_SHARE = 0.010, 0.03
 """Seconds, and of the limit: what a server may add to first audio."""
-FASTER, FASTER_WINDOWED = 5.0, 8.0
-TOTAL_SHARE = 0.05
+FASTER, FASTER_WINDOWED = 5.0, 12.0
+TOTAL, TOTAL_WINDOWED = 1.05, 0.8
+"""Time to the last byte relative to a bare session's. In windows the convolutions are packed and segments are made side
+by side, so such an engine has to be sooner."""
 WARM_SECONDS = 0.010
 
 RUNS = {"phrase": 20, "sentence": 20, "paragraph": 6, "article": 1}
@@ -161,25 +164,24 @@ def _tables(results: Results, segments: Mapping[str, int]) -> list[Table]:
 
 
 def verdicts(results: Results, windowed: bool) -> list[Verdict]:
-    """The targets, as far as what they speak of was measured."""
+    """The targets, as far as what they speak of was measured. A ratio compares the times of one round."""
     found: list[Verdict] = []
-    faster = FASTER_WINDOWED if windowed else FASTER
+    faster, total = (FASTER_WINDOWED, TOTAL_WINDOWED) if windowed else (FASTER, TOTAL)
     for text, measured in results.items():
-        firsts = {who: median(times.first) for who, times in measured.items() if times.first}
-        ends = {who: median(times.end) for who, times in measured.items() if times.end}
-        if ENGINE in firsts:
-            found.append(_added(text, measured[COLD].first, measured[ENGINE].first))
-        if STREAM in firsts and text in ("sentence", "paragraph"):
-            times = firsts[STREAM] / firsts[COLD]
+        ours = measured[COLD]
+        if ENGINE in measured:
+            found.append(_added(text, ours.first, measured[ENGINE].first))
+        if STREAM in measured and text in ("sentence", "paragraph"):
+            sooner = [theirs / first for theirs, first in zip(measured[STREAM].first, ours.first, strict=True)]
             target = f"{text}: first audio at least {faster:g} times sooner than {STREAM}"
-            found.append(Verdict(target, f"{times:.1f} times", times >= faster))
-        if BARE in ends:
-            more = ends[COLD] / ends[BARE] - 1
-            target = f"{text}: last byte at most 5 % after {BARE}"
-            found.append(Verdict(target, f"{more * 100:+.1f} %", more <= TOTAL_SHARE))
-        if WARM in firsts:
-            target = f"{text}: first audio of what was spoken before within 10 ms"
-            found.append(Verdict(target, f"{firsts[WARM] * 1e3:.1f} ms", firsts[WARM] <= WARM_SECONDS))
+            found.append(at_least(target, sooner, faster, lambda times: f"{times:.1f} times"))
+        if BARE in measured and measured[BARE].end:
+            shares = [end / bare for end, bare in zip(ours.end, measured[BARE].end, strict=True)]
+            target = f"{text}: last byte after at most {total:.0%} of the time of {BARE}"
+            found.append(at_most(target, shares, total, lambda share: f"{share:.1%}"))
+        if WARM in measured and measured[WARM].first:
+            target = f"{text}: first audio of what was spoken before"
+            found.append(at_most(target, measured[WARM].first, WARM_SECONDS, lambda first: f"{first * 1e3:.1f} ms"))
     return found
 
 

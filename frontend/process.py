@@ -242,7 +242,7 @@ class Front:
 
     def _load_english(self) -> None:
         if self._loading is None:
-            # Loading misaki's lexicon takes 0.7 s of a core, for which the first listener would wait.
+            # The first listener would wait for the loading (`python -m benchmarks.late_loading`).
             self._loading = asyncio.get_running_loop().run_in_executor(None, self._g2p.load, "en-us")
 
     def _tell(self, message: ControlMessage) -> None:

@@ -13,7 +13,8 @@ def come_first() -> str:
     """Take real-time scheduling, or else a better nice value, where that is permitted; returns what was taken.
 
     Every thread is meant: the output's thread waits for the interpreter, which a thread that is kept waiting may hold.
-    Under a load of 20 on 2 cores ordinary scheduling kept the output waiting for more than 120 ms.
+    On a busy machine ordinary scheduling keeps the output waiting for longer than its buffer lasts
+    (`python -m benchmarks.playing` counts such gaps).
     """
     if hasattr(os, "sched_setscheduler"):
         with contextlib.suppress(OSError):

@@ -2,7 +2,7 @@
 
 C code that segfaults on some inputs runs there instead of in a process that others depend on. The helper is two
 processes (`shm.expendable_child`): a keeper that has loaded everything and forks, and the fork that answers. A death
-of the fork costs about 2 ms; starting an interpreter again would take 80.
+of the fork costs another fork, and no start of an interpreter.
 
 ```
 caller ──requests──► fork (reads, answers, may die)

@@ -150,6 +150,30 @@ def test_every_benchmark_and_its_options_exist(document: Path) -> None:
     assert not wrong
 
 
+def named_in_code() -> dict[str, set[str]]:
+    """Benchmarks that comments, docstrings and messages name, each with the options that follow it there."""
+    named: dict[str, set[str]] = {}
+    for package in ("shm", "worker", "frontend", "supervisor", "player", "books", "benchmarks", "deploy"):
+        for file in (ROOT / package).rglob("*.py"):
+            for module, rest in re.findall(r"python -m (benchmarks(?:\.\w+)+)([^`\n]*)", file.read_text()):
+                named.setdefault(module, set()).update(re.findall(r"--[a-z][a-z-]*", rest))
+    return named
+
+
+@pytest.mark.parametrize(("module", "options"), named_in_code().items())
+def test_every_benchmark_that_the_code_names_exists(module: str, options: set[str]) -> None:
+    place = Path(ROOT, *module.split("."))
+    assert place.with_suffix(".py").is_file() or (place / "__main__.py").is_file()
+    text = help_of_benchmark(module) if options else ""
+    assert not [option for option in options if not re.search(rf"{option}\b(?!-)", text)]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "decisions").glob("*.md")), ids=lambda page: page.stem)
+def test_a_decision_s_figures_have_a_command_or_a_test(page: Path) -> None:
+    figures = re.findall(r"\d\s?(?:ms|s|MB|GB|dB|%|GFLOP)\b|\d\s?%", page.read_text())
+    assert not figures or re.search(r"python -m benchmarks|kokoro-live |tests/", page.read_text())
+
+
 @documents
 def test_every_command_takes_the_options_that_it_is_given(document: Path) -> None:
     wrong = []

@@ -42,7 +42,7 @@ SAMPLE_SENTENCES = (
     "ə ʧˈɜɹʧ bˈɛl ɹˈæŋ ɪn ðə dˈɪstᵊns, ænd ˈɛvɹiwˌʌn ɪn ðə skwˈɛɹ lˈʊkt ˈʌp.",
     "hˌW mˈʌʧ dˈʌz ðə jˈuʒuəl vˈYʤ kˈɔst?",
 )
-"""Sentences for trying an engine: all of Kokoro's American phonemes, in 17 seconds of speech."""
+"""Sentences for trying an engine: they have all of Kokoro's American phonemes."""
 
 _NO_STATISTICS = (
     "no statistics are known for its family of weights; "

@@ -63,7 +63,7 @@ def _espeak(stands_in: bool = False) -> Engine:
 
 def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callable[[str], object]) -> Engine:
     model, voices = kokoro_files(settings)
-    # onnxruntime costs 0.2 s and 60 MB, which espeak-ng doesn't need.
+    # onnxruntime costs time and memory (`python -m benchmarks.late_loading`), and espeak-ng doesn't need it.
     from worker.acceleration.placing import first, place
     from worker.kokoro import KokoroEngine
 

@@ -79,8 +79,8 @@ def open_session(
     options.intra_op_num_threads = threads or settings.threads or 1
     options.inter_op_num_threads = 1
     options.graph_optimization_level = _OPTIMIZATION["off" if optimized else settings.graph_optimization]
-    # Planning which buffers share memory takes time that is quadratic in the number of nodes: 0.6 s of 0.8 s for a
-    # generator, as much again for each session. Runs are as fast without the plan, because the arena reuses buffers.
+    # Planning which buffers share memory takes time that is quadratic in the number of nodes, and as much again for
+    # each session. Runs are as fast without the plan, because the arena reuses buffers.
     options.enable_mem_reuse = record.provider != CPU
     options.enable_mem_pattern = settings.memory_pattern
     options.enable_cpu_mem_arena = settings.memory_arena

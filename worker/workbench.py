@@ -149,8 +149,7 @@ class Workbench:
     def _discard(self, stream: StreamOutput) -> None:
         """Forget a stream's segments. Their runs end at once, also where no segment needs the thread: the text of the
         next listener may be being read, a run alongside takes cores from that, and an engine with windows gives each of
-        several runs one core instead of all. A cancelled run ends within one of the graph's nodes, which is about 1 %
-        of a time to first audio.
+        several runs one core instead of all. A cancelled run ends within one of the graph's nodes.
         """
         for segment in stream.segments:
             segment.forgotten = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.breaks import engines, http, memory, playback, processes, scheduling, text
+from benchmarks.breaks import engines, http, memory, playback, processes, scheduling, text, told
 
-ROOMS = (memory, scheduling, playback, text, http, engines, processes)
+ROOMS = (memory, scheduling, playback, text, http, engines, processes, told)
 MUTATIONS = tuple(mutation for room in ROOMS for mutation in room.BREAKS)

@@ -105,9 +105,9 @@ BREAKS = (
     ),
     Mutation(
         "header-timeout",
-        "frontend/http/connections/connection.py",
-        '        self._register.overdue(self, "header_timeout")\n        self.close()\n',
-        '        self._register.overdue(self, "header_timeout")\n',
+        "frontend/http/connections/exchange.py",
+        '        self._line.overdue("header_timeout")\n        self._line.close()\n',
+        '        self._line.overdue("header_timeout")\n',
         ("tests/frontend/http/test_connection_timeouts.py",),
     ),
     Mutation(

@@ -39,7 +39,7 @@ _DEEPEST = 20_000
 _MOST_TYPES = 50
 _MOST_ANCHORS = 200_000
 MOST_BLOCKS = 500_000
-"""Paragraphs that are read. The longest books have a tenth of it."""
+"""Paragraphs that are read. The longest books have far fewer."""
 _LONGEST_TITLE = 500
 _LONGEST_MARK = 30
 """Characters and pieces of text of what may be the mark of a note or a page's number."""

@@ -45,7 +45,8 @@ class AvEncoder:
     """
 
     def __init__(self, codec: Codec, sample_rate: int, *, whole: bool) -> None:
-        import av  # 18 MB that a server of WAV and PCM never needs
+        # Memory that a server of WAV and PCM never needs (`python -m benchmarks.late_loading`).
+        import av
 
         self._sample_format = codec.sample_format
         self._sample_rate = sample_rate

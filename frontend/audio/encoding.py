@@ -16,7 +16,7 @@ from frontend.contract import in_flight
 from shm.audio import Pcm
 
 MAX_THREADS = min(4, os.cpu_count() or 1)
-"""Encoding threads of all streams together; a thread encodes MP3, the slowest format, at 50 times real time."""
+"""Encoding threads of all streams together; a single one encodes faster than many listeners hear."""
 
 
 class Encoding(Protocol):

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 
-import numpy as np
-
-from frontend.audio.encoding import Encoding
-from frontend.audio.pieces import chunks
-from frontend.contexts.events import Event, Flushed, Spoken
+from frontend.contexts.context_audio import ContextAudio
+from frontend.contexts.events import Event
+from frontend.contexts.flushes import Flushes
 from frontend.contexts.pending import PendingText
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
+from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.request import MarkupKind, SpeechRequest
 from frontend.contract.speaker import SpeechStream
 from frontend.contract.word_timing import WordTiming
-from frontend.monitoring.listening import Listening
 from frontend.text.growth import Growth
-from shm.audio import SAMPLE_RATE, Pcm
-
-SILENCE = SAMPLE_RATE // 10
-"""Samples of silence that are given for a text that has no sound."""
 
 IDLE_AFTER = 1.0
 """Seconds for which a listener has heard nothing and no text has come, after which a context gives back its ring."""
@@ -46,21 +38,14 @@ class Context:
         self.voicing = voicing
         self.finished = False
         """True once no more text is taken."""
-        self.sounded = False
-        """True once audio was given."""
         self._services = services
         growth = Growth(voicing.language, whole=whole or voicing.markup is not MarkupKind.NONE)
         limit = services.settings.max_input_characters
         self._pending = PendingText(growth, services.in_flight, limit, voicing.patience, self._seconds_left)
         self._stream: SpeechStream | None = None
-        self._encoding: Encoding | None = None
-        self._listening: Listening | None = None
-        self._reports: deque[bool] = deque()
-        """For each flush whose audio wasn't given yet, whether it is reported."""
-        self._passed = 0
-        """Flushes whose audio was given."""
-        self._reported = 0
-        self._idle_timer: asyncio.TimerHandle | None = None
+        self._audio: ContextAudio | None = None
+        self._flushes = Flushes()
+        self._idleness = Countdown(self._look_for_idleness)
         self._closed = False
         services.open.contexts += 1
 
@@ -73,6 +58,11 @@ class Context:
     def empty(self) -> bool:
         """True while all text of the context is spoken, and its audio given."""
         return not (self.speaking or self._pending.held)
+
+    @property
+    def sounded(self) -> bool:
+        """True once audio was given."""
+        return self._audio is not None and self._audio.sounded
 
     def write(self, text: str, *, settled: bool = False) -> None:
         """Take more text, in pieces of any size. Nothing happens after `finish`.
@@ -97,7 +87,7 @@ class Context:
         """
         if not self.finished:
             self._pending.flush()
-            self._reports.append(report)
+            self._flushes.add(report)
 
     def finish(self) -> None:
         """Have the rest spoken; the iteration ends after its audio. Idempotent.
@@ -119,11 +109,11 @@ class Context:
         self._pending.close()
         self._pending.growing.end()
         self._pending.growing.close()
-        self._rest_idle_timer()
+        self._idleness.stop()
         if self._stream is not None:
             self._stream.close()
-        if self._encoding is not None:
-            self._encoding.close()
+        if self._audio is not None:
+            self._audio.close()
 
     async def __aiter__(self) -> AsyncGenerator[Event, None]:
         """The context's events, until its audio is whole or it is closed.
@@ -138,19 +128,13 @@ class Context:
                     async for event in self._speak(growing, part):
                         yield event
                 else:
-                    for flushed in self._pass(growing.skip().flush):
+                    for flushed in self._flushes.reach(self._flushes.reached + growing.skip().flush):
                         yield flushed
             if self._pending.failure is not None:
                 raise self._pending.failure
-            if self._encoding is not None and self._listening is not None and not self._closed:
-                if not self._listening.samples:
-                    # Some clients take a text without any audio for a failure, and ask again.
-                    async for event in self._encoded(self._encoding, np.zeros(SILENCE, np.int16), ()):
-                        yield event
-                self._check_open()
-                last = await self._encoding.finish()
-                self._check_open()
-                yield self._spoken(self._encoding, last)
+            if self._audio is not None and not self._closed:
+                async for event in self._audio.finish():
+                    yield event
         except Interrupted:
             if not self._closed:
                 raise
@@ -166,65 +150,33 @@ class Context:
 
     async def _speak(self, growing: GrowingText, first: TextPart) -> AsyncIterator[Event]:
         """The events of one stream, from its first part until it is idle or the text ends."""
-        started, request, before = time.monotonic(), self._request(growing, first), self._passed
+        started, request = self.voicing.asked_at, self._request(growing, first)
+        started = time.monotonic() if started is None else started
+        flushed_before = self._flushes.reached
         with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
             self._stream = stream
-            offset = self._listening.samples / SAMPLE_RATE if self._listening else 0.0
-            self._listening = self._listening or Listening(self._services.metrics, started, request.stages)
-            encoding = self._encoding = self._encoding or self._open_encoding()
-            self._look_for_idleness(growing)
+            audio = self._audio = self._audio or ContextAudio(self._services, self.voicing, started, request.stages)
+            offset = audio.seconds
+            self._look_for_idleness()
             try:
                 async for piece in stream:
                     words = [_later(word, offset) for word in stream.take_words()]
-                    async for event in self._encoded(encoding, piece, words):
+                    async for event in audio.encode(piece, words):
                         if event.audio:
                             growing.audio_left()
                         yield event
-                    for flushed in self._pass(before + stream.flushed - self._passed):
+                    for flushed in self._flushes.reach(flushed_before + stream.flushed):
                         yield flushed
                 if last := stream.take_words():
-                    yield self._spoken(encoding, b"", [_later(word, offset) for word in last])
+                    yield audio.given(b"", [_later(word, offset) for word in last])
             except NothingToSpeak:
                 pass
             finally:
-                self._rest_idle_timer()
+                self._idleness.stop()
                 growing.close()
                 self._stream = None
         for text in growing.texts:
             self._services.in_flight.clear(text)
-
-    async def _encoded(self, encoding: Encoding, piece: Pcm, words: Sequence[WordTiming]) -> AsyncIterator[Spoken]:
-        assert self._listening is not None
-        for chunk in chunks(piece, self._services.settings.chunk_ms):
-            self._check_open()
-            self._listening.encoded(chunk)
-            audio = await encoding.encode(chunk)
-            self._check_open()
-            if audio or words:
-                yield self._spoken(encoding, audio, words)
-                words = ()
-        if words:
-            yield self._spoken(encoding, b"", words)
-
-    def _check_open(self) -> None:
-        """Raise `Interrupted` if the context was closed meanwhile, and its encoder with it: a closed codec crashes."""
-        if self._closed:
-            raise Interrupted("the context was closed")
-
-    def _spoken(self, encoding: Encoding, audio: bytes, words: Sequence[WordTiming] = ()) -> Spoken:
-        assert self._listening is not None
-        seconds = encoding.given_out
-        self._listening.given(seconds)
-        self.sounded |= bool(audio)
-        return Spoken(audio, seconds, words)
-
-    def _pass(self, flushes: int) -> Iterator[Flushed]:
-        """Note that the audio before so many more flushes was given; the events of those that are reported."""
-        for _ in range(flushes):
-            self._passed += 1
-            if self._reports.popleft():
-                self._reported += 1
-                yield Flushed(self._reported)
 
     def _request(self, growing: GrowingText, first: TextPart) -> SpeechRequest:
         voicing, engine = self.voicing, self._services.speaker.engine
@@ -242,24 +194,15 @@ class Context:
             growing=growing,
         )
 
-    def _open_encoding(self) -> Encoding:
-        voicing = self.voicing
-        return self._services.encoders.open(voicing.format, voicing.sample_rate, whole=False, bit_rate=voicing.bit_rate)
-
     def _seconds_left(self) -> float:
         return self._stream.seconds_left if self._stream is not None else 0.0
 
-    def _look_for_idleness(self, growing: GrowingText) -> None:
+    def _look_for_idleness(self) -> None:
+        growing = self._pending.growing
         if not growing.ended and growing.first is None and self._seconds_left() < -IDLE_AFTER:
             self._pending.renew()
-            return
-        loop = asyncio.get_running_loop()
-        self._idle_timer = loop.call_later(IDLE_AFTER / 2, self._look_for_idleness, growing)
-
-    def _rest_idle_timer(self) -> None:
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-            self._idle_timer = None
+        else:
+            self._idleness.start(IDLE_AFTER / 2)
 
 
 def _later(word: WordTiming, seconds: float) -> WordTiming:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from frontend.contract.countdown import Countdown
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.in_flight import InFlight
@@ -41,7 +42,7 @@ class PendingText:
         self._limit = limit
         self._patience = patience
         self._seconds_left = seconds_left
-        self._timer: asyncio.TimerHandle | None = None
+        self._countdown = Countdown(self._look)
         self._written_at = 0.0
         self._held_since: float | None = None
         """Time at which the oldest held text was written."""
@@ -99,10 +100,8 @@ class PendingText:
         self.growing = GrowingText()
 
     def close(self) -> None:
-        """Stop the timer. Idempotent."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        """Give no more held text. Idempotent."""
+        self._countdown.stop()
 
     def _give(self, piece: Piece, flush: bool = False) -> None:
         entry = self._in_flight.enter(piece.text) if piece.text else TextInFlight()
@@ -111,9 +110,10 @@ class PendingText:
             self._held_since = None
 
     def _look_in(self, seconds: float) -> None:
-        self.close()
         if len(self._growth):
-            self._timer = asyncio.get_running_loop().call_later(seconds, self._look)
+            self._countdown.start(seconds)
+        else:
+            self._countdown.stop()
 
     def _look(self) -> None:
         try:

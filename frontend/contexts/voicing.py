@@ -36,5 +36,7 @@ class Voicing:
     """With markup, the text between two flushes is one document."""
     rules_off: tuple[str, ...] = ()
     """Normalisation rules that aren't applied to the text, by the names of their settings."""
+    asked_at: float | None = None
+    """Monotonic seconds at which the request for all of the text came; None: the text comes in pieces."""
     patience: float | None = None
     """Seconds after which text is spoken although its sentence isn't complete; None: never before a flush."""

@@ -63,6 +63,14 @@ class Overloaded(SpeechError):
         self.retry_after = min(retry_after, LONGEST_RETRY)
 
 
+class ListenersFirst(Overloaded):
+    """A request that nobody listens to gave way to listeners (429). It is no sign of too small a machine."""
+
+    def __init__(self, retry_after: float = 1.0) -> None:
+        """`retry_after` is that of `Overloaded`."""
+        super().__init__("Listeners come first.", retry_after)
+
+
 class Interrupted(SpeechError):
     """A later request of the same session ended this one (409, or the connection is cut)."""
 

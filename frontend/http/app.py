@@ -19,7 +19,7 @@ from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
 from frontend.http.dialects.error_forms import errors_in_form
 from frontend.http.dialects.handlers import Dialects
-from frontend.http.errors import ERROR_CODE, asked, openai_errors
+from frontend.http.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, openai_errors
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.document import build
@@ -109,9 +109,9 @@ def _observe(metrics: Metrics) -> Middleware:
         finally:
             seconds = time.monotonic() - started
             metrics.request_finished(resource.canonical if resource else UNMATCHED, status, seconds)
-            if code == "overloaded":
+            if code == OVERLOADED:
                 metrics.count(Event.REFUSED)
-            if status in (408, 429) or status >= 500:
+            if (status in (408, 429) or status >= 500) and code != LISTENERS_FIRST:
                 metrics.errors.add(request_id.current.get(), code or str(status))
             stages: Stages | None = request.get(STAGES)
             log.info(

@@ -10,8 +10,18 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
-from frontend.contract.errors import ApiError, Broken, Interrupted, Overloaded, SpeechError, Unavailable, Unspeakable
+from frontend.contract.errors import (
+    ApiError,
+    Broken,
+    Interrupted,
+    ListenersFirst,
+    Overloaded,
+    SpeechError,
+    Unavailable,
+    Unspeakable,
+)
 from frontend.http import request_id
+from frontend.monitoring.metrics import Event, Metrics
 
 ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
 """An error's `error_body`: `response.get(ERROR_BODY)`, for answers in another form."""
@@ -22,6 +32,9 @@ ERROR_CODE = web.ResponseKey("ERROR_CODE", str)
 REFUSAL_STATUS = "X-Refusal-Status"
 """Request header of a proxy that can ask another server after 503 but not after 429 (HAProxy before 3.0): `503`. The
 answer's header of that name has the status that a client is to get."""
+
+OVERLOADED, LISTENERS_FIRST = "overloaded", "listeners_first"
+"""Codes of rejected requests: there is no room for them in time; they gave way to listeners."""
 
 INTERNAL = "The server failed; its log has the reason under this X-Request-Id."
 
@@ -60,8 +73,10 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
             return error_body(error.status, error.message, param=error.param, code=error.code)
         case Unspeakable():
             return error_body(400, str(error), param="input", code="unspeakable")
+        case ListenersFirst():
+            return error_body(429, str(error), code=LISTENERS_FIRST)
         case Overloaded():
-            return error_body(429, str(error), code="overloaded")
+            return error_body(429, str(error), code=OVERLOADED)
         case Interrupted():
             return error_body(409, str(error), code="interrupted")
         case Unavailable():
@@ -71,8 +86,17 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
     return error_body(500, INTERNAL, code="internal")
 
 
-def late_status(error: Exception) -> int:
-    """The HTTP status that stands for the failure."""
+def note_late_error(metrics: Metrics, error: Exception) -> tuple[dict[str, str | None], int]:
+    """Count a failure on a socket; its `late_error_body`, and the HTTP status that stands for it."""
+    body, status = late_error_body(error), _late_status(error)
+    if isinstance(error, Overloaded):
+        metrics.count(Event.REFUSED)
+    if status in (408, 429) or status >= 500:
+        metrics.errors.add(request_id.current.get(), body["code"] or str(status))
+    return body, status
+
+
+def _late_status(error: Exception) -> int:
     match error:
         case ApiError():
             return error.status
@@ -127,7 +151,7 @@ def _overloaded(request: web.Request, error: Overloaded) -> web.Response:
     if request.headers.get(REFUSAL_STATUS) == "503":
         status = 503
         headers[REFUSAL_STATUS] = "429"
-    return error_response(status, str(error), code="overloaded", headers=headers)
+    return error_response(status, str(error), code=late_error_body(error)["code"], headers=headers)
 
 
 def asked(request: web.Request) -> str:

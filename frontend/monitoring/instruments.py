@@ -51,7 +51,8 @@ COUNTERS = (
     Row("process_restarts_total", "Processes started again after a death, by role.", ("process",)),
     Row(
         "requests_refused_total",
-        "Requests that were answered with 429 because there was no room to speak them in time.",
+        "Requests, and texts of sockets, that were rejected because there was no room to speak them in time. Those of "
+        "the priority idle, which give way to listeners, aren't counted.",
     ),
     Row(
         "connections_closed_total",
@@ -64,7 +65,7 @@ COUNTERS = (
 )
 
 GAUGES = (
-    Row("active_streams", "Requests being spoken now."),
+    Row("active_streams", "Requests, and texts of sockets, being spoken now."),
     Row("connections", "Connections open now."),
     Row("cache_bytes", "Memory that the cache takes."),
     Row("queue_depth", "Segments that are planned and not with a worker."),
@@ -79,7 +80,8 @@ HISTOGRAMS = (
     (
         Row(
             "time_to_first_audio_seconds",
-            "From a request's header to the first sample of speech handed to the socket; silence doesn't count.",
+            "From a request's header, or from the first complete sentence of a text that comes in pieces, to the first "
+            "sample of speech handed to the socket; silence doesn't count.",
         ),
         FIRST_AUDIO_BUCKETS,
     ),

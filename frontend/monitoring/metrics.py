@@ -123,11 +123,12 @@ class Metrics:
         self._counters["audio_seconds_total"].inc(samples / SAMPLE_RATE)
 
     def totals(self) -> dict[str, float]:
-        """Each counter's value, summed over processes and labels, as in `/metrics`."""
+        """Each counter's value and each histogram's count, summed over processes and labels, as in `/metrics`."""
         found: dict[str, float] = defaultdict(float)
         for family in self._shown.collect():
-            for sample in family.samples if family.type == "counter" else ():
-                found[sample.name] += sample.value
+            for sample in family.samples:
+                if family.type == "counter" or sample.name.endswith("_count"):
+                    found[sample.name] += sample.value
         return found
 
     def exposition(self, accept: str) -> tuple[bytes, str]:

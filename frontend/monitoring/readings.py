@@ -31,7 +31,10 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "contexts": ("Contexts that are open on those connections.", ()),
     "jobs": ("Books that /v1/jobs keeps, by state: queued, making, done, failed.", ("state",)),
     "job_progress_ratio": ("Part of the text that is spoken of the book in hand; absent while there is none.", ()),
-    "process_resident_memory_bytes": ("Memory of all processes of a role together.", ("process",)),
+    "process_resident_memory_bytes": (
+        "Memory of all processes of a role together; a standby counts as a worker.",
+        ("process",),
+    ),
     "cost_seconds_per_100_tokens": ("Fitted: work for a script of 100 tokens.", ("engine",)),
     "cost_audio_seconds_per_token": ("Fitted: audio of each token of a script, at speed 1.", ("engine",)),
     "cost_real_time_factor": ("Fitted: seconds of work per second of audio, of a run that is alone.", ("engine",)),

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 MAX_DEATHS = 3
 """Workers lost at a segment after which its stream fails. The second and third worker make the segment alone: two kills
-from outside hit the same segment by chance about once in 1,000 kills under load; a third hit is far rarer."""
+from outside may hit the same segment by chance (`python -m benchmarks.chaos`); a third hit is far rarer."""
 
 
 class Generations:

@@ -3,9 +3,9 @@ needed again."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
+from frontend.contract.countdown import Countdown
 from shm.messages import ControlMessage, WorkersNeeded
 
 
@@ -20,25 +20,22 @@ class IdleUnload:
         """`seconds`: `--idle-unload`; 0 keeps the workers for ever."""
         self._seconds = seconds
         self._tell = tell
-        self._timer: asyncio.TimerHandle | None = None
+        self._countdown = Countdown(self._expired)
         self._told: bool | None = None
         """The last message to the supervisor; None before the first."""
 
     def idle(self) -> None:
         """Note that a worker speaks and no stream is open. Repeated calls don't prolong the time."""
-        if self._seconds and self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._expired)
+        if self._seconds and not self._countdown.running:
+            self._countdown.start(self._seconds)
 
     def busy(self, streams: bool) -> None:
         """Note that no worker speaks, or that a stream is open (`streams`)."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._countdown.stop()
         if streams and self._told is not True:
             self._send(True)
 
     def _expired(self) -> None:
-        self._timer = None
         self._send(False)
         self.idle()  # the supervisor doesn't follow while another front still finishes its streams
 

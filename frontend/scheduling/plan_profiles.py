@@ -1,8 +1,8 @@
 """Cost profiles of planned texts: each text keeps the profile of its first plan while the measured costs change.
 
-A profile follows the measurements, and a text that is planned with another profile is cut elsewhere: 7,200 characters
-once gave 515 s of audio and later 482 s, and nothing of them was found in the cache. So a text keeps the profile of its
-first plan. If that profile is wrong by so much that a listener would run dry, the rest is planned again anyway
+A profile follows the measurements, and a text that is planned with another profile is cut elsewhere: it would last
+longer or shorter than before, and nothing of it would be found in the cache. So a text keeps the profile of its first
+plan. If that profile is wrong by so much that a listener would run dry, the rest is planned again anyway
 (`frontend.scheduling.replanning`).
 """
 

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
-from frontend.contract.errors import Overloaded, Unavailable
+from frontend.contract.errors import ListenersFirst, Overloaded, Unavailable
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
@@ -97,13 +97,14 @@ class Scheduler:
         idle = request.urgency is Urgency.IDLE
         held = sum(idle or other.request.urgency is not Urgency.IDLE for other in streams.values())
         if held >= self._shared.settings.max_streams:
-            raise Overloaded(f"{held} requests are being spoken already.", self._admission.soonest_place())
+            place = self._admission.soonest_place()
+            raise ListenersFirst(place) if idle else Overloaded(f"{held} requests are being spoken already.", place)
         if not idle:
             for other in streams.values():
                 if other.request.urgency is Urgency.IDLE:
-                    other.fail(Unavailable("listeners come first"))
+                    other.fail(ListenersFirst())
         elif any(other.request.urgency is not Urgency.IDLE for other in streams.values()):
-            raise Overloaded("Listeners come first.", self._admission.soonest_place())
+            raise ListenersFirst(self._admission.soonest_place())
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor, request)

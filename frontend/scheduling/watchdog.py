@@ -5,9 +5,9 @@ has ended. The next record is expected within a multiple of the time that the wo
 worker that can't write because its listener's ring is full is not late, nor is one that has made a block ahead of its
 turn.
 
-A late worker may still be healthy on a machine that is busy with other things: at load 20 one was killed that had got a
-tenth of a core. So a late worker is lost only if its process has used no processor time since it became late, or as
-much as the work may take (an endless loop).
+A late worker may still be healthy on a machine that is busy with other things, and leaves it a small part of a core. So
+a late worker is lost only if its process has used no processor time since it became late, or as much as the work may
+take (an endless loop).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A pronouncing dictionary read in place: a JSON file of words that stays on the disk, with an index in memory.
 
-misaki's two dictionaries of American English hold 180,000 words. As Python dicts, grown by the other capitalisation of
-each word, they take 61 MB; mapped into memory and indexed, they take 6 MB.
+misaki's two dictionaries of American English hold 180,000 words. As Python dicts they take several times the
+memory of an index over the mapped files (`python -m benchmarks.late_loading`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 from zlib import crc32
 
 _RECENT = 2048
-"""Recent words whose lookups are kept, absent words included. Without them a sentence takes 5 % longer than with dicts.
-"""
+"""Recent words whose lookups are kept, absent words included: running text repeats its words."""
 
 Said = str | dict[str, str | None]
 """A word's phonemes, or its phonemes by part-of-speech tag."""
@@ -43,7 +42,7 @@ class DictionaryFile(Mapping[str, Said]):
     """
 
     def __init__(self, file: Path) -> None:
-        """Map the file and index its words (0.1 s).
+        """Map the file and index its words.
 
         Raises:
             OSError: the file can't be read.

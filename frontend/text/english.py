@@ -29,7 +29,7 @@ class English:
     """Pronounces sentences of one variant of English."""
 
     def __init__(self, language: str, tagger: Tagger | None = None) -> None:
-        """Index the lexicon (about 0.2 seconds, 5 MB).
+        """Index the lexicon; `python -m benchmarks.late_loading` measures it.
 
         Args:
             language: en-us or en-gb.

@@ -62,7 +62,7 @@ and 1,000 phonemes.
 _ONLY_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*'?")
 
 _REMEMBERED = 4096
-"""Most texts whose phonemes are cached; a request to the helper process takes 60 µs, a cache look-up 1 µs."""
+"""Most texts whose phonemes are cached; a request to the helper process takes far longer than a look-up."""
 
 _helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
 _memory: OrderedDict[tuple[str, str], str] = OrderedDict()

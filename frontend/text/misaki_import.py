@@ -1,7 +1,7 @@
 """Imports misaki's modules without their unused top-level imports.
 
-spaCy takes 2 to 4 seconds and over 500 MB to import; phonemizer takes 0.3 seconds and 29 MB, and leaves temporary files
-(`frontend.text.espeak`). Small stand-in modules replace them during the import of misaki's module.
+spaCy takes seconds and hundreds of megabytes to import (`python -m benchmarks.late_loading`); phonemizer leaves
+temporary files (`frontend.text.espeak`). Small stand-in modules replace them during the import of misaki's module.
 """
 
 from __future__ import annotations

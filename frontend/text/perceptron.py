@@ -134,7 +134,7 @@ class Perceptron:
 
     @classmethod
     def load(cls, file: Path = MODEL) -> Perceptron:
-        """Load the model that the package brings (10 ms, 4 MB)."""
+        """Load the model that the package brings."""
         with np.load(file) as stored:
             return cls(stored["weights"], [str(name) for name in stored["classes"]])
 

@@ -16,7 +16,7 @@ from frontend.text.punctuation import MARKS, kinds
 from frontend.text.spoken_signs import ABBREVIATIONS, ADDRESS_SIGNS, CURRENCY_NAMES, MAGNITUDES, SIGNS
 
 MAX_LEXICAL = 256
-"""Most characters of a word: misaki takes 25 s for 100,000 characters of `a-a-a`, espeak-ng under one."""
+"""Most characters of a word: misaki takes very long for words of many thousands, such as `a-a-a`; espeak-ng doesn't."""
 
 _PLAIN_WORD = 16
 """Characters under which a word of plain letters is one token: a longer one may hold `_MAX_JOINED` joined words."""

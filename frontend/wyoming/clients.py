@@ -36,7 +36,7 @@ class WyomingClients:
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = writer.transport.get_protocol()
         assert isinstance(connection, Connection)
-        connection.began()
+        connection.exchange.began()
         if len(self._conversations) >= MAX_CONVERSATIONS + REFUSED_AT_ONCE:
             writer.close()
             return

@@ -20,12 +20,13 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
-from frontend.contract.errors import ApiError, Overloaded, SpeechError, Unavailable
+from frontend.contract.errors import ApiError, SpeechError, Unavailable
 from frontend.http import request_id
 from frontend.http.answers.sent_ahead import bound_transport
 from frontend.http.connections.connection import Connection
+from frontend.http.connections.interruptible_wait import InterruptibleWait
 from frontend.http.dialects.clients import text_of
-from frontend.http.errors import late_error_body, late_status
+from frontend.http.errors import note_late_error
 from frontend.monitoring.metrics import Event as Counted
 from frontend.wyoming.asking import voicing_of
 from frontend.wyoming.description import info
@@ -66,8 +67,7 @@ class Conversation:
         self._text: Context | None = None
         """The context between a synthesize-start and its synthesize-stop."""
         self._speech: asyncio.Task[None] | None = None
-        self._waiting: asyncio.Timeout | None = None
-        """The wait for the next event."""
+        self._waiting = InterruptibleWait()
         self._ending = False
 
     async def serve(self) -> None:
@@ -77,7 +77,7 @@ class Conversation:
             try:
                 await self._serve()
             except asyncio.CancelledError:  # the drain's end
-                self._connection.cancelled()
+                self._connection.exchange.cancelled()
                 raise
             finally:
                 self._writer.close()
@@ -102,8 +102,7 @@ class Conversation:
     def finish(self) -> None:
         """Have the text so far spoken, then close the connection."""
         self._ending = True
-        if self._waiting is not None and not self._waiting.expired():
-            self._waiting.reschedule(asyncio.get_running_loop().time())
+        self._waiting.end()
 
     async def _converse(self, group: asyncio.TaskGroup) -> None:
         while line := await self._line():
@@ -129,15 +128,12 @@ class Conversation:
         """
         while not self._ending:
             try:
-                async with asyncio.timeout(IDLE_SECONDS) as self._waiting:
-                    return await read_line(self._reader)
+                return await self._waiting.of(read_line(self._reader), IDLE_SECONDS)
             except TimeoutError as error:
                 if not (self._ending or self._speaking):
                     raise ApiError(
                         408, f"No event has come for {IDLE_SECONDS:g} seconds.", code="inactivity"
                     ) from error
-            finally:
-                self._waiting = None
         return None
 
     @property
@@ -202,14 +198,14 @@ class Conversation:
             ConnectionError: the client left.
         """
         began, seconds = False, 0.0
-        self._connection.began()
+        self._connection.exchange.began()
         try:
             async with aclosing(context.__aiter__()) as events:
                 async for event in events:
                     if isinstance(event, Spoken) and event.audio:
                         if not began:
                             await self._send(AudioStart(**_FORMAT))
-                            self._connection.answers()
+                            self._connection.exchange.answers()
                             began = True
                         await self._send(AudioChunk(**_FORMAT, audio=event.audio))
                         seconds = event.seconds
@@ -236,13 +232,9 @@ class Conversation:
     async def _fail(self, error: BaseException) -> None:
         """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
         assert isinstance(error, Exception)
-        body, status = late_error_body(error), late_status(error)
-        if isinstance(error, Overloaded):
-            self._services.metrics.count(Counted.REFUSED)
+        body, _ = note_late_error(self._services.metrics, error)
         if body["code"] == "internal":
             log.error("%s: wyoming failed", request_id.current.get(), exc_info=error)
-        if status in (408, 429) or status >= 500:
-            self._services.metrics.errors.add(request_id.current.get(), body["code"] or str(status))
         log.info("%s: wyoming: %s", request_id.current.get(), body["message"])
         try:
             await self._send(Error(body["message"] or "", body["code"]))

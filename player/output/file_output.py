@@ -22,7 +22,7 @@ LONGEST = 10 * SAMPLE_RATE
 
 class FileOutput:
     """Implements `Output`. A thread collects what is there until it is silent, writes a WAV file and has it played; a
-    gap of some 50 ms follows each file."""
+    gap follows each file."""
 
     takes_fade = False
 

@@ -26,7 +26,7 @@ _BACKENDS = {
 
 class MiniaudioOutput:
     """Implements `Output`. A short buffer sounds to its end before the device is closed, which drops a longer one and
-    silences the device within 10 ms."""
+    silences the device at once."""
 
     def __init__(self, fill: Fill, buffer_ms: int) -> None:
         """

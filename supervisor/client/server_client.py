@@ -1,4 +1,5 @@
-"""A client of a running server. aiohttp is imported at first use, because the import costs 0.15 s."""
+"""A client of a running server. aiohttp is imported at first use, because its import is slow
+(`python -m benchmarks.late_loading`)."""
 
 from __future__ import annotations
 
@@ -14,8 +15,7 @@ from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
 from supervisor.client.spoken import CannotSpeak, SpokenPiece
 
 ANSWER_SECONDS = 2.0
-"""Seconds to wait for a short answer. `/health` takes less than 0.1 s, and about a second while a front is
-restarted."""
+"""Seconds to wait for a short answer: longer than `/health` takes, and enough for a front that is restarted."""
 
 CONNECT_SECONDS = 10.0
 

@@ -24,7 +24,7 @@ def dequantize(model: Path | None, model_dir: Path | None, out: Path | None) -> 
     from worker.model_dir import default_model_dir
 
     model = model or (model_dir or default_model_dir()) / "kokoro-v1.0.int8.onnx"
-    # onnx costs half a second, which a mistaken option needn't.
+    # The import is slow (`python -m benchmarks.late_loading`), and a mistaken option needn't wait for it.
     from worker.quantization.error import QuantizationError
     from worker.quantization.float_model import float_path, write_float
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @contextmanager
 def imports() -> Iterator[None]:
     """No garbage is collected: of the objects that 900 modules make, almost all stay, and looking through them again
-    and again is a tenth of the front's imports."""
+    and again delays the front's start."""
     gc.disable()
     try:
         yield
@@ -45,7 +45,8 @@ def front(
     files = metric_files(metrics, "front")
     # aiohttp's sendfile goes past the guard of the connection, so a client that reads nothing would never be cut.
     os.environ["AIOHTTP_NOSENDFILE"] = "1"
-    # aiohttp reads the system's certificates when it is imported, which takes 50 ms; the front opens no TLS connection.
+    # aiohttp reads the system's certificates when it is imported (`python -m benchmarks.late_loading`), and the front
+    # opens no TLS connection.
     os.environ["SSL_CERT_FILE"] = os.devnull
     with imports():
         from frontend.process import run

@@ -41,7 +41,7 @@ class SupervisorSettings:
     standby: Literal["off", "imported", "loaded"] = field(
         default="imported",
         metadata={
-            "help": "A spare worker that takes a dead one's place: with its libraries imported (about 60 MB), "
+            "help": "A spare worker that takes a dead one's place: with its libraries imported, "
             "or with the model loaded too."
         },
     )

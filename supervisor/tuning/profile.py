@@ -155,7 +155,7 @@ def write(file: Path, profile: TuningProfile) -> None:
 
 
 def _runtimes() -> str:
-    """Packages with their versions, from metadata: importing onnxruntime would cost the supervisor 60 MB."""
+    """Packages with their versions, from metadata: importing onnxruntime would cost the supervisor memory for good."""
     names = {(each.name, each.version) for each in distributions() if each.name.startswith("onnxruntime")}
     return ", ".join(f"{name} {version}" for name, version in sorted(names))
 

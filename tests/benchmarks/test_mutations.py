@@ -26,4 +26,4 @@ def test_names_are_told_apart() -> None:
 
 
 def test_there_are_enough_of_them() -> None:
-    assert len(MUTATIONS) >= 80
+    assert len(MUTATIONS) >= 120

@@ -110,6 +110,13 @@ def test_the_dashboard_is_one_that_grafana_can_import() -> None:
             assert target["datasource"]["uid"] == "${datasource}"
 
 
+def test_what_an_autoscaler_decides_by_is_on_the_dashboard() -> None:
+    shown = DASHBOARD.read_text()
+    custom = yaml.safe_load((ALERTS.parent / "adapter.yaml").read_text())["rules"]["custom"]
+    names = [re.findall(r"kokoro_live_\w+", rule["seriesQuery"])[0] for rule in custom]
+    assert len(names) == 2 and all(name in shown for name in names)
+
+
 @needs_promtool
 def test_every_query_of_the_dashboard_is_promql(tmp_path: Path) -> None:
     """Grafana's variables are filled in as it would."""

@@ -23,10 +23,17 @@ class Desk:
     """A scheduler, what it told the supervisor, and the workers that were connected to it."""
 
     def __init__(
-        self, patience: float = 60.0, cache_bytes: int = 0, reader: Reader | None = None, idle_unload: float = 0.0
+        self,
+        patience: float = 60.0,
+        cache_bytes: int = 0,
+        reader: Reader | None = None,
+        idle_unload: float = 0.0,
+        quarantine: float = 600.0,
     ) -> None:
         self.told: list[ControlMessage] = []
-        settings = FrontSettings(max_streams=8, hang_patience=patience, idle_unload=idle_unload)
+        settings = FrontSettings(
+            max_streams=8, hang_patience=patience, idle_unload=idle_unload, quarantine_seconds=quarantine
+        )
         self.metrics = Metrics()
         self.scheduler = Scheduler(
             reader or ScriptedReader(), self.metrics, self.told.append, settings, SegmentCache(cache_bytes)

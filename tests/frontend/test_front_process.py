@@ -1,8 +1,13 @@
 """The front process: what it does on the supervisor's messages."""
 
 import asyncio
+from pathlib import Path
 
-from frontend.process import Front
+import numpy as np
+
+from frontend.process import Front, _disk_cache
+from frontend.settings.front import FrontSettings
+from frontend.streams.cache.entry import CachedSegment
 from shm.situation import ProcessReport, Situation
 
 
@@ -42,3 +47,19 @@ async def test_english_is_loaded_once_while_a_worker_loads_kokoro():
     assert made._loading is not None
     await made._loading
     assert reader.loaded == ["en-us"]
+
+
+def test_the_disk_cache_has_the_bounds_of_the_settings(tmp_path: Path) -> None:
+    cache = _disk_cache(FrontSettings(disk_cache=tmp_path, disk_cache_bytes=500_000))
+    assert cache
+    for number in range(20):
+        cache.put(bytes([number]), CachedSegment(np.full(50_000, number, np.int16)))
+    assert cache.bytes <= 500_000
+    assert cache.get(bytes([19])) and not cache.get(bytes([0]))
+    cache.close()
+
+
+def test_a_disk_cache_that_cannot_be_had_is_a_line_in_the_log(tmp_path: Path, caplog) -> None:
+    (tmp_path / "file").write_text("")
+    assert _disk_cache(FrontSettings(disk_cache=tmp_path / "file" / "below")) is None
+    assert "going on without the disk cache" in caplog.text

@@ -75,6 +75,29 @@ class FakeChild(Incarnation):
         self.reaped = True
         return self.status
 
+    def something_to_say(self, chance: random.Random, generations: Sequence[int]) -> ControlMessage | None:
+        """A message that a child of its role may send at any time; None if it has none. `generations`: of workers."""
+        if {ProviderFailure, BootFailure} & self.said:
+            return None  # it is ending
+        if self.role == "front":
+            needed = WorkersNeeded(chance.random() < 0.5)
+            wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations)), needed]
+            message: ControlMessage = chance.choice([*wrong, Started()] if Started not in self.said else wrong)
+        elif self.role == "worker" and self.heard_of(Load):
+            said = [
+                chance.choice([Recycle("x"), Progress()]),
+                ProviderFailure("p", "x"),
+                BootFailure("engine", "x"),
+                Ready(ESPEAK, 0.1),
+            ]
+            message = chance.choice([*said[:1], *(said[1:] if Ready not in self.said else [])])
+        else:
+            return None
+        if type(message) in (ProviderFailure, BootFailure) and self.said:
+            return None  # too late for that
+        self.said.add(type(message))
+        return message
+
     def heard_of(self, kind: type) -> list[ControlMessage]:
         return [message for message in self.heard if isinstance(message, kind)]
 
@@ -143,30 +166,6 @@ class House(Outside):
 
     def ready(self, worker: FakeChild, engine: EngineInfo = ESPEAK) -> None:
         self.lifecycle.message(worker, Ready(engine, 0.1))
-
-    def says_something(self, child: FakeChild, chance: random.Random) -> None:
-        """A message that a child of its role may send at any time."""
-        if {ProviderFailure, BootFailure} & child.said:
-            return  # it is ending
-        generations = [c.generation for c in self.children if c.role == "worker"]
-        if child.role == "front":
-            needed = WorkersNeeded(chance.random() < 0.5)
-            wrong = [Distrust(chance.choice(generations), "x"), Idle(chance.choice(generations)), needed]
-            message: ControlMessage = chance.choice([*wrong, Started()] if Started not in child.said else wrong)
-        elif child.role == "worker" and child.heard_of(Load):
-            said = [
-                chance.choice([Recycle("x"), Progress()]),
-                ProviderFailure("p", "x"),
-                BootFailure("engine", "x"),
-                Ready(ESPEAK, 0.1),
-            ]
-            message = chance.choice([*said[:1], *(said[1:] if Ready not in child.said else [])])
-        else:
-            return
-        if type(message) in (ProviderFailure, BootFailure) and child.said:
-            return  # too late for that
-        child.said.add(type(message))
-        self.lifecycle.message(child, message)
 
     def dies(self, child: FakeChild, status: int = -signal.SIGKILL) -> None:
         child.status = status

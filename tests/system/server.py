@@ -11,13 +11,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from queue import Queue
 from typing import Any
 
 import psutil
+
+from tests.followed_output import END, FollowedOutput
 
 DEADLINE = float(os.environ.get("KOKORO_LIVE_TEST_DEADLINE", "120"))
 """Seconds after which a test that waits for an event gives up: at load 20 a server takes 20 s to start."""
@@ -73,13 +73,11 @@ class Server:
             start_new_session=True,
         )
         self._connections: list[http.client.HTTPConnection] = []
-        self.lines: Queue[str] = Queue()
-        """What it said on standard output."""
-        self.log: list[str] = []
-        self._logged = threading.Condition()
-        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read_output, self._read_log)]
-        for reader in self._readers:
-            reader.start()
+        assert self.process.stdout and self.process.stderr
+        self.output = FollowedOutput(self.process.stdout)
+        self._announcements = 0
+        self._log = FollowedOutput(self.process.stderr)
+        self.log = self._log.lines
         self.announcement = ""
         if wait:
             try:
@@ -88,37 +86,16 @@ class Server:
                 self.close()
                 raise
 
-    def _read_output(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
-            self.lines.put(line.strip())
-        self.lines.put("")
-
-    def _read_log(self) -> None:
-        assert self.process.stderr
-        for line in self.process.stderr:
-            with self._logged:
-                self.log.append(line.rstrip())
-                self._logged.notify_all()
-        with self._logged:
-            self.log.append("(end)")
-            self._logged.notify_all()
-
     def announced(self, patience: float = DEADLINE) -> str:
         """Wait for the next line that says who speaks."""
-        line = self.lines.get(timeout=patience)
-        assert line, "\n".join(self.log)
-        return line
+        line = self.output.find("", patience, start=self._announcements)
+        assert line and line.string != END, "\n".join(self.log)
+        self._announcements += 1
+        return line.string
 
     def logs(self, pattern: str, start: int = 0) -> re.Match[str]:
         """Wait until a log line from number `start` on matches."""
-
-        def find() -> re.Match[str] | None:
-            return next(filter(None, (re.search(pattern, line) for line in self.log[start:])), None)
-
-        with self._logged:
-            assert self._logged.wait_for(lambda: find() or "(end)" in self.log, DEADLINE), "\n".join(self.log)
-            found = find()
+        found = self._log.find(pattern, DEADLINE, start)
         assert found, "\n".join(self.log)
         return found
 
@@ -198,8 +175,8 @@ class Server:
         self.process.wait(DEADLINE)
         for connection in self._connections:
             connection.close()
-        for reader in self._readers:
-            reader.join(DEADLINE)
+        for output in (self.output, self._log):
+            output.join(DEADLINE)
         assert self.process.stdout and self.process.stderr
         self.process.stdout.close()
         self.process.stderr.close()

@@ -15,6 +15,7 @@ import pytest
 
 from supervisor.processes.exit_codes import ExitCode
 from tests.chaos.residue import shared_memory
+from tests.followed_output import END
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, all_gone, server
@@ -185,7 +186,7 @@ def test_a_supervisor_that_cannot_start_a_child_ends_and_leaves_none() -> None:
     with server("--engine", "espeak", wait=False, open_files=24) as refused:
         assert refused.process.wait(DEADLINE) == ExitCode.FAILED
         refused.logs("the supervisor has failed")
-        refused.logs(r"\(end\)")  # its children share its pipe: they have ended too
+        refused.logs(re.escape(END))  # its children share its pipe: they have ended too
 
 
 def test_a_setting_that_makes_no_sense_is_one_clear_line() -> None:

@@ -71,7 +71,7 @@ def candidate(provider: str, settings: WorkerSettings, compiled: Path, version: 
     """Stages and options to run with a provider.
 
     A stage that can't be given a static window stays on the CPU if the provider needs one. The sine source stays on the
-    CPU with every provider: it is 1 % of the work, and its phase has to be exact, but CoreML's modulo miscomputes it.
+    CPU with every provider: it is little work, and its phase has to be exact, but CoreML's modulo miscomputes it.
 
     Args:
         provider: onnxruntime's name of the provider.

@@ -33,7 +33,8 @@ def see_accepted(record: StageRecord, given: Collection[str]) -> None:
 
 
 def _one_node() -> bytes:
-    from onnx import TensorProto, helper  # not above: 11 MB and 0.06 s, which a worker on the CPU never needs
+    # Memory that a worker on the CPU never needs (`python -m benchmarks.late_loading`).
+    from onnx import TensorProto, helper
 
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("x", "y")]
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "one", ends[:1], ends[1:])

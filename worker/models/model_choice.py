@@ -59,7 +59,7 @@ def chosen_voices(settings: WorkerSettings) -> Path:
     published = known_files(settings.manifest)
     try:
         if voices.name not in published:
-            # Imports onnxruntime, which costs 0.2 s and 60 MB, and which this module's other users do without.
+            # Imports onnxruntime, which this module's other users do without (`python -m benchmarks.late_loading`).
             from worker.voices.voice_bank import VoiceBank
 
             VoiceBank.open(voices)

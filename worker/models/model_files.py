@@ -124,8 +124,8 @@ KNOWN: dict[str, KnownFile] = {
 from the release `model-files-v1.1`, which has the same names and the same voices."""
 
 DEFAULT = ("kokoro-v1.0.int8.onnx",)
-"""Files that are needed to speak with Kokoro. The int8 model sounds as good as the model of 325 MB (DNSMOS p808 4.03
-against 4.06); the voices are in this package."""
+"""Files that are needed to speak with Kokoro. The int8 model sounds as good as the model of 325 MB
+(docs/quality.md); the voices are in this package."""
 
 
 def part_of(path: Path) -> Path:

@@ -27,7 +27,7 @@ def float_path(model: Path) -> Path:
 
 
 def write_float(model: Path, out: Path) -> None:
-    """Write `out`, whole or not at all. The published file takes 4 s, 1.1 GB of memory and 325 MB of disk.
+    """Write `out`, whole or not at all: 325 MB for the published file.
 
     Args:
         model: a model in dynamic int8.

@@ -16,15 +16,15 @@ KEPT_LEAD = 2
 """Units (50 ms) of the silence before the first phoneme, and before the first energy, that are spoken."""
 
 AUDIBLE_ENERGY = -4.0
-"""Kokoro's energy curve, a logarithm, is about -9 in silence and 4 to 10 in speech. In 329 segments of all 54 voices at
-speeds 0.5 to 2 no sound beyond 64 of int16 began more than 40 ms before the curve passed this value."""
+"""Kokoro's energy curve, a logarithm, is about -9 in silence and 4 to 10 in speech. No sound of the
+published voices that can be heard begins long before the curve passes this value."""
 
 
 def lead_of(durations: NDArray[Any], energy: NDArray[Any]) -> int:
     """The number of units of silence at a segment's beginning that needn't be made.
 
-    The beginning of sound inside the first pad depends on the first phoneme and on the speed: at half speed as much as
-    0.58 s before the pad's end.
+    The beginning of sound inside the first pad depends on the first phoneme and on the speed: at half speed long
+    before the pad's end.
 
     Args:
         durations: [phonemes + 2], with the pads before and after.

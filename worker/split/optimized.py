@@ -1,9 +1,9 @@
 """Stages as onnxruntime runs them on this machine's processor: optimised graphs, with weights packed for its kernels.
 
-onnxruntime optimises a stage's graph and packs its weights at each load, into memory of each session's own: a generator
-takes 0.5 s of a core and 40 MB. Saved in files, both are made once; every session and every process maps the same
-packed weights (`session.save_external_prepacked_constant_initializers`), and a generator takes 0.1 s and 20 MB
-(`python -m benchmarks.start`). The arithmetic is the same to the bit.
+onnxruntime optimises a stage's graph and packs its weights at each load, into memory of each session's own. Saved in
+files, both are made once; every session and every process maps the same packed weights
+(`session.save_external_prepacked_constant_initializers`); `python -m benchmarks.start` compares a start that makes them
+with one that finds them. The arithmetic is the same to the bit.
 """
 
 from __future__ import annotations

@@ -68,8 +68,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 def prepare(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -> Prepared:
-    """The model's stages, from the cache or made now: for the published int8 model in 2 to 3 s of one core and
-    180 MB of disk, a third of that time for onnxruntime's own optimisation.
+    """The model's stages, from the cache or made now; `python -m benchmarks.start` shows what that takes.
 
     Several processes may call this at once: one makes the stages, the others wait for it.
 
@@ -148,7 +147,7 @@ def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
 
 
 def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
-    # Importing the onnx package costs 0.2 s and 30 MB, which only a new model needs.
+    # Only a new model needs the onnx package (`python -m benchmarks.late_loading`).
     from worker.split.graph import CannotSplit
     from worker.split.loading import load_graph
     from worker.split.optimized import optimize_stages
@@ -191,7 +190,7 @@ def _put_away(folder: Path) -> None:
 
 
 def _put_away_earlier(folder: Path) -> None:
-    """Remove the same model's stages of earlier layouts, which take 90 to 180 MB and which nothing reads any more."""
+    """Remove the same model's stages of earlier layouts, which nothing reads any more."""
     model = folder.name.split("-")[0]
     for other in folder.parent.glob(f"{model}-*"):
         layout = other.name.split("-")[1]

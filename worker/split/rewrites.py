@@ -22,8 +22,7 @@ class Rewrite(StrEnum):
     SPECTRUM = "spectrum"
     """The source's STFT as a convolution: onnxruntime's STFT transforms frame after frame, in one thread."""
     SNAKE = "snake"
-    """The sine in Snake as a polynomial: onnxruntime's sine takes as long as ten additions and always runs in one
-    thread."""
+    """The sine in Snake as a polynomial: onnxruntime's sine is slow and always runs in one thread."""
 
 
 MOST_CORES_FOR_SINE = 2

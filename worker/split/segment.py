@@ -19,9 +19,9 @@ from worker.split.windows import FRAME_SAMPLES, Window
 GENERATOR_CONTEXT = 5
 """Context of the generator's first stage: frames at 80 Hz (62 ms) on each side of a window.
 
-Joined windows are 45 dB from a whole run (log-mel 0.03 dB) in the float graph of the published model; with 8 frames of
-context 91 dB, with 4 frames 32 dB. The int8 model gives 17 dB for all three: the rounding of each run differs by more
-than the missing context does.
+In the float graph of the published model more context brings joined windows nearer to a whole run. In the int8 model it
+doesn't: the rounding of each run differs by more than the missing context does. `python -m benchmarks.statistics_table
+--own` compares windows with whole runs.
 """
 
 SECOND_STAGE_CONTEXT = 2
@@ -57,8 +57,8 @@ class Prosody:
 class WindowedSegment:
     """Vocodes any window of a segment; the samples don't depend on which windows were made before.
 
-    The decoder, 5 % of the work, makes the features of the whole segment in one run: so its norms
-    are exact, and the generator's statistics can be predicted from all features.
+    The decoder makes the features of the whole segment in one run: so its norms are exact, and the generator's
+    statistics can be predicted from all features.
     """
 
     def __init__(

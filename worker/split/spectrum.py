@@ -1,14 +1,13 @@
 """The source's short-time Fourier transform as one convolution.
 
 onnxruntime's STFT transforms 20 samples at a time, one frame after another, in one thread; there are 4,800 frames to a
-second of sound. A convolution with the windowed cosines and sines makes all at once, in a sixth of the time or less.
+second of sound. A convolution with the windowed cosines and sines makes all at once, which is faster.
 
     x [1, N, 1] -> Reshape [1, 1, N] -> Conv, kernel L, stride H [1, 2 B, T] -> Transpose -> Reshape [1, T, B, 2]
 
 Bins in which a sum is 0 in exact arithmetic, as nearly all are while the voice is silent, hold rounding errors, and the
 model takes the phase of those too. The source's signal is constant then, and so are onnxruntime's errors: they are
-measured once, while the model is split, and added here, so that the phases of silence stay the model's own. Without
-that, sound of the published model is 1.0 dB (log-mel) from the original sound, and as good (DNSMOS).
+measured once, while the model is split, and added here, so that the phases of silence stay the model's own.
 """
 
 from __future__ import annotations

@@ -155,8 +155,8 @@ class SplitSpeech:
         yield 0, samples[prosody.lead * FRAME_SAMPLES :], True
 
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Prosody:
-        # A second session for one thread would cost 100 MB for 5 % of the work: prosody and decoder have one session
-        # each, with all cores.
+        # A second session for one thread would cost memory for a small part of the work: prosody and decoder have one
+        # session each, with all cores.
         text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
 

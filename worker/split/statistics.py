@@ -42,7 +42,7 @@ _OCTAVES = np.linspace(0.25, 3.5, 14)
 """Centres of the pitch classes, in octaves above 50 Hz."""
 
 _ENERGIES = np.linspace(0.0, 9.2, 12)
-"""Centres of the energy classes. 99 % of the published voices' frames are below the last one."""
+"""Centres of the energy classes. Nearly all frames of the published voices are below the last one."""
 
 Vector = NDArray[np.float32]
 

@@ -12,9 +12,9 @@ from shm.messages import clipped
 from worker.acceleration.verdict import Verdict
 
 ENOUGH_SNR = 35.0
-"""Smallest signal-to-noise ratio in dB against the CPU's sound. Half precision gives 40 to 60, TensorFloat-32 more. The
-predicted statistics with which windows are made already bring it down to 5 to 15, so an error above 35 dB is inaudible;
-wrong arithmetic (a modulo, a norm, a pad) gives far less, 0 to 20."""
+"""Smallest signal-to-noise ratio in dB against the CPU's sound. Half precision gives more. The
+predicted statistics with which windows are made change the sound by more than such an error, so it is inaudible; wrong
+arithmetic (a modulo, a norm, a pad) gives far less."""
 
 ENOUGH_FASTER = 1.1
 """Smallest ratio of the CPU's time to the provider's. Less may be noise, on a machine that speaks in the meantime, and

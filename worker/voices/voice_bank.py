@@ -53,7 +53,7 @@ class VoiceBank:
         """Voices from an npz archive of voices or of low-rank tables, from a single voice's `.bin` of raw float32, or
         from a folder of such `.bin` files.
 
-        Everything is read and checked now: that takes 60 ms for the published archive, and no stream fails later.
+        Everything is read and checked now, so no stream fails later.
 
         Raises:
             EngineUnavailable: a file is missing or damaged, or a voice has a wrong shape or a value that isn't a finite

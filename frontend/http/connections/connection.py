@@ -9,7 +9,9 @@ from typing import Protocol
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
+from frontend.contract.countdown import Countdown
 from frontend.contract.errors import Unavailable
+from frontend.http.connections.exchange import Exchange
 from frontend.settings.front import FrontSettings
 
 log = logging.getLogger(__name__)
@@ -38,11 +40,10 @@ class Register(Protocol):
 class Connection(asyncio.Protocol):
     """Passes all events on to `protocol`, and closes the connection if
 
-    * no whole request head has arrived `header_timeout` after it was made, or after a later request's first byte;
+    * no whole request head has arrived in time (`Exchange`);
     * the client doesn't take written data within `write_timeout`: its stream holds a ring meanwhile.
 
-    `began` and `ended` are called around each request's handler, which starts when a head is whole. A connection
-    between two requests is closed by aiohttp's `keepalive_timeout`, a body that doesn't end by its reader.
+    A connection between two requests is closed by aiohttp's `keepalive_timeout`, a body that doesn't end by its reader.
     """
 
     def __init__(
@@ -51,22 +52,16 @@ class Connection(asyncio.Protocol):
         self.surplus = surplus
         """True if there were too many connections already: the client is told so, or gets one answer, and is
         disconnected."""
-        self._protocol = protocol
-        self._settings = settings
-        self._register = register
-        self._loop = asyncio.get_running_loop()
-        self._transport: asyncio.Transport | None = None
+        self.exchange = Exchange(self, settings.header_timeout)
         self.writable = asyncio.Event()
         """Set while the system has taken all bytes that were written."""
         self.writable.set()
-        self._handling = False
-        self._resting = False
-        """True while the handler waits for its client."""
-        self._answering = False
-        """True once the present request's response has begun."""
+        self._protocol = protocol
+        self._write_timeout = settings.write_timeout
+        self._register = register
+        self._transport: asyncio.Transport | None = None
+        self._stall = Countdown(self._stalled)
         self._lost = False
-        self._head_timer: asyncio.TimerHandle | None = None
-        self._stall_timer: asyncio.TimerHandle | None = None
 
     # -- called by asyncio
 
@@ -75,105 +70,59 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         # With these limits writing pauses exactly while the kernel takes no more bytes for this client.
         transport.set_write_buffer_limits(high=0)
-        self._expect_head()
+        self.exchange.expects()
         self._protocol.connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        if not self._handling and self._head_timer is None:
-            self._expect_head()
+        self.exchange.expects()
         self._protocol.data_received(data)
 
     def eof_received(self) -> bool | None:
         return self._protocol.eof_received()
 
     def pause_writing(self) -> None:
-        self._stall_timer = self._loop.call_later(self._settings.write_timeout, self._stalled)
-        self._register.busy(self)
+        self._stall.start(self._write_timeout)
+        self.busy()
         self.writable.clear()
         self._protocol.pause_writing()
 
     def resume_writing(self) -> None:
-        self._stop_stall_timer()
-        if self._resting or not self._handling:
-            self._register.idle(self)
+        self._stall.stop()
         self.writable.set()
+        if self.exchange.waits:
+            self.idle()
         self._protocol.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_head_timer()
-        self._stop_stall_timer()
+        self.exchange.close()
+        self._stall.stop()
         self._lost = True
         self.writable.set()
         self._register.lost(self)
         self._protocol.connection_lost(exc)
 
-    # -- called by the application
+    # -- see `frontend.http.connections.exchange.Line`
 
-    def began(self) -> None:
-        """Note that a request's head is whole and its handler begins."""
-        self._handling = True
-        self._answering = False
-        self._stop_head_timer()
-        self._register.busy(self)
-
-    def answers(self) -> None:
-        """Note that the request's response has begun."""
-        self._answering = True
-
-    def cancelled(self) -> None:
-        """Note that the handler was cancelled: by the client's end, or because the server stops (a drain's end)."""
-        if self._answering and not self._lost:
-            self._register.overdue(self, "drain")
-
-    def ended(self) -> None:
-        """Note that the handler has returned or written its response."""
-        self._handling = self._resting = False
-        if self._stall_timer is None and self._transport is not None and not self._transport.is_closing():
+    def idle(self) -> None:
+        if self.writable.is_set() and self._transport is not None and not self._transport.is_closing():
             self._register.idle(self)
 
-    def rests(self) -> None:
-        """Note that the handler waits for its client, who would lose nothing: on its WebSocket, nothing is spoken."""
-        self._resting = True
-        if self._stall_timer is None and not self._lost:
-            self._register.idle(self)
-
-    def works(self) -> None:
-        """Note that the handler rests no more."""
-        self._resting = False
+    def busy(self) -> None:
         self._register.busy(self)
+
+    def overdue(self, reason: str) -> None:
+        if not self._lost:
+            self._register.overdue(self, reason)
 
     def close(self) -> None:
-        """Close the connection in order: written data is still sent."""
         if self._transport is not None:
             self._transport.close()
 
-    # -- time
-
-    def _expect_head(self) -> None:
-        self._head_timer = self._loop.call_later(self._settings.header_timeout, self._no_head)
-        self._register.idle(self)
-
-    def _no_head(self) -> None:
-        self._head_timer = None
-        self._register.overdue(self, "header_timeout")
-        self.close()
-
     def _stalled(self) -> None:
-        self._stall_timer = None
-        log.warning("a client has read nothing for %g s: its connection is cut", self._settings.write_timeout)
-        self._register.overdue(self, "write_timeout")
+        log.warning("a client has read nothing for %g s: its connection is cut", self._write_timeout)
+        self.overdue("write_timeout")
         if self._transport is not None:
             self._transport.abort()
-
-    def _stop_head_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
-    def _stop_stall_timer(self) -> None:
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
 
 
 def connection_of(request: web.Request) -> Connection | None:
@@ -192,16 +141,16 @@ async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
     connection = connection_of(request)
     if connection is None:
         return await handler(request)
-    connection.began()
+    connection.exchange.began()
     try:
         if connection.surplus and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
             raise Unavailable("too many connections are open already")
         return await handler(request)
     except asyncio.CancelledError:
-        connection.cancelled()
+        connection.exchange.cancelled()
         raise
     finally:
-        connection.ended()
+        connection.exchange.ended()
 
 
 async def announce_end(request: web.Request, response: web.StreamResponse) -> None:
@@ -209,7 +158,7 @@ async def announce_end(request: web.Request, response: web.StreamResponse) -> No
     body."""
     connection = connection_of(request)
     if connection is not None:
-        connection.answers()
+        connection.exchange.answers()
     if response.status == web.HTTPRequestTimeout.status_code or (connection is not None and connection.surplus):
         response.force_close()
         response.headers[hdrs.CONNECTION] = "close"

@@ -31,7 +31,7 @@ SPEEDS = {"slowest": 0.6, "slow": 0.8, "normal": 1.0, "fast": 1.2, "fastest": 1.
 
 
 class Cartesia:
-    """One socket. Implements `frontend.http.dialects.socket.Dialect`."""
+    """One socket. Implements `frontend.http.dialects.dialect.Dialect`."""
 
     name = "cartesia"
     idle_seconds = 300.0
@@ -50,17 +50,17 @@ class Cartesia:
         try:
             await self._follow(key, message)
         except ApiError as error:
-            self._session.drop(key, remember=False)
+            self._session.contexts.drop(key, remember=False)
             await self._session.fail(key, error)
 
     async def _follow(self, key: str, message: Mapping[str, Any]) -> None:
         if message.get("cancel"):
-            if self._session.context(key):
-                self._session.drop(key, remember=False)
+            if self._session.contexts.get(key):
+                self._session.contexts.drop(key, remember=False)
                 await self.ended(key)
             return
         text, goes_on = text_of(message, "transcript"), bool(message.get("continue"))
-        context = self._session.context(key)
+        context = self._session.contexts.get(key)
         if context is None:
             if not (text.strip() or goes_on):
                 await self.ended(key)
@@ -90,9 +90,9 @@ class Cartesia:
         )
         for known in (self._heard_at, self._flush_ids):
             known.pop(key, None)
-            for name in [each for each in known if not self._session.context(each)]:
+            for name in [each for each in known if not self._session.contexts.get(each)]:
                 del known[name]
-        return self._session.open(key, voicing)
+        return self._session.contexts.open(key, voicing)
 
     async def tell(self, key: str, context: Context, event: Event) -> None:
         """Implements `Dialect.tell`."""
@@ -107,7 +107,7 @@ class Cartesia:
                 "end": [word.end for word in event.words],
             }
             await self._send(key, "timestamps", 206, done=False, word_timestamps=words)
-        if event.audio and self._session.context(key) is context:  # it may be cancelled while the client reads
+        if event.audio and self._session.contexts.get(key) is context:  # it may be cancelled while the client reads
             audio = base64.b64encode(event.audio).decode()
             took = (time.monotonic() - self._heard_at.get(key, time.monotonic())) * 1000
             flush = {"flush_id": self._flush_ids[key]} if key in self._flush_ids else {}

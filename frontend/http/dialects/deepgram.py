@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\d{1,3}(?:\.\d{0,6})?")
 
 
 class Deepgram:
-    """One socket. Implements `frontend.http.dialects.socket.Dialect`."""
+    """One socket. Implements `frontend.http.dialects.dialect.Dialect`."""
 
     name = "deepgram"
     idle_seconds = 3600.0
@@ -70,7 +70,7 @@ class Deepgram:
 
     async def hear(self, message: Any) -> None:
         """Implements `Dialect.hear`."""
-        context = self._session.context(str(self._texts))
+        context = self._session.contexts.get(str(self._texts))
         match text_of(message, "type"):
             case "Speak":
                 await self._write(context, text_of(message, "text"))
@@ -79,7 +79,7 @@ class Deepgram:
             case "Flush":
                 await self._answer("Flushed")
             case "Clear":
-                self._session.drop(str(self._texts))
+                self._session.contexts.drop(str(self._texts))
                 await self._answer("Cleared")
             case "Close":
                 self._session.finish()
@@ -91,7 +91,7 @@ class Deepgram:
             if not text.strip():
                 return
             self._texts += 1
-            context = self._session.open(str(self._texts), self._voicing)
+            context = self._session.contexts.open(str(self._texts), self._voicing)
         try:
             context.write(text)
         except ApiError as error:

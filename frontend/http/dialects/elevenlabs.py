@@ -38,7 +38,7 @@ _TRUE = ("true", "1")
 
 
 class ElevenLabs:
-    """One socket. Implements `frontend.http.dialects.socket.Dialect`."""
+    """One socket. Implements `frontend.http.dialects.dialect.Dialect`."""
 
     name = "elevenlabs"
 
@@ -89,11 +89,11 @@ class ElevenLabs:
         try:
             self._follow(key, message)
         except ApiError as error:
-            self._session.drop(key)
+            self._session.contexts.drop(key)
             await self._session.fail(None if error.status == 401 else key, error)
 
     def _follow(self, key: str, message: Mapping[str, Any]) -> None:
-        context, text = self._session.context(key), text_of(message, "text")
+        context, text = self._session.contexts.get(key), text_of(message, "text")
         ends = bool(message.get("close_context")) or (self._single and message.get("text") == "")
         if context is None and text and not ends:
             context = self._open(key, message)
@@ -110,7 +110,7 @@ class ElevenLabs:
             context.flush(report=False)
         if ends:
             context.finish()
-            self._session.closing |= self._single
+            self._session.contexts.closing |= self._single
 
     def _open(self, key: str, message: Mapping[str, Any]) -> Context:
         speed = number_of(object_of(message, "voice_settings"), "speed")
@@ -118,8 +118,8 @@ class ElevenLabs:
             self._voicing, client=f"{self._voicing.client}/{key}", speed=self._voicing.speed if speed is None else speed
         )
         find_voice(self._session.services.speaker, voicing, None, None)  # the speed's range, and an engine that speaks
-        context = self._session.open(key, voicing)
-        self._alignments = {name: each for name, each in self._alignments.items() if self._session.context(name)}
+        context = self._session.contexts.open(key, voicing)
+        self._alignments = {name: each for name, each in self._alignments.items() if self._session.contexts.get(name)}
         self._alignments[key] = Alignments()
         return context
 

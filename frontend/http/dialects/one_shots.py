@@ -15,6 +15,7 @@ from frontend.contexts.services import Services
 from frontend.contexts.voices import find_voice
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
+from frontend.contract.stages import STARTED
 from frontend.http.dialects import oneshot
 from frontend.http.dialects.alignment import Alignments, whole_alignment
 from frontend.http.dialects.audio_formats import Output, elevenlabs_output, named_output
@@ -72,7 +73,7 @@ async def elevenlabs_timed(request: web.Request, services: Services) -> web.Stre
 async def cartesia_bytes(request: web.Request, services: Services) -> web.StreamResponse:
     """POST /tts/bytes: the audio."""
     body = await _body(request)
-    voicing = cartesia_voicing(services, new_voicing(request, ""), body)
+    voicing = cartesia_voicing(services, _voicing(request), body)
     output = Output(voicing.format, voicing.sample_rate)
     headers = oneshot.typed(output.content_type)
     text = text_of(body, "transcript")
@@ -86,17 +87,21 @@ async def deepgram_speech(request: web.Request, services: Services) -> web.Strea
     if encoding == "linear16" and query.get("container", "wav") == "wav":
         encoding = "wav"
     output = named_output(encoding, rate_of(query), rate_of(query, "bit_rate"))
-    voicing = deepgram_voicing(services, new_voicing(request, ""), query, output)
+    voicing = deepgram_voicing(services, _voicing(request), query, output)
     headers = oneshot.typed(output.content_type)
     text = text_of(body, "text")
     return await oneshot.answer(request, services, voicing, text, headers, lambda event: event.audio)
+
+
+def _voicing(request: web.Request) -> Voicing:
+    return replace(new_voicing(request, ""), asked_at=request[STARTED])
 
 
 def _elevenlabs_voicing(request: web.Request, services: Services, body: Mapping[str, Any]) -> tuple[Voicing, Output]:
     output = elevenlabs_output(request.query.get("output_format", DEFAULT_OUTPUT))
     speed = number_of(object_of(body, "voice_settings"), "speed")
     voicing = replace(
-        new_voicing(request, ""),
+        _voicing(request),
         format=output.format,
         sample_rate=output.sample_rate,
         bit_rate=output.bit_rate,

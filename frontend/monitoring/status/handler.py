@@ -142,13 +142,14 @@ class StatusHandler:
         totals = self._sources.metrics.totals()
         return Totals(
             *(
-                round(totals.get(f"kokoro_live_{name}_total", 0.0))
+                round(totals.get(f"kokoro_live_{name}", 0.0))
                 for name in (
-                    "requests",
-                    "requests_refused",
-                    "stream_underruns",
-                    "streams_cut",
-                    "segments_resubmitted",
+                    "requests_total",
+                    "requests_refused_total",
+                    "stream_underruns_total",
+                    "streams_cut_total",
+                    "segments_resubmitted_total",
+                    "time_to_first_audio_seconds_count",
                 )
             )
         )

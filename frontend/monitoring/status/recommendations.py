@@ -34,7 +34,7 @@ def _crashes(status: Status) -> Iterator[tuple[str, str]]:
             yield (
                 "restarts",
                 f"The {role} has died and been restarted {count} times{last}: the log says why. Listeners don't hear a "
-                "worker's death, but too many in a row end the service (docs/operations.md).",
+                "worker's death, but too many in a row without progress end the service (docs/reliability.md).",
             )
 
 
@@ -78,12 +78,13 @@ def _gaps(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _refused(status: Status) -> Iterator[tuple[str, str]]:
-    refused, requests = status.totals.refused, status.totals.requests
-    if requests >= _FEW and refused > requests * 0.05:
+    refused = status.totals.refused
+    asked = refused + status.totals.spoken  # scrapes and lists are requests too, and no reason for advice
+    if asked >= _FEW and refused > asked * 0.05:
         yield (
             "refused",
-            f"{refused} of {requests} requests were answered with 429, because they could not have been spoken in "
-            "time: spread them, or use a faster --provider, a smaller model, or another machine.",
+            f"{refused} of {asked} texts were rejected, because they could not have been spoken in time: spread them, "
+            "or use a faster --provider, a smaller model, or another machine.",
         )
 
 

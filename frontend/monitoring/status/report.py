@@ -157,10 +157,11 @@ class Totals(msgspec.Struct):
     """Counts since the server's start, all processes together, as `/metrics` has them."""
 
     requests: int
-    refused: Annotated[int, Meta(description="429: no room to speak them in time.")]
+    refused: Annotated[int, Meta(description="There was no room to speak them in time.")]
     underruns: Annotated[int, Meta(description="Gaps that listeners heard.")]
     streams_cut: int
     segments_resubmitted: int
+    spoken: Annotated[int, Meta(description="Requests, and texts of sockets, of which something was heard.")]
 
 
 class Memory(msgspec.Struct):

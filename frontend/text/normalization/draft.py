@@ -37,7 +37,7 @@ class Draft:
 
     def has(self, characters: str) -> bool:
         """True if the sentence has one of the characters. Rules ask before they search, because most sentences have
-        nothing for most rules, and a search takes ten times as long.
+        nothing for most rules, and a search takes longer.
         """
         return not self._characters.isdisjoint(characters)
 

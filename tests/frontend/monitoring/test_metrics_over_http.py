@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from frontend.contract.errors import Broken, Overloaded
+from frontend.contract.errors import Broken, ListenersFirst, Overloaded
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.text.g2p import G2P
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, raw_post, serving, speech
@@ -133,7 +133,9 @@ async def test_engine_info_is_who_speaks_now_and_absent_while_nobody_does() -> N
         assert engines(await scrape(client)) == []
         speaker.engine, speaker.reason = ENGINE, ""
         assert engines(await scrape(client)) == [("kokoro", "tiny.onnx", "CPUExecutionProvider")]
-        speaker.engine = None
+        speaker.reason = "the worker is starting again"
+        assert engines(await scrape(client)) == [], "its successor may be another engine"
+        speaker.engine, speaker.reason = None, "no worker will be started again"
         assert engines(await scrape(client)) == []
 
 
@@ -179,6 +181,20 @@ async def test_a_refusal_is_counted_and_kept_among_the_errors_without_its_text()
     assert found["requests_refused_total",] == 1
     (error,) = server.metrics.errors.latest()
     assert (error.request_id, error.kind) == ("the-one", "overloaded")
+
+
+async def test_what_gives_way_to_listeners_is_no_refusal_and_no_error() -> None:
+    """A book that is made in the background asks again and again: that is no reason for another machine."""
+    speaker = FakeSpeaker(speech(10))
+    speaker.refusal = ListenersFirst(3.0)
+    async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
+        body = {"input": "A passage.", "response_format": "pcm", "stream": False, "priority": "idle"}
+        async with client.post("/v1/audio/speech", json=body) as response:
+            assert (response.status, response.headers["Retry-After"]) == (429, "3")
+            assert (await response.json())["error"]["code"] == "listeners_first"
+        found = await scrape(client)
+    assert found["requests_refused_total",] == 0
+    assert server.metrics.errors.latest() == []
 
 
 async def test_a_cut_stream_is_among_the_errors_and_a_wrong_request_is_not() -> None:

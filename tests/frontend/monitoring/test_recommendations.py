@@ -37,7 +37,7 @@ def healthy() -> Status:
         words_by_source={"lexicon": 1000, "espeak": 20},
         costs={"kokoro m CPU": {"real_time_factor": 0.4}},
         settings={},
-        totals=Totals(requests=100, refused=1, underruns=0, streams_cut=0, segments_resubmitted=0),
+        totals=Totals(requests=9000, refused=1, underruns=0, streams_cut=0, segments_resubmitted=0, spoken=60),
         memory=Memory(16 * GIGABYTE, 8 * GIGABYTE),
         front_uptime_seconds=60.0,
         engine=SpeakingEngine("kokoro", "CPUExecutionProvider", "kokoro-v1.0.onnx", 2),
@@ -146,7 +146,7 @@ def test_a_rule_cites_the_figure_that_it_rests_on(change: Callable[[Status], Non
 def test_a_server_that_has_done_nothing_yet_is_left_alone() -> None:
     status = healthy()
     status.costs, status.words_by_source = {}, {}
-    status.totals = Totals(0, 0, 0, 0, 0)
+    status.totals = Totals(0, 0, 0, 0, 0, 0)
     status.cache = Cache(0, 0, 0, 0, 0, disk=False)
     assert recommendations(status) == []
 
@@ -175,7 +175,7 @@ def test_no_advice_sends_anybody_where_it_was_read() -> None:
 
 def test_a_few_refusals_or_guesses_say_nothing_yet() -> None:
     status = healthy()
-    status.totals = Totals(3, 3, 0, 0, 0)
+    status.totals = Totals(3, 3, 0, 0, 0, 0)
     status.words_by_source = {"espeak": 5}
     status.cache = Cache(1, 255_999_999, 3, 0, 256_000_000, disk=False)
     assert recommendations(status) == []

@@ -197,6 +197,7 @@ async def test_totals_are_what_metrics_has_and_what_follows_from_them_is_recomme
     for _ in range(30):
         metrics.request_finished("/v1/audio/speech", 429, 0.001)
         metrics.count(Event.REFUSED)
+    metrics.speech_began(0.1)
     metrics.count(Event.UNDERRUN)
     found = await shown(NOTHING, metrics=metrics)
     assert found["totals"] == {
@@ -205,6 +206,7 @@ async def test_totals_are_what_metrics_has_and_what_follows_from_them_is_recomme
         "underruns": 1,
         "streams_cut": 0,
         "segments_resubmitted": 0,
+        "spoken": 1,
     }
     assert "refused" in {each["code"] for each in found["recommendations"]}
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from frontend.contract.errors import LONGEST_RETRY, Overloaded
+from frontend.contract.errors import Overloaded
 from frontend.contract.urgency import Urgency
 from frontend.planning.profile import GUESS
 from frontend.scheduling.admission import FIRST_AUDIO_TARGET
@@ -163,7 +163,7 @@ async def test_a_rejected_client_is_sent_away_for_a_minute_at_most(desk: Desk) -
     await worker.has(2)
     with pytest.raises(Overloaded, match=r"[0-9]{3,}\.[0-9] seconds") as refused:
         await heard(listen(desk.open(text, client="b")))
-    assert refused.value.retry_after == LONGEST_RETRY
+    assert refused.value.retry_after == 60.0
 
 
 async def test_the_ratio_of_demand_follows_the_streams(desk: Desk) -> None:

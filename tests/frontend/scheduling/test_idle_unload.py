@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from frontend.contract.urgency import Urgency
 from shm.messages import Disconnect, Idle, WorkersNeeded
 from shm.situation import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
@@ -55,9 +56,13 @@ async def test_workers_may_rest_once_nobody_has_asked_for_a_while(desk: Desk, cl
     await clock.until_told(desk, False)
 
 
-async def test_a_stream_keeps_its_worker_however_long_its_listener_pauses(desk: Desk, clock: Clock) -> None:
+@pytest.mark.parametrize("urgency", Urgency)
+async def test_a_stream_keeps_its_worker_however_long_its_listener_pauses(
+    desk: Desk, clock: Clock, urgency: Urgency
+) -> None:
+    """A clip and a passage of a book keep it too."""
     worker = desk.worker(1)
-    stream = desk.open("a")
+    stream = desk.open("a", urgency=urgency)
     worker.speak(await worker.has(1))
     await clock.passes(4 * SOON)  # longer than the time without a stream that would let it rest
     assert desk.told_of(WorkersNeeded) == [WorkersNeeded(True)]

@@ -51,6 +51,20 @@ async def test_a_segment_is_tried_three_times_and_not_a_fourth(office: Desk) -> 
     assert not worker.orders, "asked for again, it costs no worker"
 
 
+async def test_after_the_quarantine_s_time_a_text_is_tried_again() -> None:
+    office = Desk(quarantine=0.0)
+    worker = office.worker(1)
+    listener = listen(office.open("poison"))
+    for _ in range(3):
+        worker = await after_the_death_of(office, worker)
+    with pytest.raises(Broken, match="not tried again"):
+        await heard(listener)
+    listener = listen(office.open("poison"))
+    worker.speak(await worker.has(1))
+    assert np.array_equal(await heard(listener), spoken("poison"))
+    office.close()
+
+
 async def test_two_kills_that_hit_the_same_segment_fail_no_stream(office: Desk) -> None:
     worker = office.worker(1)
     listener = listen(office.open("innocent"))

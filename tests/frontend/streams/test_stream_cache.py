@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from frontend.contract.errors import Unavailable
+from frontend.contract.errors import ListenersFirst
 from frontend.contract.urgency import Urgency
 from shm.situation import Situation
 from tests.frontend.desk import Desk, heard, listen, spoken
@@ -104,8 +104,10 @@ async def test_what_nobody_waits_for_gives_way_to_who_listens(desk: Desk) -> Non
     ahead = listen(desk.open("ahead|of time", urgency=Urgency.IDLE))
     await worker.has(1)
     listener = listen(desk.open("now"))
-    with pytest.raises(Unavailable, match="listeners come first"):
+    with pytest.raises(ListenersFirst):
         await ahead
+    with pytest.raises(ListenersFirst):
+        desk.open("ahead|of time", urgency=Urgency.IDLE)
     worker.speak(await worker.has(2))
     assert np.array_equal(await heard(listener), spoken("now"))
 

@@ -268,8 +268,8 @@ def test_any_history_ends_when_it_is_told_to(seed: int) -> None:
             break
         elif event == "dies":
             house.dies(child, chance.choice([0, 1, -9, -11]))
-        else:
-            house.says_something(child, chance)
+        elif message := child.something_to_say(chance, [each.generation for each in house.all("worker")]):
+            house.lifecycle.message(child, message)
     house.lifecycle.signal(signal.SIGTERM)
     for _ in range(10):
         for child in [child for child in house.children if not child.reaped]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,7 +13,8 @@ from typing import Any
 import pytest
 
 from supervisor.settings.logs import LogSettings, configure_logging
-from tests.system.server import Server, server
+from tests.followed_output import END
+from tests.system.server import DEADLINE, Server, server
 
 SECRET = "Mellifluous pangolins tapdance."
 
@@ -96,20 +98,21 @@ def test_every_process_writes_what_the_flag_says() -> None:
         spoken_to(started, "my-request")
         started.logs("audio/speech")
         assert started.stop() == 0
-        started.logs(r"\(end\)")
-        lines = records("\n".join(started.log[: started.log.index("(end)")]))
+        started.logs(re.escape(END))
+        lines = records("\n".join(started.log[: started.log.index(END)]))
         assert {"supervisor", "front"} <= {record["process"] for record in lines}
         assert any(record["process"].startswith("worker[") for record in lines)
         (access,) = [record for record in lines if "audio/speech" in record["message"]]
         assert access["request_id"] == "my-request"
         assert access["process"] == "front"
         assert SECRET.split()[0] not in str(lines)
-        assert started.lines.get() == "", "nothing on standard output"
+        assert started.output.find(re.escape(END), DEADLINE)
+        assert started.output.lines == [END], "nothing on standard output"
 
 
 def test_the_level_is_every_processs() -> None:
     with server("--engine", "espeak", "--log-level", "warning") as started:
         spoken_to(started, "quiet")
         assert started.stop() == 0
-        started.logs(r"\(end\)")
+        started.logs(re.escape(END))
         assert not [line for line in started.log if "INFO" in line]

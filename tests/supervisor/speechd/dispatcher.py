@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from supervisor.speechd.config import ModuleConfig
+from tests.followed_output import FollowedOutput
 
 DEADLINE = 60.0
 ROOT = Path(__file__).parents[3]
@@ -43,21 +45,15 @@ class Dispatcher:
         self.heard: list[str] = []
         """Final lines and marks, in order; `audio N R` for N samples at R per second."""
         self.audio = b""
-        self.log = ""
+        assert self._process.stderr
+        self._log = FollowedOutput(io.TextIOWrapper(self._process.stderr, "utf-8"))
+        self.log = self._log.lines
         self._taken = 0
         self._more = threading.Condition()
         self._hold = threading.Event()
         self._hold.set()
-        self._threads = [threading.Thread(target=read, daemon=True) for read in (self._read, self._read_log)]
-        for thread in self._threads:
-            thread.start()
-
-    def _read_log(self) -> None:
-        assert self._process.stderr
-        for line in self._process.stderr:
-            with self._more:
-                self.log += line.decode()
-                self._more.notify_all()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self._process.stdout
@@ -119,11 +115,10 @@ class Dispatcher:
 
     def logs(self, text: str) -> None:
         """Wait until the log has a text."""
-        with self._more:
-            assert self._more.wait_for(lambda: text in self.log, DEADLINE), self._state()
+        assert self._log.find(re.escape(text), DEADLINE), self._state()
 
     def _state(self) -> str:
-        return f"{self.heard[self._taken :]}\n{self.log}"
+        return "\n".join([str(self.heard[self._taken :]), *self.log])
 
     def set(self, **parameters: object) -> str:
         """SET; its last answer."""
@@ -158,8 +153,8 @@ class Dispatcher:
             self.close_pipe()
         self._process.kill()
         self._process.wait(DEADLINE)
-        for thread in self._threads:
-            thread.join(DEADLINE)
+        self._reader.join(DEADLINE)
+        self._log.join(DEADLINE)
         for pipe in (self._process.stdout, self._process.stderr):
             assert pipe
             pipe.close()

@@ -13,7 +13,8 @@ import aiohttp
 import psutil
 import pytest
 
-from frontend.http.dialects import socket as socket_module
+from frontend.http.dialects import wire as wire_module
+from frontend.http.dialects.open_contexts import MAX_CONTEXTS
 from frontend.settings.front import FrontSettings
 from shm.in_flight import digest_of
 from shm.messages import Suspects
@@ -205,7 +206,7 @@ async def test_a_half_closed_socket_and_one_that_is_never_read_leave_nothing(
 ) -> None:
     async with office(rings=3) as desk:
         with monkeypatch.context() as patch:
-            patch.setattr(socket_module, "PING_SECONDS", 0.5)
+            patch.setattr(wire_module, "PING_SECONDS", 0.5)
             silent, gone = await raw(desk, path), await raw(desk, path)
         for each in (silent, gone):
             each.send(frame(speak(path, SENTENCE * 300)))
@@ -268,7 +269,7 @@ def frame(message: Message) -> bytes:
 
 async def test_the_twenty_first_context_is_refused_unless_one_is_silent() -> None:
     async with office(FrontSettings(max_streams=64), speaks=False) as desk, desk.connect(ELEVENLABS) as socket:
-        for number in range(socket_module.MAX_CONTEXTS):
+        for number in range(MAX_CONTEXTS):
             await socket.send_json({**speak(ELEVENLABS, SENTENCE, f"c{number}"), "flush": True})
         await socket.send_json(speak(ELEVENLABS, SENTENCE, "more"))
         message = await next_json(socket)
@@ -279,7 +280,7 @@ async def test_the_twenty_first_context_is_refused_unless_one_is_silent() -> Non
 async def test_a_context_that_holds_text_makes_room_for_no_other() -> None:
     async with office(FrontSettings(max_streams=64)) as desk, desk.connect(ELEVENLABS) as socket:
         await socket.send_json(speak(ELEVENLABS, "Not a whole sentence", "held"))
-        for number in range(socket_module.MAX_CONTEXTS):
+        for number in range(MAX_CONTEXTS):
             await socket.send_json(speak(ELEVENLABS, " ", f"c{number}"))
         await socket.send_json({"context_id": "held", "close_context": True})
         assert (await next_json(socket))["contextId"] == "held"
@@ -287,7 +288,7 @@ async def test_a_context_that_holds_text_makes_room_for_no_other() -> None:
 
 async def test_twenty_contexts_of_one_socket_are_spoken_whole() -> None:
     async with office(FrontSettings(max_streams=64)) as desk, desk.connect(CARTESIA) as socket:
-        names = {f"c{number}" for number in range(socket_module.MAX_CONTEXTS)}
+        names = {f"c{number}" for number in range(MAX_CONTEXTS)}
         for name in names:
             await socket.send_json({**speak(CARTESIA, SENTENCE, name), "continue": False})
         samples: dict[str, int] = dict.fromkeys(names, 0)

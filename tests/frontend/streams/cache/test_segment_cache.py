@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 
 import diskcache
@@ -154,6 +155,31 @@ def test_a_shorter_lifetime_counts_for_what_an_earlier_start_stored(
         assert disk.get(b"a")
     with closing(DiskCache(tmp_path, 1_000_000, HOUR)) as disk:
         assert disk.get(b"a") is None
+
+
+def write_segments(folder: Path, first: int) -> None:
+    """A server that stores 40 segments, one after another."""
+    with closing(DiskCache(folder, 4_000_000, HOUR)) as disk:
+        for number in range(first, first + 40):
+            disk.put(bytes([number]), spoken(50_000, number))
+
+
+def test_two_servers_share_a_folder(tmp_path: Path) -> None:
+    """Both write at once: all that is found is as it was stored, the bound holds, and one finds what another made."""
+    servers = [get_context("spawn").Process(target=write_segments, args=(tmp_path, first)) for first in (0, 100)]
+    for server in servers:
+        server.start()
+    for server in servers:
+        server.join()
+    assert [server.exitcode for server in servers] == [0, 0]
+    assert taken(tmp_path) <= 4_000_000
+    with closing(DiskCache(tmp_path, 4_000_000, HOUR)) as disk:
+        found = {number: segment for number in range(140) if (segment := disk.get(bytes([number])))}
+    assert all(same(segment, spoken(50_000, number)) for number, segment in found.items())
+    assert len(found) > 20
+    write_segments(tmp_path, 200)
+    with closing(DiskCache(tmp_path, 4_000_000, HOUR)) as disk:
+        assert disk.get(bytes([239]))
 
 
 def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path) -> None:

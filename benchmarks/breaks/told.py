@@ -1,0 +1,141 @@
+"""What is told: metrics, advice, headers, and settings that do what they say."""
+
+from __future__ import annotations
+
+from benchmarks.breaks.mutation import Mutation
+
+BREAKS = (
+    Mutation(
+        "engine-info-while-nothing-speaks",
+        "frontend/http/app.py",
+        "engine_readings(None if speaker.reason else speaker.engine)",
+        "engine_readings(speaker.engine)",
+        ("tests/frontend/monitoring/test_metrics_over_http.py",),
+    ),
+    Mutation(
+        "giving-way-is-no-refusal",
+        "frontend/http/errors.py",
+        "code=LISTENERS_FIRST)",
+        "code=OVERLOADED)",
+        ("tests/frontend/monitoring/test_metrics_over_http.py",),
+    ),
+    Mutation(
+        "first-audio-from-the-header",
+        "frontend/http/speech/handler.py",
+        "Listening(self._metrics, request[STARTED], asked.stages)",
+        "Listening(self._metrics, __import__('time').monotonic(), asked.stages)",
+        ("tests/frontend/http/test_cut_streams.py",),
+    ),
+    Mutation(
+        "first-audio-of-one-shots-from-the-header",
+        "frontend/http/dialects/one_shots.py",
+        "asked_at=request[STARTED])",
+        "asked_at=None)",
+        ("tests/frontend/http/dialects/test_first_audio_of_one_shots.py",),
+    ),
+    Mutation(
+        "a-drain-s-end-and-a-deaf-reader-cut",
+        "frontend/http/connections/connections.py",
+        'if reason in ("write_timeout", "drain"):',
+        "if False:",
+        ("tests/frontend/http/test_cut_streams.py",),
+    ),
+    Mutation(
+        "no-silence-before-a-refusal",
+        "frontend/http/speech/streamed.py",
+        "if primed and await stream.accepted():",
+        "if primed:",
+        ("tests/frontend/http/test_sessions_over_http.py",),
+    ),
+    Mutation(
+        "nothing-piles-up-at-a-deaf-reader",
+        "frontend/http/answers/sent_ahead.py",
+        "SHARE = 0.1\n",
+        "SHARE = 10.0\n",
+        ("tests/system/test_sent_ahead.py", "-k", "mp3"),
+    ),
+    Mutation(
+        "windows-in-the-cache-key",
+        "frontend/scheduling/fingerprint.py",
+        "engine.voices_sha256, engine.rendering)",
+        "engine.voices_sha256)",
+        ("tests/frontend/streams/cache/test_segment_cache.py",),
+    ),
+    Mutation(
+        "speeds-under-other-conditions",
+        "frontend/monitoring/drift.py",
+        "{engine.threads} {engine.concurrency} [{processors}]",
+        "{engine.threads}",
+        ("tests/frontend/monitoring/test_drift.py",),
+    ),
+    Mutation(
+        "a-lower-bound-reduces-the-folder",
+        "frontend/streams/cache/disk.py",
+        "            )\n            self._cache.cull()\n",
+        "            )\n",
+        ("tests/frontend/streams/cache/test_segment_cache.py",),
+    ),
+    Mutation(
+        "emptied-keys-are-revoked",
+        "frontend/settings/keys.py",
+        "self._version, self._filed = version, []",
+        "self._version = version",
+        ("tests/frontend/http/access/test_api_keys.py",),
+    ),
+    Mutation(
+        "advice-rests-on-costs",
+        "frontend/monitoring/status/recommendations.py",
+        "if gaps and factors and all(",
+        "if gaps and all(",
+        ("tests/frontend/monitoring/test_recommendations.py",),
+    ),
+    Mutation(
+        "advice-is-not-about-noise",
+        "frontend/monitoring/status/recommendations.py",
+        "NOTICED = 0.2\n",
+        "NOTICED = 0.0\n",
+        ("tests/frontend/monitoring/test_recommendations.py",),
+    ),
+    Mutation(
+        "nobody-is-sent-away-for-long",
+        "frontend/contract/errors.py",
+        "LONGEST_RETRY = 60.0",
+        "LONGEST_RETRY = 600.0",
+        ("tests/frontend/scheduling/test_admission.py",),
+    ),
+    Mutation(
+        "demand-is-all-that-is-due",
+        "frontend/scheduling/admission.py",
+        "self._demand(stream, now, share=1.0), block=0.0)",
+        "self._demand(stream, now, share=0.1), block=0.0)",
+        ("tests/frontend/scheduling/test_admission.py",),
+    ),
+    Mutation(
+        "workers-rest",
+        "frontend/scheduling/idle_unload.py",
+        "        self._timer = None\n        self._send(False)\n",
+        "        self._timer = None\n",
+        ("tests/frontend/scheduling/test_idle_unload.py",),
+    ),
+    Mutation(
+        "pods-stay-for-those-who-come-back",
+        "benchmarks/autoscaler.py",
+        "wish = min(pods, max(old for _, old in self._wishes))",
+        "wish = min(pods, wish)",
+        ("tests/deploy/test_scaling.py",),
+    ),
+    Mutation(
+        "too-few-runs-tell-nothing",
+        "benchmarks/judgement.py",
+        "meets(found), certain=False)",
+        "meets(found))",
+        ("tests/benchmarks/test_verdicts.py",),
+    ),
+    Mutation(
+        "all-that-the-speed-carries",
+        "benchmarks/streams.py",
+        "carried.clean == asked)",
+        "carried.clean >= carried.listeners)",
+        ("tests/benchmarks/test_verdicts.py",),
+    ),
+)

@@ -1,0 +1,49 @@
+"""Settings of reading and of the cache reach the front of a real server, and do there what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tests.system.oracle import miniature_arguments
+from tests.system.server import Server, server
+
+PHRASE = "Good morning."
+PAUSE = 2.0
+
+
+def was_cached(of: Server, text: str) -> bool:
+    response = of.speak(input=text, response_format="pcm")
+    response.read()
+    return response.getheader("X-Cache") == "hit"
+
+
+def longest_silence(audio: bytes) -> float:
+    """Seconds of zeros in a row."""
+    sounds = np.flatnonzero(np.frombuffer(audio, "<i2"))
+    return float(np.diff(sounds).max()) / 24_000
+
+
+def test_flags_of_reading_and_of_the_cache_are_obeyed(tmp_path: Path) -> None:
+    """1. a phrase is spoken ahead; 2. a dash pauses; 3. an emoji has a name; 4. a foreign word is read as the text's
+    language has it; 5. another server finds the phrase in the folder, and one with a short lifetime doesn't."""
+    folder = tmp_path / "spoken"
+    model = (*miniature_arguments(tmp_path), "--cache-bytes", "10000000")
+    kept = ("--disk-cache", str(folder))
+    reading = ("--dash-pause-seconds", f"{PAUSE:g}", "--normalize-emoji-names", "--no-mixed-languages")
+    with server(*model, *kept, *reading, "--prewarm", PHRASE) as started:
+        while not started.get("/status")[1]["cache"]["segments"]:
+            pass  # the phrase is being spoken
+        assert was_cached(started, PHRASE)
+        heard = started.hear(input="We waited for an hour — and then for another one.", response_format="pcm")
+        assert longest_silence(heard) >= PAUSE * 0.9
+        _, named = started.post("/dev/phonemize", {"input": "It is nice \N{ROCKET}"})
+        assert "ɹˈɑkət" in named["phonemes"]
+        _, read = started.post("/dev/phonemize", {"input": "El software es nuevo.", "lang": "es"})
+        assert read["phonemes"] and "sˈoftwˌɛɾ" not in read["phonemes"]
+        assert started.stop() == 0
+    with server(*model, *kept) as later:
+        assert was_cached(later, PHRASE)
+    with server(*model, *kept, "--disk-cache-ttl", "0.001") as strict:
+        assert not was_cached(strict, PHRASE)
