@@ -16,6 +16,8 @@ from tests.system.server import DEADLINE, Server, server
 class SharedServer:
     """Started when the first test asks for it, and again after a test that has ended it.
 
+    A test's connections end with the test.
+
     Tests that share one differ in their texts: a death at a text is remembered, so several deaths at the same text
     would make it a suspect. They compare counts with those of before.
     """
@@ -35,6 +37,7 @@ class SharedServer:
             self._server = self._stack.enter_context(server(*self._arguments, **self._options))
             if self._prepare is not None:
                 self._prepare(self._server)
+        self._server.hang_up()
         give_up = time.monotonic() + DEADLINE
         while not _is_calm(self._server):
             assert time.monotonic() < give_up, self._server.get("/status")
