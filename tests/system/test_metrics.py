@@ -96,7 +96,7 @@ def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_b
     before = scrape(slow)
     counted: Counter[str] = Counter()
     heard = 0
-    for number, victim in enumerate(("worker", "front", "front", "worker")):
+    for number, victim in enumerate(("front", "worker", "front")):
         for request in range(2):
             heard += len(slow.hear(input=f"Words of number {number} and {request}.", response_format="pcm"))
             counted["200"] += 1
@@ -113,7 +113,7 @@ def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_b
     assert made == {grown(before, after, "real_time_factor_count")}
     assert grown(before, after, "worker_engine_seconds_total") > 0
     assert grown(before, after, "process_restarts_total", "front") == 2
-    assert grown(before, after, "process_restarts_total", "worker") == 2
+    assert grown(before, after, "process_restarts_total", "worker") == 1
     assert (after["active_streams",], after["queue_depth",]) == (0, 0)
 
 
@@ -148,6 +148,7 @@ def test_scrapes_while_a_worker_is_killed_are_whole(slow: Server) -> None:
     def watch() -> None:
         while not enough.is_set():
             scrapes.append(scrape(slow))
+            time.sleep(0.01)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -302,6 +303,7 @@ class Prometheus:
                 answer = json.loads(client.getresponse().read())
             assert answer["status"] == "success", answer
             found = answer["data"]["result"]
+            time.sleep(0 if found else 0.1)
         return found
 
     def close(self) -> None:
