@@ -54,6 +54,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "windows up to 0.3 s": {"window": 0.3},
     "windows up to 1.2 s": {"window": 1.2},
     "windows up to 2.4 s": {"window": 2.4},
+    "vocoder whole": {"vocoder": "whole"},
 }
 """Each against the defaults in windows."""
 

@@ -24,7 +24,7 @@ from worker.machine.machine import cores
 from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
-from worker.split.stage import Crew
+from worker.split.crew import Crew
 from worker.tuning.measure import FIRSTS, Speaking
 from worker.tuning.records import Round
 from worker.voices.voice_bank import VoiceBank
@@ -87,7 +87,7 @@ class Published:
                 given.name: np.asarray(values.get(given.name, [[0, *ids, 0]]), NUMPY_TYPES[given.type])
                 for given in session.get_inputs()
             }
-            audio = run_session(session, feeds, utterance.cancellation)[0]
+            audio = run_session(session, feeds, utterance.control)[0]
         yield Block(0, to_pcm(audio.ravel()), last=True)
 
 

@@ -27,10 +27,10 @@ from benchmarks.figures import median
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Table
 from shm.audio import SAMPLE_RATE
-from worker.cancellation import Cancellation
 from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine
 from worker.providers.placement import graph_name
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.stage import Stage
 
@@ -65,11 +65,11 @@ class Watch:
         plain = Stage.run
 
         def timed(
-            stage: Stage, arrays: Sequence[NDArray[Any]], threads: int, cancellation: Cancellation
+            stage: Stage, arrays: Sequence[NDArray[Any]], threads: int, control: RunControl
         ) -> list[NDArray[Any]]:
             started = time.perf_counter()
             try:
-                return plain(stage, arrays, threads, cancellation)
+                return plain(stage, arrays, threads, control)
             finally:
                 run = self.runs[graph_name(stage._file)]
                 run.seconds += time.perf_counter() - started

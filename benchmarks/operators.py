@@ -19,9 +19,9 @@ import msgspec
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Table
 from benchmarks.rewrites import inputs
-from worker.cancellation import Cancellation
 from worker.providers.placement import profiling
 from worker.providers.records import StageRecord
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.stage import Stage
@@ -48,7 +48,7 @@ def profiled(prepared: Prepared, frames: int, runs: int, threads: int) -> list[E
     with profiling():
         stage = Stage(prepared.folder / GENERATOR, WorkerSettings(threads=threads), StageRecord())
         for _ in range(runs):
-            stage.run(arrays, threads, Cancellation())
+            stage.run(arrays, threads, RunControl())
         return msgspec.json.decode(Path(stage.session(threads).end_profiling()).read_bytes(), type=list[Event])
 
 

@@ -24,9 +24,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import machine
-from worker.cancellation import Cancellation
 from worker.fidelity import snr
 from worker.providers.records import StageRecord
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites import Rewrite
@@ -52,7 +52,7 @@ def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
 
 def sound(stage: Stage, arrays: list[NDArray[Any]], threads: int) -> NDArray[Any]:
     """The stage's audio in steps of 16 bits, not rounded."""
-    return 32_768 * stage.run(arrays, threads, Cancellation())[0].ravel()
+    return 32_768 * stage.run(arrays, threads, RunControl())[0].ravel()
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def measured(stages: Mapping[str, Stage], arrays: list[NDArray[Any]], threads: i
     for _ in range(runs):
         for name, stage in stages.items():
             started, busy = time.perf_counter(), time.process_time()
-            stage.run(arrays, threads, Cancellation())
+            stage.run(arrays, threads, RunControl())
             times[name].elapsed.append(time.perf_counter() - started)
             times[name].processor.append(time.process_time() - busy)
     return times

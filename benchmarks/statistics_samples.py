@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from frontend.text.language import language_of
 from shm.audio import Pcm
 from shm.messages import Voice
-from worker.cancellation import Cancellation
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
 from worker.quantization.sentences import calibration, foreign
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.segment import Prosody, features_of, whole_segment
@@ -26,9 +27,9 @@ from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.statistics import Statistics, describe
 from worker.voices.voice_bank import VoiceBank
 
-WORDS = (10, 20, 5, 32, 14, 7, 4, 45, 17)
-"""Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early. Texts
-of one to three words are mostly made whole, so nothing need be known of them."""
+WORDS = (10, 20, 5, 32, 14, 7, 4, 45, 17, 3, 2)
+"""Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early. Single
+words are made whole, so nothing need be known of them."""
 
 BLENDS = 54
 BLEND = "20-blend"
@@ -49,7 +50,7 @@ _SPEEDS = (0.5, 0.7, 1.4, 2.0)
 _SHORT = 4
 """Words up to which a text is cut out of a sentence anywhere."""
 
-_NOBODY = Cancellation()
+_NOBODY = RunControl()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def _blends(bank: VoiceBank) -> Iterator[Task]:
         random = np.random.default_rng([len(WORDS), number])
         one, other = random.choice(bank.names, 2, replace=False)
         share = round(float(random.uniform(0.3, 0.7)), 2)
-        words = round((9, 5, 14)[number % 3] * random.uniform(0.8, 1.25))
+        words = round((9, 5, 14, 3)[number % 4] * random.uniform(0.8, 1.25))
         voice = ((str(one), share), (str(other), round(1 - share, 2)))
         yield Task(f"{BLEND}-{number:02d}", voice, script(calibration(), words, random))
 
@@ -183,16 +184,13 @@ class Speaker:
         return Source(self._source, self._noise, 0, prosody.f0, prosody.frames, _NOBODY)
 
 
-def kept(folder: Path, task: Task, speaker: Speaker) -> Sample:
-    """The task's sample, from a folder of samples that were made before, or made and kept there."""
-    file = file_of(folder, task)
-    if not file.exists():
-        made = speaker.speak(task).sample
-        groups = {f"group_{place}": group for place, group in enumerate(made.described)}
-        part = folder / f"{task.name}.part.npz"
-        np.savez(part, allow_pickle=False, **groups, **made.statistics._asdict())
-        part.replace(file)
-    return read(file)
+def keep(folder: Path, task: Task, speaker: Speaker) -> None:
+    """Make the task's sample and keep it in a folder of samples, whole or not at all."""
+    made = speaker.speak(task).sample
+    groups = {f"group_{place}": group for place, group in enumerate(made.described)}
+    part = folder / f"{task.name}.{os.getpid()}.part.npz"
+    np.savez(part, allow_pickle=False, **groups, **made.statistics._asdict())
+    part.replace(file_of(folder, task))
 
 
 def file_of(folder: Path, task: Task) -> Path:

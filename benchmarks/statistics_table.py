@@ -1,13 +1,16 @@
 """Distance of windows with predicted statistics from the whole run: python -m benchmarks.statistics_table.
 
-    python -m benchmarks.statistics_table --model MODEL [--reference FLOAT] [--texts 3] [--own] [--words 10,25]
+    python -m benchmarks.statistics_table --model MODEL [--reference FLOAT] [--texts 3 | --every-voice] [--words 10,25]
+        [--own | --predictor FILE...]
 
 Texts of one word to 510 tokens that no predictor was made from, at each length by some voices, blends and speeds, are
 made as the engine makes them (short ones in one run, others in windows) and whole. Level and log-mel distance leave the
 lead out. Pauses: the mean level of 20 ms frames in which the whole run is 45 dB below its loudest frame, where there
 are four. With `--reference`, the same model in floats (`kokoro-live dequantize`), both are compared with that too, run
 whole on the same decoder's features: an int8 model rounds each run by its ranges, so its own whole run has an error.
-`--own`: windows with the segment's own statistics instead of predicted ones, the limit of any prediction.
+`--every-voice`: three texts for each voice, one of them in a blend, so that all lengths come equally often; below the
+table is each text beyond a limit. `--own`: windows with the segment's own statistics instead of predicted ones, the
+limit of any prediction. With several predictors, there is a table for each, of the same texts.
 """
 
 from __future__ import annotations
@@ -24,12 +27,12 @@ from benchmarks.report import Cell, Table
 from benchmarks.statistics_samples import Speaker, Spoken, Task, script
 from shm.audio import Pcm
 from shm.messages import Voice
-from worker.cancellation import Cancellation
 from worker.engine import EngineUnavailable
 from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
 from worker.providers.records import StageRecord
 from worker.quantization.sentences import held_out
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
@@ -62,6 +65,9 @@ COLUMNS = (
 )
 """Column titles; all values but counts and loudest samples are in dB, levels and pauses without their sign."""
 
+LEVEL, LOG_MEL, PAUSES = 1.0, 2.0, 3.0
+"""Limits in dB: of level and pauses either way, of the log-mel distance to full precision where it is known."""
+
 _SEED = 1_000
 """Far from those of the texts that predictors are made from."""
 
@@ -82,7 +88,7 @@ class Windows:
             EngineError: the model can't speak this.
         """
         prosody, source = spoken.prosody, self._speaker.source(spoken.prosody)
-        segment = WindowedSegment(prosody, spoken.features, source, statistics, self._generator, Cancellation())
+        segment = WindowedSegment(prosody, spoken.features, source, statistics, self._generator, RunControl())
         plan = windows(prosody.lead, prosody.frames, self._shape)
         return np.concatenate([to_pcm(segment.samples(window, 1)) for window in plan])
 
@@ -105,6 +111,12 @@ class Judged:
     """Log-mel distance in dB to the model in floats, run whole."""
     whole_to_floats: float | None = None
     """The whole run's own."""
+
+    @property
+    def is_beyond(self) -> bool:
+        """True if it is beyond a limit."""
+        distance = self.distance if self.to_floats is None else self.to_floats
+        return abs(self.level) > LEVEL or distance > LOG_MEL or abs(self.pauses or 0) > PAUSES
 
 
 def judged(words: int, whole: Pcm, made: Pcm, in_floats: Pcm | None, in_one_run: bool) -> Judged:
@@ -152,6 +164,22 @@ def unseen(bank: VoiceBank, texts: int) -> Iterator[tuple[int, Task]]:
             yield words, Task("", voice, script(held_out(), words, random), speed)
 
 
+def of_every_voice(bank: VoiceBank) -> Iterator[tuple[int, Task]]:
+    """Texts by length: two by each voice alone, and one by a blend of it; every fourth is slower or faster.
+
+    A voice's three lengths lie far apart, and are other ones than those of the voice before.
+    """
+    apart = len(LENGTHS) // 3
+    for number, name in enumerate(bank.names):
+        random = np.random.default_rng([_SEED + 1, number])
+        other = str(random.choice([each for each in bank.names if each != name] or [name]))
+        alone, blend = ((name, 1.0),), ((name, 0.6), (other, 0.4))
+        for place, voice in enumerate((alone, alone, blend)):
+            words = LENGTHS[(number + place * (apart + 1)) % len(LENGTHS)]
+            speed = float(random.choice((0.8, 1.3))) if (number + place) % 4 == 3 else 1.0
+            yield words, Task("", voice, script(held_out(), words, random), speed)
+
+
 def rows(found: Sequence[Judged]) -> Iterator[list[Cell]]:
     """One for each length."""
     for words in LENGTHS:
@@ -186,9 +214,8 @@ def _told(value: float | None) -> str:
 class Measurement:
     """Texts spoken by one model."""
 
-    def __init__(self, model: Path, reference: Path | None, bank: VoiceBank, predictor: Predictor | None) -> None:
-        """`predictor`: None for the segment's own statistics.
-
+    def __init__(self, model: Path, reference: Path | None, bank: VoiceBank) -> None:
+        """
         Raises:
             Unprepared: a model can't be split.
         """
@@ -197,22 +224,25 @@ class Measurement:
         self._speaker = Speaker(prepared, bank)
         self._windows = Windows(prepared, self._speaker)
         self._reference = Speaker(prepare(reference, cache), bank) if reference else None
-        self._predictor = predictor
 
-    def judged(self, words: int, task: Task) -> Judged:
-        """
+    def judged(self, words: int, task: Task, predictors: Sequence[Predictor | None]) -> list[Judged]:
+        """The text made with each predictor's statistics; None is for the segment's own.
+
         Raises:
             EngineError: the model can't speak this.
         """
         spoken = self._speaker.speak(task)
         begin = spoken.prosody.lead * FRAME_SAMPLES
         in_one_run = spoken.prosody.frames < EXACT_BELOW
-        made = spoken.audio[begin:] if in_one_run else self._windows.sound(spoken, self._statistics(spoken))
-        in_floats = None if self._reference is None else self._reference.vocode(spoken.prosody, spoken.features)[0]
-        return judged(words, spoken.audio[begin:], made, None if in_floats is None else in_floats[begin:], in_one_run)
-
-    def _statistics(self, spoken: Spoken) -> Statistics:
-        return self._predictor.predict(spoken.sample.described) if self._predictor else spoken.statistics
+        whole, floats = spoken.audio[begin:], None
+        if self._reference is not None:
+            floats = self._reference.vocode(spoken.prosody, spoken.features)[0][begin:]
+        found = []
+        for predictor in predictors:
+            statistics = predictor.predict(spoken.sample.described) if predictor else spoken.statistics
+            made = whole if in_one_run else self._windows.sound(spoken, statistics)
+            found.append(judged(words, whole, made, floats, in_one_run))
+        return found
 
 
 def main() -> None:
@@ -220,24 +250,35 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--reference", type=Path, help="the same model in floats")
     parser.add_argument("--voices", type=Path, default=EMBEDDED)
-    parser.add_argument("--predictor", type=Path, help="in place of the one that the engine would take")
+    parser.add_argument(
+        "--predictor", type=Path, action="append", help="in place of the one that the engine would take"
+    )
     parser.add_argument("--own", action="store_true", help="the segment's own statistics in place of predicted ones")
     parser.add_argument("--texts", type=int, default=3, help="at each length but the longest, which has one")
+    parser.add_argument("--every-voice", action="store_true", help="three texts for each voice in place of --texts")
     parser.add_argument("--words", help=f"lengths, of {','.join(map(str, LENGTHS))}  [default: all]")
     options = parser.parse_args()
-    predictor = None
-    if not options.own:
-        predictor = Predictor.load(options.predictor) if options.predictor else predictor_of(options.model)
     bank = VoiceBank.open(options.voices)
-    measurement = Measurement(options.model, options.reference, bank, predictor)
+    measurement = Measurement(options.model, options.reference, bank)
+    ways: dict[str, Predictor | None] = {str(file): Predictor.load(file) for file in options.predictor or ()}
+    if not ways:
+        ways["own statistics" if options.own else "predicted"] = None if options.own else predictor_of(options.model)
     wanted = {int(words) for words in options.words.split(",")} if options.words else set(LENGTHS)
-    found = []
-    for words, task in unseen(bank, options.texts):
-        if words in wanted:
-            found.append(measurement.judged(words, task))
-            said = "+".join(name for name, _ in task.voice)
-            print(f"{said}, speed {task.speed}: {found[-1]}", file=sys.stderr, flush=True)
-    print(Table(f"Windows against the whole run, {options.model.name}", COLUMNS, list(rows(found))).as_markdown())
+    found: dict[str, list[Judged]] = {way: [] for way in ways}
+    beyond = []
+    for words, task in of_every_voice(bank) if options.every_voice else unseen(bank, options.texts):
+        if words not in wanted:
+            continue
+        said = "+".join(name for name, _ in task.voice)
+        for way, each in zip(ways, measurement.judged(words, task, list(ways.values())), strict=True):
+            found[way].append(each)
+            line = f"{way}: {said}, speed {task.speed}: {each}"
+            print(line, file=sys.stderr, flush=True)
+            beyond += [line] if each.is_beyond else []
+    for way, these in found.items():
+        title = f"Windows against the whole run, {options.model.name}, {way}"
+        print(Table(title, COLUMNS, list(rows(these))).as_markdown())
+    print("\n".join(["\nBeyond a limit:", *(beyond or ["nothing"])]))
 
 
 def predictor_of(model: Path) -> Predictor:

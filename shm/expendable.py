@@ -47,6 +47,10 @@ _LONGEST_PAUSE = 5.0
 _LONGEST_START = 30.0
 """Limit in seconds for a helper's start; on an idle machine a start takes 0.1."""
 
+_LOOPS = 1 / 40
+"""Processor time in the second half of the timeout, as a share of the timeout, from which a late fork is in an endless
+loop. A fork that gets so much finishes any request in the first half; less means that it is stopped or starved."""
+
 _KEEPERS_TURN = 5.0
 """Limit in seconds within which a running keeper forks again."""
 
@@ -73,7 +77,8 @@ class Expendable:
         Args:
             target: "package.module:function", which returns a function from bytes to bytes. It runs in the helper.
             title: the helper's process title.
-            timeout: seconds after which a helper that hasn't answered is killed, which counts as its death.
+            timeout: seconds after which a helper that hasn't answered is killed, which counts as its death. A request
+                needs a small part of them.
         """
         self._target = target
         self._title = title
@@ -106,10 +111,11 @@ class Expendable:
                 self._keeper.start()
 
     def ask(self, request: bytes) -> bytes:
-        """The target's answer. If the helper is killed from outside, the request is tried once more.
+        """The target's answer. If the helper is killed from outside, stopped or starved, the request is tried once
+        more.
 
         Raises:
-            HelperDied: the helper crashed, was killed both times or took too long, or can't be started.
+            HelperDied: the helper crashed or looped, was killed or late both times, or can't be started.
             HelperError: the target raised an exception.
         """
         self.start()
@@ -136,7 +142,8 @@ class Expendable:
                 except TimeoutError as error:
                     link.end_server()
                     self.restarted()
-                    raise HelperDied(f"{self._title} took over {self._timeout:g} s for one request") from error
+                    if link.looped or not tries:
+                        raise HelperDied(f"{self._title} took over {self._timeout:g} s for one request") from error
         raise HelperDied(f"{self._title} ended twice during one request")
 
     def interrupt(self) -> None:
@@ -222,6 +229,8 @@ class _Link:
         """True if the helper has answered a request."""
         self.ended = False
         """True if both processes are gone."""
+        self.looped = False
+        """True if the fork computed until the last request's timeout."""
         self.server = 0
         """Process id of the fork, once the fork has sent it; 0 before."""
         self._token = secrets.token_bytes(TOKEN_BYTES)
@@ -263,10 +272,18 @@ class _Link:
         try:
             if not self.server:
                 self.server = int(self._frame(time.monotonic() + _LONGEST_START)[2])
+            self.looped, computed = False, None
             deadline = time.monotonic() + timeout
             self._send(HEADER.pack(MARK, sequence, ANSWER, len(request)) + request, deadline)
             while True:
-                found, kind, body = self._frame(deadline)
+                try:
+                    found, kind, body = self._frame(deadline - timeout / 2 if computed is None else deadline)
+                except TimeoutError:
+                    if computed is None:
+                        computed = self._computed()
+                        continue
+                    self.looped = self._computed() - computed >= _LOOPS * timeout
+                    raise
                 if kind == SERVING:
                     self.server = int(body)
                 elif found == sequence:
@@ -280,6 +297,16 @@ class _Link:
         except OSError:
             self.ended = True
             raise _Gone from None
+
+    def _computed(self) -> float:
+        """Processor seconds that the fork has used so far."""
+        import psutil  # only a late request needs it
+
+        try:
+            times = psutil.Process(self.server).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
 
     def end_server(self) -> None:
         """Kill a hanging fork and read all its output; kill the keeper too if it forks no successor."""

@@ -44,7 +44,7 @@ FLOORS = {
         "process",
     ],
     "worker": [
-        "cancellation",
+        "run_control",
         "engine",
         "pcm",
         "fidelity",
@@ -67,6 +67,7 @@ FLOORS = {
         "quantization",
         "hearing",
         "segment_work",
+        "first_blocks",
         "stream_output",
         "workbench",
         "channel",

@@ -61,7 +61,7 @@ class Channel:
         os.close(memory)  # the mapping stays
         self._bench = Workbench(engine, connect.generation, arena, self._send, host.provider_failed)
         self._start(self._read_orders, "orders")
-        for thread in range(engine.concurrency):
+        for thread in range(self._bench.threads):
             self._start(partial(self._infer, self._bench.run_inference), f"inference-{thread}")
 
     def _infer(self, work: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from shm.audio import Pcm
 from shm.engine_info import EngineInfo
 from shm.marks import Mark
 from shm.messages import Voice
-from worker.cancellation import Cancellation
+from worker.run_control import RunControl
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,10 @@ class Utterance:
     """First sample to return; samples before this one are omitted."""
     marks: bool = False
     """True if the engine should report the times at which parts of the script sound (`Block.marks`)."""
-    cancellation: Cancellation = field(default_factory=Cancellation, compare=False)
-    """Cancellation by another thread when nobody wants the rest: the engine's `next` then raises `Cancelled` as soon as
-    possible, in the middle of a run if the library allows that."""
+    control: RunControl = field(default_factory=RunControl, compare=False)
+    """Control by another thread. When nobody wants the rest, the engine's `next` raises `Cancelled` as soon as
+    possible, in the middle of a run if the library allows that. An engine that vocodes in windows also pauses: `next`
+    gives up its run, waits, and makes the same block again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,11 @@ class EngineError(Exception):
 
 
 class Cancelled(Exception):
-    """Another thread has set `Utterance.cancellation`; the utterance ends here."""
+    """Another thread has cancelled the utterance (`Utterance.control`), which ends here."""
+
+
+class Paused(Exception):
+    """Another thread has paused the utterance in the middle of a run, which gave no result and must be made again."""
 
 
 class EngineUnavailable(Exception):
@@ -90,7 +95,7 @@ class Engine(Protocol):
 
         Raises:
             EngineError: the utterance can't be spoken; raised by `next`.
-            Cancelled: `Utterance.cancellation` was set; raised by `next`.
+            Cancelled: the utterance was cancelled; raised by `next`.
         """
         ...
 

@@ -9,8 +9,14 @@ from dataclasses import dataclass, field
 
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import SegmentOrder
-from worker.cancellation import Cancellation
 from worker.engine import Block, Engine, Utterance
+from worker.run_control import RunControl
+
+UNKNOWN_BLOCK_SECONDS = 1.0
+"""Assumed time in the engine of a segment's first block, whose prosody may be long."""
+
+HEARD_SOONER = 0.2
+"""Seconds by which a listener may have begun to hear a stream before its first deadline."""
 
 ENOUGH_TO_HEAR = 1.0
 """Seconds of audio left to a listener, above which the stream's later segments may share the cores."""
@@ -27,7 +33,7 @@ class SegmentWork:
     """Number of samples that the engine has made, those of earlier generations included."""
     unwritten: deque[Pcm] = field(default_factory=deque)
     """Samples that are made and for which the ring has no room yet."""
-    cancellation: Cancellation = field(default_factory=Cancellation)
+    control: RunControl = field(default_factory=RunControl)
     blocks: Generator[Block, None, None] | None = None
     """The engine's run; None before it begins and after it was closed."""
     ended: bool = False
@@ -37,6 +43,8 @@ class SegmentWork:
     failure: str = ""
     seconds: float = 0.0
     """Seconds spent in the engine."""
+    block_seconds: float = UNKNOWN_BLOCK_SECONDS
+    """Seconds that vocoding the latest block took."""
     prosody_seconds: float = 0.0
     """The part of `seconds` before vocoding could begin."""
 
@@ -49,15 +57,15 @@ class SegmentWork:
         return self.order.first_deadline + self.made / SAMPLE_RATE
 
     @property
-    def waits(self) -> bool:
-        """True if the segment's next block may be made. Only one block is made ahead of the ring's room."""
-        return not self.ended and not self.unwritten
+    def latest_start(self) -> float:
+        """Monotonic seconds at which the next block must be begun to be ready in time."""
+        return self.deadline - self.block_seconds - HEARD_SOONER
 
     @property
     def is_due(self) -> bool:
         """True if the segment's listener has little audio left. A segment that is long overdue doesn't count: its
         listener is best served by all threads, which then also make the stream's later segments."""
-        return self.waits and abs(self.deadline - time.monotonic()) < ENOUGH_TO_HEAR
+        return not self.ended and not self.unwritten and abs(self.deadline - time.monotonic()) < ENOUGH_TO_HEAR
 
     def advance(self, engine: Engine) -> Block | None:
         """The next block from the engine; None at the segment's end.
@@ -76,10 +84,16 @@ class SegmentWork:
                     order.seed,
                     order.from_sample,
                     order.marks,
-                    self.cancellation,
+                    self.control,
                 )
             )
         return next(self.blocks, None)
+
+    def record_time(self, seconds: float, block: Block | None) -> None:
+        """Record the time that the engine took for the block, or to notice the segment's end (None)."""
+        self.seconds += seconds
+        if block is not None:
+            self.block_seconds = seconds - block.prosody_seconds
 
     def take_in(self, block: Block | None, failure: str) -> None:
         """Record the engine's block, or the segment's end (None), or its failure."""

@@ -12,11 +12,11 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from worker.cancellation import Cancellation
-from worker.engine import Cancelled, EngineError, EngineUnavailable, ProviderUnavailable
+from worker.engine import Cancelled, EngineError, EngineUnavailable, Paused, ProviderUnavailable
 from worker.providers.options import BadOption, given_to
 from worker.providers.placement import current
 from worker.providers.records import CPU, StageRecord
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 
 STYLE_SIZE = 256
@@ -155,30 +155,34 @@ def session_on(record: StageRecord, model: str | bytes, options: Any, given: Col
     return session
 
 
-def run_session(session: Any, feeds: dict[str, NDArray[Any]], cancellation: Cancellation) -> list[NDArray[Any]]:
+def run_session(session: Any, feeds: dict[str, NDArray[Any]], control: RunControl) -> list[NDArray[Any]]:
     """All outputs of a run; `feeds` holds arrays by names of inputs.
 
     Raises:
-        Cancelled: `cancellation` was set; onnxruntime stops before the graph's next node.
+        Cancelled, Paused: another thread did that; onnxruntime stops before the graph's next node.
         EngineError: the run failed on the CPU.
         ProviderUnavailable: the run failed on another execution provider.
     """
     options = ort.RunOptions()
+    stopped = False
 
     def stop() -> None:
-        options.terminate = True
+        nonlocal stopped
+        stopped = options.terminate = True
 
     try:
-        with cancellation.stopping(stop):
+        with control.stopping(stop):
             outputs: list[NDArray[Any]] = session.run(None, feeds, options)
     except Exception as error:  # onnxruntime's errors have no base class of their own
-        if cancellation.is_set:
+        if control.is_cancelled:
             raise Cancelled from error
+        if stopped:
+            raise Paused from error
         provider = session.get_providers()[0]
         if provider != CPU:
             raise ProviderUnavailable(provider, _line(error)) from error
         raise EngineError(f"the model failed on these phonemes: {_line(error)}") from error
-    if cancellation.is_set:
+    if control.is_cancelled:
         raise Cancelled
     return outputs
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from shm.audio import SAMPLE_RATE
@@ -28,6 +28,12 @@ class StreamOutput:
     """Segments that aren't fully written yet."""
     sounds: bool = False
     """True if a block of the stream was made here, or a segment has ended without one."""
+
+    def workable(self) -> Iterator[SegmentWork]:
+        """Segments whose next block may be made. While the ring has room, later segments may be made to their ends in
+        private memory; when it is full, each has one block ready."""
+        full = bool(self.segments and self.segments[0].unwritten)
+        return (segment for segment in self.segments if not segment.ended and not (full and segment.unwritten))
 
     def write(self) -> None:
         """Commit the blocks that the ring has room for, and report each finished segment."""

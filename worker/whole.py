@@ -49,7 +49,7 @@ class WholeSpeech:
             given.name: np.asarray(inputs[_ORDER.get(given.name, 0)], NUMPY_TYPES[given.type])
             for given in self.session.get_inputs()
         }
-        outputs = run_session(self.session, feeds, utterance.cancellation)
+        outputs = run_session(self.session, feeds, utterance.control)
         samples = to_pcm(outputs[0].ravel())[utterance.from_sample :]
         if len(samples):
             marks: tuple[Mark, ...] = ()

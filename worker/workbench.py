@@ -3,8 +3,9 @@ deadline.
 
 The front decides which segments are ordered, and their deadlines; the workbench only chooses the next block. No
 inference thread ever waits for a listener: samples that don't fit into their stream's ring stay with their segment
-until a `Release` makes room, and the thread continues with another segment. A stream's blocks are written in order; a
-later segment may be made ahead by one block, in private memory.
+until a `Release` makes room, and the thread continues with another segment. A stream's blocks are written in order;
+later segments are made ahead in private memory. A stream's first block has the engine for itself, as far as no listener
+runs dry meanwhile: other runs are paused (`worker.first_blocks`).
 
 `Workbench.run_inference` is the worker's main loop.
 """
@@ -15,11 +16,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import filterfalse
 
 from shm.killpoint import killpoint
 from shm.messages import Began, CommitMessage, Forget, OrderMessage, Release, SegmentOrder
 from shm.ring import Arena, RingWriter
 from worker.engine import Block, Cancelled, Engine, EngineError, ProviderUnavailable
+from worker.first_blocks import URGENT, FirstBlocks
 from worker.segment_work import SegmentWork
 from worker.stream_output import StreamOutput
 
@@ -51,6 +54,7 @@ class Workbench:
         """Output of each stream, by the number under which the front knows it."""
         self._in_inference: set[SegmentWork] = set()
         """Segments that a thread is working on, including those the front no longer wants."""
+        self._first_blocks = FirstBlocks()
         self._changed = threading.Condition()
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
@@ -82,16 +86,21 @@ class Workbench:
             self._streams[order.stream] = stream
         stream.segments.append(SegmentWork(order))
 
+    @property
+    def threads(self) -> int:
+        """Number of threads that should call `run_inference`: one for each segment that the engine makes at once, and
+        one for a first block while their runs are paused."""
+        return self._engine.concurrency + self._vocodes_in_windows
+
     def run_inference(self) -> None:
-        """Make blocks until the workbench is closed. One thread runs this for each segment that the engine makes at
-        once."""
+        """Make blocks until the workbench is closed."""
         while segment := self._next():
-            started = time.monotonic()
+            started, paused_before = time.monotonic(), segment.control.paused_seconds
             block, failure = self._advance(segment)
             killpoint("block-made")
-            seconds = time.monotonic() - started
+            seconds = time.monotonic() - started - (segment.control.paused_seconds - paused_before)
             with self._changed:
-                segment.seconds += seconds
+                segment.record_time(seconds, block)
                 self._take_in(segment, block, failure)
                 self._changed.notify_all()
 
@@ -99,18 +108,44 @@ class Workbench:
         """Wait for the segment whose next block is due first, and start it; None once the workbench is closed."""
         with self._changed:
             while not self._closed:
-                if segment := min(self._workable(), key=lambda s: s.deadline, default=None):
+                if segment := self._choose():
+                    if self._is_urgent(segment):
+                        self._first_blocks.begin(segment, self._in_inference)
                     self._in_inference.add(segment)
                     self._send(Began(self._generation, segment.order.stream, segment.order.segment))
                     return segment
-                self._changed.wait()
+                self._changed.wait(self._seconds_to_wait())
         return None
+
+    def _choose(self) -> SegmentWork | None:
+        """The segment whose next block is due first, except those that make way for a first block; None if there is
+        none. If the engine makes as many segments as it can, only a first block for which another can be paused."""
+        running = sum(not segment.control.is_paused for segment in self._in_inference)
+        busy = running >= self._engine.concurrency
+        if busy and not any(map(self._first_blocks.can_wait, self._in_inference)):
+            return None
+        workable = self._workable()
+        willing = filter(self._is_urgent, workable) if busy else filterfalse(self._makes_way, workable)
+        return min(willing, key=lambda segment: segment.deadline, default=None)
+
+    def _is_urgent(self, segment: SegmentWork) -> bool:
+        """True if somebody waits in silence for the segment's next block."""
+        sounds = self._streams[segment.order.stream].sounds
+        return self._vocodes_in_windows and not sounds and segment.deadline - time.monotonic() < URGENT
+
+    def _makes_way(self, segment: SegmentWork) -> bool:
+        return bool(self._first_blocks) and not self._is_urgent(segment) and self._first_blocks.can_wait(segment)
+
+    def _seconds_to_wait(self) -> float | None:
+        """Seconds until a segment that makes way no longer can; None if there is none."""
+        ends = [self._first_blocks.wait_ends(segment) for segment in self._workable() if self._makes_way(segment)]
+        return min(max(0.0, min(ends) - time.monotonic()), threading.TIMEOUT_MAX) if ends else None
 
     def _workable(self) -> Iterator[SegmentWork]:
         """Segments whose next block may be made now."""
         for stream in self._streams.values():
-            for segment in stream.segments:
-                if segment.waits and segment not in self._in_inference:
+            for segment in stream.workable():
+                if segment not in self._in_inference:
                     yield segment
                 if self._vocodes_in_windows and (not stream.sounds or segment.is_due):
                     break  # prosody of later segments would take cores from this block
@@ -136,15 +171,20 @@ class Workbench:
     def _take_in(self, segment: SegmentWork, block: Block | None, failure: str) -> None:
         """Record a thread's result for its segment."""
         self._in_inference.remove(segment)
+        segment.control.resume()
+        self._first_blocks.end(segment)
         if segment.forgotten:
             segment.put_away()
-            return
-        stream = self._streams[segment.order.stream]
-        stream.sounds = True
-        segment.take_in(block, failure)
-        if block is not None and not segment.failure:
-            stream.send_marks(segment.order, block.marks)
-        stream.write()
+        else:
+            stream = self._streams[segment.order.stream]
+            stream.sounds = True
+            segment.take_in(block, failure)
+            if block is not None and not segment.failure:
+                stream.send_marks(segment.order, block.marks)
+            stream.write()
+        if not self._first_blocks and not any(map(self._is_urgent, self._workable())):
+            for paused in self._in_inference:
+                paused.control.resume()
 
     def _discard(self, stream: StreamOutput) -> None:
         """Forget a stream's segments. Their runs end at once, also where no segment needs the thread: the text of the
@@ -154,7 +194,7 @@ class Workbench:
         for segment in stream.segments:
             segment.forgotten = True
             if segment in self._in_inference:
-                segment.cancellation.set()
+                segment.control.cancel()
             else:
                 segment.put_away()
 

@@ -91,8 +91,8 @@ BREAKS = (
     ),
     Mutation(
         "bodies-are-bounded",
-        "frontend/http/access/bodies.py",
-        "if self._being_read + length > self._settings.max_bodies_bytes:",
+        "frontend/contract/body_memory.py",
+        "if self._announced + length > self._most:",
         "if False:",
         ("tests/frontend/http/access", "tests/frontend/http/test_connection_timeouts.py"),
     ),

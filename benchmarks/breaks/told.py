@@ -113,8 +113,8 @@ BREAKS = (
     Mutation(
         "workers-rest",
         "frontend/scheduling/idle_unload.py",
-        "        self._timer = None\n        self._send(False)\n",
-        "        self._timer = None\n",
+        "    def _expired(self) -> None:\n        self._send(False)\n",
+        "    def _expired(self) -> None:\n",
         ("tests/frontend/scheduling/test_idle_unload.py",),
     ),
     Mutation(

@@ -6,8 +6,9 @@
 Speaks texts of 1 to 60 words by seven voices in four languages: the reference whole and in windows, the model and each
 variant likewise; and passages in one segment, cut by the plan for an engine that vocodes
 in windows, and by that for one that doesn't. Judges each by the gate (`worker.hearing.gate`): Whisper tiny.en's word
-errors, DNSMOS, level at every length, log-mel distance; and shows noise in pauses, steps where windows meet, and pauses
-and pitch at cuts. Needs the extra `quality`; asks no network.
+errors, DNSMOS, level at every length, log-mel distance; windows also by the noise in pauses, and a plan for them by its
+opinion score and length beside one segment. Shows steps where windows meet, and pauses and pitch at cuts. Needs the
+extra `quality`; asks no network.
 
 FOLDER gets `quality.md`, `quality.json`, spectrograms, and each text each way as a WAV file, to listen to in pairs.
 What is there already isn't spoken again: an interrupted run goes on. Exits with 1 if anything but the reference fails.
@@ -24,11 +25,11 @@ from pathlib import Path
 
 from benchmarks.machine import machine
 from benchmarks.quality import corpus, ways
-from benchmarks.quality.findings import Finding, cut_findings, finding
+from benchmarks.quality.findings import Finding, cut_findings, finding, plan_faults
 from benchmarks.quality.page import example, page
 from benchmarks.quality.pictures import draw
 from benchmarks.quality.renderings import Rendering, Renderings
-from benchmarks.quality.ways import WHOLE, Way
+from benchmarks.quality.ways import FOR_WINDOWS, WHOLE, Way
 from worker.engine import EngineError, EngineUnavailable
 from worker.hearing.opinion import OpinionScorer
 from worker.hearing.recognizer import Recognizer
@@ -91,21 +92,26 @@ class Comparison:
         return found if only is None else [found[0], *(way for way in found[1:] if way.name in only)]
 
     def report(self) -> bool:
-        """Judge all renderings and write the report; true if every judgement passes."""
+        """Judge all renderings and write the report; true if nothing is beyond a limit."""
         quick = self._arguments.quick
         texts = self._spoken(self._texts, corpus.texts(quick))
         passages = self._spoken(self._passages, corpus.passages(quick))
         found = [_findings(spoken) for spoken in (texts, passages)]
+        faults = {each.way: each.faults for group in found for each in group}
+        for way, each in zip(self._passages, found[1], strict=True):
+            if way.plan == FOR_WINDOWS:
+                faults[each.way] += plan_faults(found[1][0], each)
         cuts = [(way.name, cut_findings(passages[way])) for way in self._passages[1:]]
         self._out.mkdir(parents=True, exist_ok=True)
         pictures = [self._drawn(name, spoken) for name, spoken in (("texts", texts), ("plans", passages)) if spoken]
         command = " ".join(["python -m benchmarks.quality", *map(shlex.quote, sys.argv[1:])])
-        shown = page(command, found[0], found[1], cuts, [picture for picture in pictures if picture])
+        shown = page(command, found[0], found[1], cuts, [picture for picture in pictures if picture], faults)
         (self._out / "quality.md").write_text(shown)
         raw = {"machine": machine(), "command": command, "texts": found[0], "passages": found[1], "cuts": cuts}
+        raw["faults"] = faults
         (self._out / "quality.json").write_text(json.dumps(raw, default=asdict))
         print(shown, end="")
-        return all(each.judgement.passes for group in found for each in group)
+        return not any(faults.values())
 
     def _spoken(self, asked: list[Way], items: list[corpus.Item]) -> dict[Way, list[Rendering]]:
         spoken = {}

@@ -19,6 +19,14 @@ SAME_PITCH = 1.15
 """Times a sentence's last pitch: a cut inside a sentence that falls lower than that falls like a sentence's end."""
 
 
+PAUSES = 3.0
+"""dB, either way: limit of the noise in pauses of sound in windows."""
+
+PLAN_OPINION, PLAN_SECONDS = 0.02, 0.03
+"""Limits of a plan for windows against the same texts in one segment: loss of P.808, and the share by which it lasts
+longer or shorter."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One way, over texts."""
@@ -40,6 +48,26 @@ class Finding:
     """dB louder where the same model pauses, run whole; None where there is no such sound."""
     step: float | None
     """The largest step where windows meet, as a share of the signal's own largest within 50 ms."""
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Descriptions of the figures beyond the limits that need no other way's figures."""
+        if self.pause_noise is None or abs(self.pause_noise) <= PAUSES:
+            return self.judgement.failures
+        return (*self.judgement.failures, f"its pauses are {self.pause_noise:+.1f} dB off (limit {PAUSES:g})")
+
+
+def plan_faults(one_segment: Finding, planned: Finding) -> tuple[str, ...]:
+    """Descriptions of a plan's figures beyond its limits against the same texts in one segment."""
+    faults = []
+    longer = planned.seconds / one_segment.seconds - 1
+    if abs(longer) > PLAN_SECONDS:
+        faults.append(f"it lasts {longer:+.1%} longer than in one segment (limit {PLAN_SECONDS:.0%})")
+    if one_segment.p808 is not None and planned.p808 is not None:
+        loss = one_segment.p808 - planned.p808
+        if loss > PLAN_OPINION:
+            faults.append(f"its opinion score is {loss:.3f} lower than in one segment (limit {PLAN_OPINION:g})")
+    return tuple(faults)
 
 
 def finding(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.machine import machine
-from benchmarks.quality.findings import CutFinding, Finding
+from benchmarks.quality.findings import PAUSES, PLAN_OPINION, PLAN_SECONDS, CutFinding, Finding
 from benchmarks.quality.renderings import Rendering
 from benchmarks.report import Cell, Table
 from worker.hearing.gate import LEVEL, LIMITED, LOG_MEL, MIN_WORDS, OPINION, WORD_ERRORS
@@ -33,6 +33,7 @@ def page(
     passages: Sequence[Finding],
     cuts: Sequence[tuple[str, Sequence[CutFinding]]],
     pictures: Sequence[Path],
+    faults: Mapping[str, Sequence[str]],
 ) -> str:
     """
     Args:
@@ -40,6 +41,7 @@ def page(
         passages: plans, one segment first.
         cuts: by name of plan.
         pictures: relative to the page.
+        faults: by way, what is beyond a limit.
     """
     reference = texts[0]
     lines = [
@@ -49,22 +51,23 @@ def page(
         "",
         f"The gate: word errors at most {WORD_ERRORS:g} points above the first row's, on {MIN_WORDS} words or more; "
         f"P.808 at most {OPINION:g} below it; level within {LEVEL:g} dB at every length of text; log-mel distance of "
-        f"windows at most {LOG_MEL:g} dB to the same model whole. Words were understood by Whisper tiny.en; P.808, "
-        f"overall and signal are DNSMOS's.",
+        f"windows at most {LOG_MEL:g} dB to the same model whole, their pauses within {PAUSES:g} dB of its; a plan for "
+        f"windows at most {PLAN_OPINION:g} in P.808 below one segment, and within {PLAN_SECONDS:.0%} of its length. "
+        f"Words were understood by Whisper tiny.en; P.808, overall and signal are DNSMOS's.",
         "",
-        Table("Texts of 1 to 60 words", _COLUMNS, [_row(each, reference) for each in texts]).as_markdown(),
+        Table("Texts of 1 to 60 words", _COLUMNS, [_row(each, reference, faults) for each in texts]).as_markdown(),
         "",
         _levels(texts).as_markdown(),
     ]
     if passages:
-        rows = [_row(each, passages[0]) for each in passages]
+        rows = [_row(each, passages[0], faults) for each in passages]
         lines += ["", Table("Passages, by plan", _COLUMNS, rows).as_markdown(), "", _cuts(cuts).as_markdown()]
-    lines += [line for each in (*texts, *passages) for line in _faults(each)]
+    lines += [line for each in (*texts, *passages) for line in _faults(each, faults)]
     lines += ["", *(f"![{picture.stem}]({picture})" for picture in pictures)]
     return "\n".join(lines) + "\n"
 
 
-def _row(found: Finding, reference: Finding) -> list[Cell]:
+def _row(found: Finding, reference: Finding, faults: Mapping[str, Sequence[str]]) -> list[Cell]:
     return [
         found.way,
         found.word_error_rate,
@@ -77,7 +80,7 @@ def _row(found: Finding, reference: Finding) -> list[Cell]:
         found.pause_noise,
         found.step,
         round(found.seconds, 1),
-        "the reference" if found is reference else "yes" if found.judgement.passes else "no",
+        "the reference" if found is reference else "no" if faults[found.way] else "yes",
     ]
 
 
@@ -106,8 +109,8 @@ def _cuts(cuts: Sequence[tuple[str, Sequence[CutFinding]]]) -> Table:
     return Table("Cuts", columns, rows)
 
 
-def _faults(found: Finding) -> list[str]:
-    lines = [f"\n{found.way}: {failure}." for failure in found.judgement.failures]
+def _faults(found: Finding, faults: Mapping[str, Sequence[str]]) -> list[str]:
+    lines = [f"\n{found.way}: {fault}." for fault in faults[found.way]]
     if missing := [name for name in LIMITED if name not in found.judgement.judged]:
         lines.append(f"\n{found.way}: not judged: {', '.join(missing)}.")
     return lines

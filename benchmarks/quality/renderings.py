@@ -6,6 +6,7 @@ import json
 import wave
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from shm.audio import SAMPLE_RATE, Pcm
 from worker.hearing.ears import Ears, Heard
 from worker.hearing.opinion import Opinion
 from worker.models.checksum_cache import cached_sha256_of
+from worker.split.prepared import FORMAT
+from worker.split.rewrites import DEFAULT
+from worker.split.statistics import SHIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +54,15 @@ class Renderings:
         self._ears: Ears | None = None
 
     def of(self, way: Way, items: Sequence[Item]) -> list[Rendering]:
-        """Renderings from the folder; missing ones, and those that another model's file made, are made now.
+        """Renderings from the folder; missing ones, and those that another model's file or another form of its graph
+        made, are made now.
 
         Raises:
             EngineUnavailable, EngineError: the model can't be spoken this way.
         """
         folder = self._folder / way.slug
         folder.mkdir(parents=True, exist_ok=True)
-        model = cached_sha256_of(way.model)
+        model = _form(way)
         speaker: Speaker | None = None
         found = []
         for item in items:
@@ -83,6 +88,14 @@ class Renderings:
         }
         (folder / f"{item.name}.json").write_text(json.dumps(said))
         return _rendering(folder, item, said)
+
+
+def _form(way: Way) -> str:
+    """What a text's sound depends on besides the text and the voice: the model, the layout and the rewrites of its
+    graph and, in windows, the shipped predictor."""
+    with as_file(files("worker.split") / SHIPPED) as predictor:
+        windows = cached_sha256_of(predictor)[:16] if way.vocoder == "windowed" else ""
+    return " ".join([cached_sha256_of(way.model), str(FORMAT), *sorted(DEFAULT), windows]).strip()
 
 
 def write_wav(path: Path, samples: Pcm) -> None:

@@ -13,6 +13,7 @@ from worker.settings import WorkerSettings
 Plan = Literal["one segment", "windowed engine's plan", "whole engine's plan"]
 
 WHOLE: Plan = "one segment"
+FOR_WINDOWS: Plan = "windowed engine's plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,6 @@ def of_passages(name: str, model: Path) -> list[Way]:
     """One model's plans, the text in one segment first."""
     return [
         Way(f"{name}, one segment", model, "windowed"),
-        Way(f"{name}, planned for windows", model, "windowed", plan="windowed engine's plan"),
+        Way(f"{name}, planned for windows", model, "windowed", plan=FOR_WINDOWS),
         Way(f"{name}, planned for whole runs", model, "whole", plan="whole engine's plan"),
     ]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from frontend.audio.encoding import Encoders
+from frontend.contract.body_memory import BodyMemory
 from frontend.contract.in_flight import InFlight
 from frontend.contract.speaker import Speaker
 from frontend.monitoring.metrics import Metrics
@@ -24,6 +25,10 @@ class Services:
     encoders: Encoders = field(default_factory=Encoders)
     in_flight: InFlight = field(default_factory=InFlight)
     open: OpenSockets = field(default_factory=OpenSockets)
+    bodies: BodyMemory = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bodies", BodyMemory(self.settings.max_bodies_bytes))
 
     @contextmanager
     def socket(self, protocol: str) -> Iterator[None]:

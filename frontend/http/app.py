@@ -13,6 +13,7 @@ from frontend.contexts.services import Services
 from frontend.contract.player import Player
 from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http import request_id
+from frontend.http.access.bodies import Bodies
 from frontend.http.access.gate import Gate
 from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
@@ -57,7 +58,8 @@ def make_app(
     and with `access_log=None`, because the application logs each request itself.
     """
     speaker, settings, metrics = services.speaker, services.settings, services.metrics
-    gate = Gate(settings, access_of, player_key=player.key if player else "", streams_body=streams_body)
+    bodies = Bodies(settings, services.bodies)
+    gate = Gate(settings, access_of, bodies, player_key=player.key if player else "", streams_body=streams_body)
     app = web.Application(
         client_max_size=settings.max_body_bytes,
         middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],

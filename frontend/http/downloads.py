@@ -105,7 +105,8 @@ class Recording:
         max_samples: float,
         keep: Callable[[bytes], None],
     ) -> None:
-        self.path = f"/v1/download/{name}"
+        self.path = f"/download/{name}"
+        """Path as Kokoro-FastAPI gives it: its clients put it after the API's address, which may end in /v1."""
         self.bytes_per_second = encoding.bytes_per_second
         self._encoding = encoding
         self._whole = whole

@@ -14,6 +14,8 @@ from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import warning
 from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
 from frontend.text.markup.parse import parse_markup
@@ -21,7 +23,7 @@ from frontend.text.phoneme_script import unknown_phonemes
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation
 from frontend.text.segmentation import pronounceable
-from frontend.text.speakable import is_phone, is_unpronounceable
+from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import PhonemeSource, Word
 from shm.engine_info import EngineInfo
 
@@ -30,7 +32,7 @@ _KOKORO = Notation("phonemes", ALPHABET | frozenset(' ;:,.!?—…"()“”'), 5
 
 
 class PhonemizeBody(msgspec.Struct):
-    """The body's fields. `null` means absent; others are ignored."""
+    """The body's fields. `null` means absent; X-Warning names others."""
 
     input: str | None = None
     text: str | None = None
@@ -71,7 +73,8 @@ class Phonemizer:
         Raises:
             ApiError: 400, naming the field that is wrong.
         """
-        fields = read_json(_decode, await request.read())
+        body = await request.read()
+        fields = read_json(_decode, body)
         text = fields.text if fields.input is None else fields.input
         if text is None or not text.strip():
             raise ApiError(400, "`input` is missing: give a text.", param="input", code="missing_required")
@@ -83,7 +86,7 @@ class Phonemizer:
         language = named_language(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
         with self._in_flight.answering(text):
             found = await asyncio.to_thread(self._phonemize, fields, text, language, engine)
-        return web.json_response(found)
+        return web.json_response(found, headers=warning([*unknown_in(body, PhonemizeBody), *_dead(fields)]))
 
     def _phonemize(self, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None) -> dict[str, Any]:
         notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
@@ -105,11 +108,21 @@ class Phonemizer:
         }
 
 
+def _dead(fields: PhonemizeBody) -> list[str]:
+    """Fields that another field overrules."""
+    dead = {
+        "text": fields.input is not None and fields.text is not None,
+        "language": fields.lang is not None and fields.language is not None,
+        "voice": fields.voice is not None and bool(fields.lang or fields.language),
+    }
+    return [name for name, is_dead in dead.items() if is_dead]
+
+
 def check_phonemes(script: str, notation: Notation) -> None:
     """Check that an engine can speak the phonemes that a client sent; `phoneme_sentences` cuts them later.
 
     Raises:
-        ApiError: 400: the engine speaks text, doesn't know some of the symbols, or none of them sounds.
+        ApiError: 400: the engine speaks text, or doesn't know some of the symbols.
     """
     if notation.speaks != "phonemes":
         message = "`phonemes`: the engine that speaks takes text, and pronounces it itself. Send `input`."
@@ -118,8 +131,6 @@ def check_phonemes(script: str, notation: Notation) -> None:
         listed = ", ".join(f"{symbol!r} (U+{ord(symbol):04X})" for symbol in unknown[:8])
         message = f"`phonemes`: the model doesn't know {listed}. POST /dev/phonemize shows a text's phonemes."
         raise ApiError(400, message, param="phonemes", code="unknown_phoneme")
-    if not any(map(is_phone, script)):
-        raise ApiError(400, "`phonemes` has no sound in it.", param="phonemes", code="unspeakable")
 
 
 def _tokens(phonemes: str, engine: EngineInfo | None) -> list[int]:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.errors import ApiError
 from frontend.contract.player import Player
 from frontend.contract.request import MarkupKind
-from frontend.contract.speaker import Speaker
+from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.http.answers import sse
-from frontend.http.requests.play_body import PlayBody, read_change, read_play
+from frontend.http.requests.play_body import PlayBody, PlayChangeBody, read_change, read_play
 from frontend.http.requests.schema import VoiceReference
 from frontend.http.requests.speech_request import checked_language, checked_voice
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import warning
 from frontend.settings.front import FrontSettings
-from shm.engine_info import EngineInfo
 from shm.playing import Change, Item, State, Verb, WhenBusy, Word
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -45,10 +46,13 @@ class PlayHandler:
         Raises:
             ApiError, Unavailable: the text can't be played.
         """
-        fields = read_play(await request.read())
+        body = await request.read()
+        fields = read_play(body)
         item = self._item(fields)
         place = await self._player.play(item, fields.on_busy or WhenBusy.INTERRUPT)
-        return _json({"id": item.id, "position_in_queue": place}, status=202)
+        dead = ["text"] if fields.input is not None and fields.text is not None else []
+        headers = warning([*unknown_in(body, PlayBody), *dead])
+        return _json({"id": item.id, "position_in_queue": place}, headers, status=202)
 
     async def get(self, request: web.Request) -> web.Response:
         """GET /v1/play: the state."""
@@ -78,17 +82,18 @@ class PlayHandler:
         Raises:
             ApiError, Unavailable: nothing was changed.
         """
-        fields = read_change(await request.read())
+        body = await request.read()
+        fields = read_change(body)
         voice: str | None = None
         if fields.voice is not None:
-            voice, _ = checked_voice(_name(fields.voice), self._engine().voices)
+            voice, _ = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
         if fields.seek is not None and fields.sentence is not None:
             message = "`seek` and `sentence` exclude each other: give one of them."
             raise ApiError(400, message, param="sentence", code="invalid_value")
         await self._player.change(
             Change(speed=fields.speed, voice=voice, volume=fields.volume, seek=fields.seek, sentence=fields.sentence)
         )
-        return self._state()
+        return self._state(warning(unknown_in(body, PlayChangeBody)))
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """GET /v1/play/events: states and words as server-sent events, until the client leaves."""
@@ -121,7 +126,7 @@ class PlayHandler:
         if len(text) > (most := self._settings.max_input_characters):
             message = f"`input` has {len(text)} characters; at most {most} are taken. Split it over requests."
             raise ApiError(400, message, param="input", code="string_above_max_length")
-        voice, blend = checked_voice(_name(fields.voice), self._engine().voices)
+        voice, blend = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
         checked_language(blend, fields.lang)
         return Item(
             id=f"play-{secrets.token_hex(6)}",
@@ -134,14 +139,8 @@ class PlayHandler:
             source=fields.source or "",
         )
 
-    def _engine(self) -> EngineInfo:
-        engine = self._speaker.engine
-        if engine is None:
-            raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        return engine
-
-    def _state(self) -> web.Response:
-        return _json(shown(self._player.state))
+    def _state(self, headers: Mapping[str, str] | None = None) -> web.Response:
+        return _json(shown(self._player.state), headers)
 
 
 def shown(state: State) -> dict[str, object]:
@@ -166,5 +165,5 @@ def _event(event: State | Word) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(fields))
 
 
-def _json(body: object, status: int = 200) -> web.Response:
-    return web.Response(body=msgspec.json.encode(body), status=status, content_type="application/json")
+def _json(body: object, headers: Mapping[str, str] | None = None, status: int = 200) -> web.Response:
+    return web.Response(body=msgspec.json.encode(body), status=status, headers=headers, content_type="application/json")

@@ -13,12 +13,14 @@ from frontend.contract.in_flight import InFlight, current
 from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import warning
 from frontend.text.sanitize import sanitize
 from frontend.text.sentences import lines_of_sentences
 
 
 class SentencesBody(msgspec.Struct):
-    """The body's fields. `null` means absent; others are ignored."""
+    """The body's fields. `null` means absent; X-Warning names others."""
 
     paragraphs: list[str]
     lang: Annotated[str, msgspec.Meta(max_length=64)] | None = None
@@ -44,7 +46,8 @@ class SentenceDivision:
         Raises:
             ApiError: 400, naming the field that is wrong.
         """
-        fields = read_json(_decode, await request.read())
+        body = await request.read()
+        fields = read_json(_decode, body)
         length, limit = sum(map(len, fields.paragraphs)), self._max_input_characters
         if length > limit:
             message = f"`paragraphs` have {length} characters together; at most {limit} are taken."
@@ -52,7 +55,9 @@ class SentenceDivision:
         language = named_language(fields.lang, fields.voice, self._speaker.engine)
         with self._in_flight.answering("\n\n".join(fields.paragraphs)):
             found = await asyncio.to_thread(_divided, fields.paragraphs, language)
-        return web.json_response({"paragraphs": found, "language": language})
+        dead = ["voice"] if fields.voice is not None and fields.lang else []
+        headers = warning([*unknown_in(body, SentencesBody), *dead])
+        return web.json_response({"paragraphs": found, "language": language}, headers=headers)
 
 
 def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:

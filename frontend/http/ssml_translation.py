@@ -13,6 +13,8 @@ from frontend.contract.errors import ApiError
 from frontend.contract.in_flight import InFlight, current
 from frontend.contract.performer import Performer
 from frontend.http.requests.json_body import read_json
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import warning
 from frontend.text.markup import ssml
 from frontend.text.markup.limits import MAX_RATE, MIN_RATE
 from frontend.text.markup.say_as import said_as
@@ -36,7 +38,7 @@ IGNORED = ("audio", "emphasis", "lang", "w")
 
 
 class SsmlBody(msgspec.Struct):
-    """The body's fields. `null` means absent; others are ignored."""
+    """The body's fields. `null` means absent; X-Warning names others."""
 
     text: str | None = None
     input: str | None = None
@@ -72,17 +74,21 @@ class SsmlTranslation:
         Raises:
             ApiError: 400, naming the field that is wrong.
         """
-        fields = read_json(_decode, await request.read())
+        body = await request.read()
+        fields = read_json(_decode, body)
         text = fields.input if fields.text is None else fields.text
         if text is None:
             raise ApiError(400, "`text` is missing: give a document.", param="text", code="missing_required")
         if len(text) > self._max_input_characters:
             message = f"`text` has {len(text)} characters; at most {self._max_input_characters} are taken."
             raise ApiError(400, message, param="text", code="string_above_max_length")
+        dead = ["input"] if fields.text is not None and fields.input is not None else []
+        headers = warning([*unknown_in(body, SsmlBody), *dead])
         if not ssml.is_document(text):
-            return web.json_response({"text": text})
+            return web.json_response({"text": text}, headers=headers)
         with self._in_flight.answering(text):
-            return web.json_response({"text": await asyncio.to_thread(self._translated, text, fields.voice.strip())})
+            translated = await asyncio.to_thread(self._translated, text, fields.voice.strip())
+        return web.json_response({"text": translated}, headers=headers)
 
     def _translated(self, text: str, voice: str) -> str:
         writer = TagWriter(voice)

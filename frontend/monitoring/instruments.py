@@ -45,7 +45,8 @@ COUNTERS = (
     Row("replans_total", "Streams whose rest was cut again because their listeners were about to run dry."),
     Row(
         "g2p_fallback_total",
-        "Words that no lexicon had, by what pronounced them: espeak (its rules) or letters (spelled out).",
+        "Words that their language's lexicon lacked, by what pronounced them: espeak (its rules) or letters (spelled "
+        "out). Languages without a lexicon aren't counted.",
         ("source",),
     ),
     Row("process_restarts_total", "Processes started again after a death, by role.", ("process",)),

@@ -73,7 +73,7 @@ class Metrics:
         self._counters[event].inc()
 
     def pronounced(self, source: str) -> None:
-        """Count a word by the source of its phonemes (`frontend.text.word.PhonemeSource`).
+        """Count a word by the source of its phonemes, as `frontend.text.g2p.G2P.fallbacks` names it.
 
         Called by the thread that reads texts.
         """

@@ -39,15 +39,16 @@ class Watch:
         self._watchdogs.pop(link.generation).stop()
 
     def _computed(self, generation: int) -> float | None:
-        """Processor seconds that the generation's process has used; None if that is unknown."""
+        """Processor seconds that the generation's process and its helpers have used; None if that is unknown."""
         pid = self._pid_of(generation)
         if pid is None:
             return None
         try:
-            times = psutil.Process(pid).cpu_times()
+            worker = psutil.Process(pid)
+            # espeak-ng speaks in a helper of the worker, which uses next to no processor time itself.
+            return sum(map(_used, (worker, *worker.children(recursive=True))))
         except psutil.Error:
             return None
-        return float(times.user + times.system)
 
     def _heads(self, link: Link) -> Iterator[tuple[PlannedSegment, float]]:
         """The segment of each stream whose blocks the worker writes next, with the seconds that it should take."""
@@ -55,3 +56,9 @@ class Watch:
         for stream in self._shared.streams.values():
             if head := next(stream.segments.at(link), None):
                 yield head, costs.seconds(head.segment.tokens, head.speed, link.engine.concurrency)
+
+
+def _used(process: psutil.Process) -> float:
+    """Processor seconds of the process and of its children that have ended."""
+    times = process.cpu_times()
+    return float(times.user + times.system + times.children_user + times.children_system)

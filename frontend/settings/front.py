@@ -27,7 +27,9 @@ class FrontSettings:
     )
     max_bodies_bytes: int = field(
         default=32 * 1024 * 1024,
-        metadata={"help": "The length of all request bodies being read, in bytes; one more is answered with 503."},
+        metadata={
+            "help": "The length of all bodies and Wyoming events being read, in bytes; one more is answered with 503."
+        },
     )
     api_keys: tuple[str, ...] = field(
         default=(),

@@ -109,8 +109,10 @@ class TextPipeline:
             can_speak = True
             yield sentence
         if not can_speak and then is None and self._is_rewritten(marked, lexicon, language):
-            # The text consists of emoji or markup only, which normalisation removes: read it unnormalised.
-            yield from self._sentences(marked, lexicon, reading, Normalization.none())
+            # The text consists of markup only, which normalisation removes: read it unnormalised. Emoji stay out:
+            # espeak-ng would name them, and Kokoro can't.
+            emoji = self._normalization.normalize_emoji
+            yield from self._sentences(marked, lexicon, reading, replace(Normalization.none(), normalize_emoji=emoji))
 
     def words(self, text: str | Marked, language: str, notation: Notation) -> Iterator[Word]:
         """Normalised words of the text with their pronunciations, in order."""

@@ -7,6 +7,8 @@ JSON for `data`, then `payload_length` bytes of anything. Source: https://github
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -40,15 +42,19 @@ async def read_line(reader: asyncio.StreamReader) -> bytes | None:
         raise _lost(error) from error
 
 
-async def read_rest(reader: asyncio.StreamReader, line: bytes, limit: int) -> Event:
+async def read_rest(
+    reader: asyncio.StreamReader, line: bytes, limit: int, reading: Callable[[int], AbstractContextManager[None]]
+) -> Event:
     """The event that begins with this line. Its payload is read and dropped: no event for speech has one.
 
     Args:
         limit: most bytes of the event's data, and of its payload.
+        reading: gives a block in which so many bytes of data are read.
 
     Raises:
         ApiError: 400, it isn't an event, or the connection ended within it; 413, it is too long.
         ConnectionError: the client can't be reached any more.
+        Unavailable: `reading` has no room for the data.
     """
     head = _object(line)
     kind, data = head.get("type"), head.get("data")
@@ -56,7 +62,8 @@ async def read_rest(reader: asyncio.StreamReader, line: bytes, limit: int) -> Ev
         raise _no_event("its `type` is not a string, or its `data` not an object")
     data_length, payload_length = _length(head, "data_length", limit), _length(head, "payload_length", limit)
     try:
-        more = _object(await reader.readexactly(data_length)) if data_length else {}
+        with reading(data_length):
+            more = _object(await reader.readexactly(data_length)) if data_length else {}
         while payload_length:
             payload_length -= len(await reader.readexactly(min(payload_length, _PIECE_BYTES)))
     except asyncio.IncompleteReadError as error:

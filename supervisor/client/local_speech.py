@@ -70,7 +70,7 @@ class LocalSpeech:
     def speak(
         self, text: str, voice: str | None, lang: str | None, speed: float, *, timestamps: bool = False
     ) -> Generator[SpokenPiece, None, None]:
-        """The text's audio, equal to a server's samples with this engine.
+        """The text's audio, equal to the samples of a server with this engine that has measured no costs yet.
 
         Up to as many segments as the engine makes at once are made ahead of the consumer. After closing, no more are
         made, and those being made are cancelled.
@@ -116,7 +116,7 @@ class LocalSpeech:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for unheard in making:
-                unheard.utterance.cancellation.set()
+                unheard.utterance.control.cancel()
 
     def pronounced(self, text: str, voice: str | None, lang: str | None) -> str:
         """The text's phonemes; for an engine with a G2P of its own the text as it would get it.
@@ -153,7 +153,7 @@ class LocalSpeech:
         try:
             with closing(self._engine.begin(wanted.utterance)) as blocks:
                 for block in blocks:
-                    if wanted.utterance.cancellation.is_set:
+                    if wanted.utterance.control.is_cancelled:
                         return
                     wanted.made.put(block)
             wanted.made.put(None)

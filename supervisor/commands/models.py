@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from supervisor.settings.composition import KINDS, Settings
+from supervisor.commands.client_command import engine_settings
+from supervisor.settings.composition import KINDS
 from supervisor.settings.options import settings_options
 
 if TYPE_CHECKING:
@@ -19,13 +23,6 @@ if TYPE_CHECKING:
 
 _SOURCES = ("model_dir", "manifest", "packaged_model")
 """The settings that determine the files and their places."""
-
-
-def _settings(context: click.Context) -> WorkerSettings:
-    try:
-        return Settings.of(context.params).worker
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _known(settings: WorkerSettings) -> dict[str, KnownFile]:
@@ -54,7 +51,7 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
     from worker.models.model_files import State
     from worker.models.model_inventory import inventory
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     rows = inventory(settings, _known(settings))
     if as_json:
         click.echo(json.dumps([msgspec.to_builtins(row) for row in rows], indent=2))
@@ -94,7 +91,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     from worker.models.fetch import FetchError, fetch_blocking
     from worker.models.model_files import DEFAULT
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     known = _known(settings)
     wanted = names or (tuple(known) if settings.manifest else DEFAULT)
     try:
@@ -113,17 +110,33 @@ def prepare_model(context: click.Context, /, **_: Any) -> None:
     """Assemble the model and cut it into stages now, which takes the first start some seconds otherwise."""
     from worker.engine import EngineUnavailable
     from worker.models.model_choice import kokoro_files
-    from worker.split.prepared import Unprepared, prepare
+    from worker.split.prepared import Unprepared, prepare, size_of
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     started = time.monotonic()
     try:
-        model, _voices = kokoro_files(settings)
+        with _assembly_shown():
+            model, _voices = kokoro_files(settings)
+        click.echo(f"cutting {model.name} ({model.stat().st_size / 1e6:.0f} MB) into stages", err=True)
         folder = prepare(model, settings.cache_dir).folder
     except (EngineUnavailable, Unprepared) as error:
         raise click.ClickException(str(error)) from error
-    size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    size = size_of(folder) / 1e6
     click.echo(f"prepared {model.name}, {size:.0f} MB, in {time.monotonic() - started:.1f} s: {folder}")
+
+
+@contextmanager
+def _assembly_shown() -> Iterator[None]:
+    """Show the log lines of a model's assembly on standard error while the block runs."""
+    logger, handler = logging.getLogger("worker.models.assembly"), logging.StreamHandler()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
 
 
 @models.command("verify")
@@ -137,7 +150,7 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
     """
     from worker.models.model_files import CorruptModel, FileState, verify
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     known, model_dir = _known(settings), settings.model_dir
     paths = [model_dir / name for name in names] or [model_dir / name for name in known if (model_dir / name).exists()]
     if not paths:

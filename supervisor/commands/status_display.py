@@ -120,7 +120,7 @@ def _flat(group: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             continue
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name} ")
-        elif value not in ([], {}):
+        elif value not in ([], {}, ""):
             yield f"{prefix}{name}", value
 
 

@@ -13,7 +13,6 @@ PLOT = Plot("Streams without a gap", "listeners", "without a gap", {"one": [(1, 
 
 
 def test_a_plot_is_a_picture_with_its_names(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     (path,) = draw([PLOT], tmp_path)
     assert path.name == "streams-without-a-gap.svg"
     assert path.read_text().count("<g") > 10

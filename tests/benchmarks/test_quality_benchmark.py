@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 
 from benchmarks.quality import __main__ as command
-from benchmarks.quality import corpus, speaking
+from benchmarks.quality import corpus, renderings, speaking
 from benchmarks.quality.corpus import ENGLISH, Item
-from benchmarks.quality.findings import cut_findings, finding, pause_around
+from benchmarks.quality.findings import Finding, cut_findings, finding, pause_around, plan_faults
 from benchmarks.quality.pitch import pitch_before, pitches
 from benchmarks.quality.renderings import Rendering, Renderings, write_wav
 from benchmarks.quality.ways import Way, of_passages, of_texts
@@ -22,6 +23,7 @@ from tests.split_model import make_split_model, make_split_voices
 from worker.hearing.ears import Ears, Heard
 from worker.hearing.opinion import Opinion
 from worker.hearing.words import spoken_words
+from worker.split.rewrites import Rewrite
 
 SECOND = 24_000
 TEXTS = [Item("en-00", "Yes.", "af_heart"), Item("en-01", "What time is it, then?", "am_adam")]
@@ -74,6 +76,9 @@ def test_every_way_has_a_row_sound_and_a_place_in_the_picture(
     assert shown.count("the reference") == 2
     assert (folder / "out" / "quality.md").read_text() == shown
     assert {each["way"] for each in json.loads((folder / "out" / "quality.json").read_text())["texts"]} == set(names)
+    for picture in ("texts", "plans"):
+        assert f"![{picture}]({picture}.png)" in shown
+        assert (folder / "out" / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "out" / "model-whole" / "en-01.wav").stat().st_size > SECOND // 4
     assert "| clause |" in shown or "| sentence |" in shown, "the passage was cut"
 
@@ -86,6 +91,9 @@ def test_what_is_there_is_not_spoken_again(folder: Path, monkeypatch: pytest.Mon
     make_split_model(folder / "small.onnx", tokens_name="input_ids")
     run(folder, monkeypatch, "--quick")
     assert FakeEars.listened == ["Yes."] * 4, "another model's sound is another's"
+    monkeypatch.setattr(renderings, "DEFAULT", frozenset({*Rewrite} - {Rewrite.SNAKE}))
+    run(folder, monkeypatch, "--quick")
+    assert FakeEars.listened == ["Yes."] * 6, "and so is that of another form of its graph"
 
 
 def test_the_samples_are_those_of_the_served_engine_and_plan(folder: Path) -> None:
@@ -106,10 +114,48 @@ def test_a_way_that_fails_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     assert run(folder, monkeypatch, "--quick") == 0
     monkeypatch.setattr("worker.hearing.gate.LOG_MEL", -1.0)
     assert run(folder, monkeypatch, "--quick") == 1
     assert "windows: its log-mel distance is" in capsys.readouterr().out
+
+
+def test_a_plan_beyond_its_limits_is_the_exit_status(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("worker.hearing.gate.LEVEL", 1e9)
+    monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
+    monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", 1e9)
+    assert run(folder, monkeypatch) == 0, capsys.readouterr().out
+    capsys.readouterr()
+    monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", -1.0)
+    assert run(folder, monkeypatch) == 1
+    assert "model, planned for windows: it lasts" in capsys.readouterr().out
+
+
+def found(folder: Path, samples: np.ndarray, p808: float = 4.0, whole: np.ndarray | None = None) -> Finding:
+    made = [replace(rendering(folder, "a", samples), heard=Heard(500, 70.0, 0, Opinion(p808, 3.0, 3.0)))]
+    return finding("a", made, made, None if whole is None else [rendering(folder, "whole", whole)])
+
+
+def test_a_plan_is_judged_by_its_length_and_its_opinion_score(tmp_path: Path) -> None:
+    one = found(tmp_path / "one", tone(200))
+    assert plan_faults(one, found(tmp_path / "same", tone(200, 1.02), 3.99)) == ()
+    [longer] = plan_faults(one, found(tmp_path / "longer", tone(200, 1.04)))
+    assert longer == "it lasts +4.0% longer than in one segment (limit 3%)"
+    [shorter] = plan_faults(one, found(tmp_path / "shorter", tone(200, 0.96)))
+    assert "-4.0%" in shorter
+    [worse] = plan_faults(one, found(tmp_path / "worse", tone(200), 3.97))
+    assert worse == "its opinion score is 0.030 lower than in one segment (limit 0.02)"
+
+
+def test_noise_in_pauses_is_a_fault_of_windows(tmp_path: Path) -> None:
+    silence = np.zeros(SECOND, np.int16)
+    whole, hissing = (np.concatenate((tone(200), silence + noise)).astype(np.int16) for noise in (1, 10))
+    assert found(tmp_path / "quiet", whole, whole=whole).faults == ()
+    assert any("its pauses are +20.0 dB off" in fault for fault in found(tmp_path / "b", hissing, whole=whole).faults)
 
 
 def rendering(folder: Path, name: str, samples: np.ndarray, *cuts: tuple[Cut, int, int], errors: int = 0) -> Rendering:

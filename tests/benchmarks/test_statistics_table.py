@@ -1,10 +1,15 @@
 """The table of windows against whole runs: what it calls a difference, and that its texts are unheard of."""
 
+from collections import Counter
+from types import SimpleNamespace
+
 import numpy as np
 
-from benchmarks.statistics_samples import tasks
-from benchmarks.statistics_table import COLUMNS, LENGTHS, judged, rows, unseen
+from benchmarks.statistics_samples import Sample, file_of, read, tasks
+from benchmarks.statistics_table import COLUMNS, LENGTHS, judged, of_every_voice, rows, unseen
+from benchmarks.statistics_training import speak_missing
 from worker.quantization.sentences import held_out
+from worker.split.statistics import Statistics
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 
@@ -44,6 +49,42 @@ def test_its_texts_are_of_all_lengths_and_in_no_training():
     assert {len(task.voice) for _, task in asked} == {1, 2} and {task.speed for _, task in asked} > {1.0}
     taught = " ".join(task.script for task in tasks(bank))
     assert not [script for script in held_out() if script in taught]
+
+
+def test_every_voice_speaks_alone_and_in_a_blend_at_lengths_that_come_equally_often():
+    bank = VoiceBank.open(EMBEDDED)
+    asked = list(of_every_voice(bank))
+    alone = Counter(task.voice[0][0] for _, task in asked if len(task.voice) == 1)
+    blends = Counter(task.voice[0][0] for _, task in asked if len(task.voice) == 2)
+    assert set(alone) == set(blends) == set(bank.names)
+    assert set(alone.values()) == {2} and set(blends.values()) == {1}
+    assert all(one != other for _, task in asked for (one, _), (other, _) in [task.voice] * (len(task.voice) - 1))
+    lengths = Counter(words for words, _ in asked)
+    assert set(lengths) == set(LENGTHS) and max(lengths.values()) - min(lengths.values()) <= 1
+
+
+def test_what_is_beyond_a_limit_is_told():
+    assert not judged(4, SPEECH, SPEECH, SPEECH, False).is_beyond
+    assert judged(4, SPEECH, (SPEECH * 1.2).astype(np.int16), None, False).is_beyond, "1.6 dB louder"
+    noisy = SPEECH + np.where(TIME < 0.7, 0, SPEECH * 2).astype(np.int16)
+    assert judged(4, SPEECH, noisy, SPEECH, False).is_beyond, "louder where it pauses"
+
+
+def test_processes_that_share_a_folder_share_the_work(tmp_path):
+    """1. What another process has made isn't made again. 2. Each process has an order of its own."""
+    asked = list(tasks(VoiceBank.open(EMBEDDED)))[:40]
+    said = []
+
+    def speak(task):
+        said.append(task.name)
+        return SimpleNamespace(sample=Sample([np.ones(2)], Statistics(np.ones(3), np.ones(3))))
+
+    speak_missing(tmp_path, asked[:20], SimpleNamespace(speak=speak))
+    first = list(said)
+    speak_missing(tmp_path, asked, SimpleNamespace(speak=speak))
+    assert sorted(said) == sorted(task.name for task in asked) and sorted(first) != first
+    assert {file.name for file in tmp_path.iterdir()} == {file_of(tmp_path, task).name for task in asked}
+    assert np.array_equal(read(file_of(tmp_path, asked[0])).statistics.means, np.ones(3))
 
 
 def test_one_voice_alone_can_be_learned_from(tmp_path):

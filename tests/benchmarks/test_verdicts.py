@@ -155,10 +155,10 @@ def test_arrivals_are_drawn_alike_and_rise() -> None:
 
 def test_behind_a_long_request_a_short_one_may_come_a_quarter_later() -> None:
     """Half a second alone: 0.62 s is within the limit, 0.63 s is not; a rejected newcomer misses it."""
-    assert short_behind_long.verdict(Waits([0.5], [0.62], 0)).met
-    assert not short_behind_long.verdict(Waits([0.5], [0.63], 0)).met
-    assert not short_behind_long.verdict(Waits([0.5, 0.5], [0.6], 1)).met
-    assert not short_behind_long.verdict(Waits([0.5], [], 1)).met
+    assert short_behind_long.verdict(Waits(0.3, [0.5], [0.62], 0)).met
+    assert not short_behind_long.verdict(Waits(0.3, [0.5], [0.63], 0)).met
+    assert not short_behind_long.verdict(Waits(0.3, [0.5, 0.5], [0.6], 1)).met
+    assert not short_behind_long.verdict(Waits(0.3, [0.5], [], 1)).met
 
 
 @pytest.mark.parametrize(

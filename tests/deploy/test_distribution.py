@@ -16,6 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from worker.models.model_files import KNOWN
+from worker.split.statistics import SHIPPED
+from worker.voices.low_rank import EMBEDDED
+
 ROOT = Path(__file__).parents[2]
 PACKED = ("shm", "worker", "frontend", "player", "books", "supervisor", "benchmarks")
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE")
@@ -62,6 +66,15 @@ def test_both_have_every_file_of_the_packages_and_what_licences_want(built: tupl
     assert expected - in_wheel == expected - in_sdist == set()
     assert {Path(name).name for name in in_wheel if "/licenses/" in name} == {"LICENSE", "NOTICE"}
     assert not any(name.startswith("tests/") for name in in_wheel)
+
+
+def test_the_notice_names_what_comes_from_the_model_with_source_and_licence() -> None:
+    notice = (ROOT / "NOTICE").read_text()
+    for file in (EMBEDDED, ROOT / "worker" / "split" / SHIPPED):
+        assert file.exists() and f"{file.relative_to(ROOT)} " in notice
+    model = KNOWN["kokoro-v1.0.int8.onnx"]
+    assert model.sha256 in notice and all(package in notice for package in (model.packages[0], model.packages[-1]))
+    assert notice.count("Apache License 2.0") >= 3 and "https://huggingface.co/hexgrad/Kokoro-82M" in notice
 
 
 def heard(folder: Path) -> None:

@@ -38,6 +38,9 @@ def parrot() -> Callable[[bytes], bytes]:
                 raise LookupError("no such thing")
             case b"hang":
                 signal.pause()
+            case b"loop":
+                while True:
+                    pass
             case b"large":
                 return b"x" * int(rest)
         return request
@@ -159,6 +162,27 @@ def test_a_request_that_hangs_ends_after_the_timeout_and_the_next_is_answered() 
         helper.ask(b"hang")
     assert helper.ask(b"next") == b"next"
     helper.close()
+
+
+def test_a_helper_that_was_stopped_costs_time_and_no_request() -> None:
+    """As one does that gets no processor time on a busy machine: its text isn't to blame."""
+    deaths: list[int] = []
+    with closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)) as helper:
+        helper.restarted = lambda: deaths.append(1)
+        helper.ask(b"hello")
+        os.kill(helper.pids[1], signal.SIGSTOP)
+        assert helper.ask(b"next") == b"next"
+    assert len(deaths) == 1
+
+
+def test_a_request_in_an_endless_loop_is_not_tried_again() -> None:
+    deaths: list[int] = []
+    with closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)) as helper:
+        helper.restarted = lambda: deaths.append(1)
+        with pytest.raises(HelperDied, match="1 s"):
+            helper.ask(b"loop")
+        assert len(deaths) == 1
+        assert helper.ask(b"next") == b"next"
 
 
 def test_a_request_is_interrupted_from_another_thread(helper: Expendable) -> None:

@@ -67,6 +67,16 @@ def test_a_request_says_who_spoke(miniature: Server) -> None:
     assert response.getheader("X-Request-Id")
 
 
+@pytest.mark.parametrize("text", ["...", "---", "*", "🙂", "|---|---|", "\u200b", "<speak></speak>"])
+def test_every_engine_answers_a_text_without_sound_alike(miniature: Server, espeak: Server, text: str) -> None:
+    for started in (miniature, espeak):
+        answer = started.speak(input=text, ssml=True, response_format="pcm")
+        assert (answer.status, answer.headers["X-Speakable"]) == (200, "none"), started.announcement
+        assert answer.read() == bytes(2 * 2400)
+        events = started.hear(input=text, ssml=True, stream_format="sse").decode()
+        assert '"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}' in events.replace(" ", "")
+
+
 def test_readiness_lists_and_counters_over_the_real_socket(miniature: Server) -> None:
     assert miniature.get("/health") == (200, {"status": "ok"})
     status, ready = miniature.get("/ready")

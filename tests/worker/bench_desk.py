@@ -25,7 +25,7 @@ class ScriptedEngine:
     """Speaks "3x100" as three blocks of 100 samples; "boom" raises, "bug" breaks, "skip" leaves a gap."""
 
     info = EngineInfo(name="kokoro", provider="p", model="m", speaks="phonemes", max_tokens=510, voices=("v",))
-    concurrency = 1
+    concurrency = 2
 
     def __init__(self) -> None:
         self.made: list[str] = []

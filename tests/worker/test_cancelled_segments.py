@@ -35,10 +35,10 @@ class StuckEngine(ScriptedEngine):
             return
         self.utterances[script] = utterance
         gate = self._gates[script]
-        with utterance.cancellation.stopping(gate.set):
+        with utterance.control.stopping(gate.set):
             self.entered.release()
             assert gate.wait(30)
-        if utterance.cancellation.is_set:
+        if utterance.control.is_cancelled:
             self.cancelled.append(script)
             raise Cancelled
         self.came_out.release()
@@ -74,7 +74,7 @@ class Office:
         assert self.engine.entered.acquire(timeout=60)
 
     def is_cancelled(self, stream: int) -> bool:
-        return self.engine.utterances[f"stuck {stream}"].cancellation.is_set
+        return self.engine.utterances[f"stuck {stream}"].control.is_cancelled
 
     def leaves(self, stream: int) -> None:
         self.desk.bench.handle(Forget(stream))

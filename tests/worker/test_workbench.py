@@ -130,6 +130,21 @@ def test_a_later_segment_is_written_after_the_earlier_one_even_if_made_first() -
     assert [(segment, offset) for _, segment, offset, _ in desk.commits()] == [(0, 0), (0, 100), (1, 0)]
 
 
+def test_later_segments_are_made_to_their_ends_while_the_ring_has_room() -> None:
+    """Two at once make more audio than one after another; a listener who reads nothing costs one block ahead."""
+    desk = Desk()
+    desk.order(0, 0, "15x100-first", deadline=50.0)
+    desk.order(0, 1, "5x100-second", deadline=0.0)
+    for _ in range(4):
+        desk.step()
+    assert desk.engine.made == ["5x100-second"] * 4 and not desk.sent
+    desk.take_up()
+    for _ in range(11):
+        desk.step()
+    assert sum(samples for *_, samples in desk.commits()) == RING
+    assert not any(True for _ in desk.bench._workable())
+
+
 def test_a_forgotten_job_is_neither_made_nor_written_any_more() -> None:
     desk = Desk()
     desk.order(0, 0, "5x100")

@@ -11,32 +11,20 @@ import soxr
 
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
+from shm.espeak_languages import LANGUAGE_FILES
 from shm.expendable import Expendable, HelperDied, HelperError
 from shm.marks import Mark
 from shm.messages import Voice
-from worker.cancellation import Cancellation
 from worker.engine import Block, Cancelled, EngineError, Utterance
 from worker.espeak.espeak_library import SEEDS, EspeakLibrary
 from worker.espeak.espeak_marks import marks_of
 from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, Speech, Spoken, decode_spoken, encode
 from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
+from worker.run_control import RunControl
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
 _log = logging.getLogger(__name__)
-
-_LANGUAGE_FILES = {
-    "en-us": "en-us",
-    "en-gb": "en",
-    "es": "es",
-    "fr-fr": "fr",
-    "hi": "hi",
-    "it": "it",
-    "ja": "ja",
-    "pt-br": "pt-br",
-    "cmn": "cmn",
-}
-"""espeak-ng's name of each language, for use with voice variants: espeak-ng finds `en-gb` alone, but not `en-gb+f2`."""
 
 _VARIANTS = {"f": "f2", "m": "m3"}
 
@@ -118,11 +106,11 @@ class EspeakEngine:
             seed=utterance.seed % SEEDS,
             stretched_speed=utterance.speed / own_speed,
         )
-        said = self._spoken(speech, utterance.cancellation)
+        said = self._spoken(speech, utterance.control)
         if said is None:
-            texts = [part for piece in texts for part in self._harmless(piece, speech, utterance.cancellation)]
+            texts = [part for piece in texts for part in self._harmless(piece, speech, utterance.control)]
             speech.texts = [piece.text for piece in texts]
-            said = self._spoken(speech, utterance.cancellation)
+            said = self._spoken(speech, utterance.control)
             if said is None:
                 raise EngineError("espeak-ng crashes on this text")
         spoken = np.frombuffer(said.samples, np.int16)
@@ -144,33 +132,33 @@ class EspeakEngine:
         if len(samples):
             yield Block(utterance.from_sample, samples, last=True, marks=marks)
 
-    def _spoken(self, speech: Speech, cancellation: Cancellation) -> Spoken | None:
+    def _spoken(self, speech: Speech, control: RunControl) -> Spoken | None:
         """Speech from the helper process; None if the library crashes on the texts.
 
         Raises:
-            Cancelled: `cancellation` was set.
+            Cancelled: the utterance was cancelled.
             EngineError: the library failed without crashing.
         """
-        if cancellation.is_set:
+        if control.is_cancelled:
             raise Cancelled
         try:
-            with cancellation.stopping(self._helper.interrupt):
+            with control.stopping(self._helper.interrupt):
                 answer = self._helper.ask(encode(speech))
         except HelperError as error:
             raise EngineError(str(error)) from error
         except HelperDied as death:
-            if not cancellation.is_set:
+            if not control.is_cancelled:
                 _log.warning("espeak-ng: %s, on %d characters", death, sum(map(len, speech.texts)))
                 return None
-        if cancellation.is_set:
+        if control.is_cancelled:
             raise Cancelled
         return decode_spoken(answer)
 
-    def _harmless(self, piece: TextPiece, speech: Speech, cancellation: Cancellation) -> list[TextPiece]:
+    def _harmless(self, piece: TextPiece, speech: Speech, control: RunControl) -> list[TextPiece]:
         """The piece's longest parts on which the library doesn't crash, without the words on which it does."""
         if not piece.text.strip():
             return []
-        if self._spoken(msgspec.structs.replace(speech, texts=[piece.text]), cancellation):
+        if self._spoken(msgspec.structs.replace(speech, texts=[piece.text]), control):
             return [piece]
         text = piece.text
         spaces = [place for place in range(1, len(text)) if text[place] == " " and text[:place].strip()]
@@ -178,7 +166,7 @@ class EspeakEngine:
             return []
         cut = min(spaces, key=lambda place: abs(place - len(text) // 2))
         halves = TextPiece(text[:cut], piece.places[:cut]), TextPiece(text[cut:], piece.places[cut:])
-        return [part for half in halves for part in self._harmless(half, speech, cancellation)]
+        return [part for half in halves for part in self._harmless(half, speech, control)]
 
     def warm_up(self) -> None:
         """Speak a word, which brings the library's files into the page cache."""
@@ -192,11 +180,9 @@ def _voice(blend: Voice, language: str) -> tuple[str, int]:
     name, _ = max(blend, key=lambda part: part[1])
     if name not in KOKORO_VOICES:
         raise EngineError(f"there is no voice named {name}")
-    if language not in _LANGUAGE_FILES:
-        raise EngineError(
-            f"espeak-ng isn't set up for the language {language}; use one of {', '.join(_LANGUAGE_FILES)}"
-        )
+    if language not in LANGUAGE_FILES:
+        raise EngineError(f"espeak-ng isn't set up for the language {language}; use one of {', '.join(LANGUAGE_FILES)}")
     kind = [other for other in KOKORO_VOICES if other[:2] == name[:2]]
     place = (kind.index(name) + 1) / (len(kind) + 1)
     pitch = _PITCHES[round(place * (len(_PITCHES) - 1))]
-    return f"{_LANGUAGE_FILES[language]}+{_VARIANTS[name[1]]}", pitch
+    return f"{LANGUAGE_FILES[language]}+{_VARIANTS[name[1]]}", pitch

@@ -80,11 +80,6 @@ class Judgement:
         return tuple(self._failures())
 
     @property
-    def passes(self) -> bool:
-        """True if no measurement is beyond its limit."""
-        return not self.failures
-
-    @property
     def _counts_words(self) -> bool:
         return self.word_error_points is not None and self.words >= MIN_WORDS
 

@@ -11,10 +11,10 @@ from kokoro_onnx import Kokoro
 from numpy.typing import NDArray
 
 from shm.audio import Pcm
-from worker.cancellation import Cancellation
 from worker.engine import EngineError
 from worker.machine.machine import cores
 from worker.pcm import to_pcm
+from worker.run_control import RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.noise import draw_all
@@ -23,7 +23,7 @@ from worker.split.segment import Prosody
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.voices.voice_bank import VoiceBank
 
-_NOBODY = Cancellation()
+_NOBODY = RunControl()
 
 
 class Renderer:

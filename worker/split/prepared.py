@@ -134,6 +134,7 @@ def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
         shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_UNFINISHED))
     started = time.monotonic()
+    log.info("cutting %s (%.0f MB) into stages, once for this machine", model.name, model.stat().st_size / 1e6)
     try:
         manifest = _split(model, made, rewrites)
         (made / _MANIFEST).write_bytes(msgspec.json.encode(manifest))
@@ -142,8 +143,13 @@ def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
         _put_away_earlier(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    log.info("prepared %s in %.1f s", model.name, time.monotonic() - started)
+    log.info("prepared %s: %.0f MB in %.1f s", model.name, size_of(folder) / 1e6, time.monotonic() - started)
     return manifest
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of the files in a folder of stages."""
+    return sum(file.stat().st_size for file in folder.iterdir())
 
 
 def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
@@ -203,5 +209,9 @@ def alone(folder: Path) -> Iterator[None]:
     """Hold the folder's cache lock; the operating system releases the lock of a process that dies."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("waiting for another process, which makes stages in %s", folder)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield

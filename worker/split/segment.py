@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.cancellation import Cancellation
+from worker.run_control import RunControl
 from worker.split.fitted_stage import FittedStage
 from worker.split.marks import lead_of
 from worker.split.source import Source
@@ -68,7 +68,7 @@ class WindowedSegment:
         source: Source,
         statistics: Statistics,
         generator: FittedStage,
-        cancellation: Cancellation,
+        control: RunControl,
     ) -> None:
         """`features`: of the whole segment. The generator's fixed lengths are in frames at 80 Hz, context included."""
         self._prosody = prosody
@@ -76,13 +76,13 @@ class WindowedSegment:
         self._source = source
         self._statistics = statistics
         self._generator = generator
-        self._cancellation = cancellation
+        self._control = control
 
     def samples(self, window: Window, threads: int) -> NDArray[np.floating[Any]]:
         """The window's samples, shape [300 per frame].
 
         Raises:
-            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+            Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
         segment = Window(0, self._prosody.frames)
         given, stage = self._generator.fitted(_widened(window, GENERATOR_CONTEXT, segment.end), segment)
@@ -93,31 +93,31 @@ class WindowedSegment:
         if stage is None:
             stage = self._generator.any_length
             arrays.append(np.array([kept.begin - given.begin, given.end - kept.end]))
-        [audio] = stage.run(arrays, threads, self._cancellation)
+        [audio] = stage.run(arrays, threads, self._control)
         return audio.ravel()[_samples(window.begin - kept.begin) : _samples(window.end - kept.begin)]
 
 
 def whole_segment(
-    prosody: Prosody, features: Array, source: Source, generator: Stage, threads: int, cancellation: Cancellation
+    prosody: Prosody, features: Array, source: Source, generator: Stage, threads: int, control: RunControl
 ) -> tuple[NDArray[np.floating[Any]], Statistics]:
     """Vocode the whole segment in one run, including its leading silence, with its own statistics; return both.
 
     Raises:
-        Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
     harmonics = source.harmonics(0, prosody.frames, threads)
-    audio, *told = generator.run([features, harmonics, prosody.style], threads, cancellation)
+    audio, *told = generator.run([features, harmonics, prosody.style], threads, control)
     return audio.ravel(), Statistics(*told)
 
 
-def features_of(prosody: Prosody, decoder: Stage, threads: int, cancellation: Cancellation) -> Array:
+def features_of(prosody: Prosody, decoder: Stage, threads: int, control: RunControl) -> Array:
     """The generator's input features of a segment: [1, channels, frames at 80 Hz].
 
     Raises:
-        Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+        Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
     arrays = [prosody.text, prosody.f0, prosody.energy, prosody.style]
-    [features] = decoder.run(arrays, threads, cancellation)
+    [features] = decoder.run(arrays, threads, control)
     return features
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from worker.cancellation import Cancellation
+from worker.run_control import RunControl
 from worker.split.noise import Noise, draw_all
 from worker.split.stage import Stage
 
@@ -33,7 +33,7 @@ class Source:
         seed: int,
         f0: NDArray[Any],
         first: int,
-        cancellation: Cancellation,
+        control: RunControl,
     ) -> None:
         """`f0`: pitch of the whole segment, [1, frames at 80 Hz]."""
         self._stage = stage
@@ -41,7 +41,7 @@ class Source:
         self._seed = seed
         self._f0 = f0
         self._first = first + _MARGIN
-        self._cancellation = cancellation
+        self._control = control
         self._made = 0
         self._harmonics: NDArray[Any]
 
@@ -49,7 +49,7 @@ class Source:
         """Harmonics of the frames from `begin` to `end`: shape [1, 22, 60 per frame, and one].
 
         Raises:
-            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+            Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
         needed = self._first
         while needed < end + _MARGIN:
@@ -58,6 +58,6 @@ class Source:
         if needed != self._made:
             noise = draw_all(self._noise, self._seed, needed)
             arrays = [self._f0[..., :needed], *noise]
-            [self._harmonics] = self._stage.run(arrays, threads, self._cancellation)
+            [self._harmonics] = self._stage.run(arrays, threads, self._control)
             self._made = needed
         return self._harmonics[..., begin * HARMONICS : end * HARMONICS + 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,14 +16,16 @@ from shm.audio import Pcm
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
 from worker.providers.records import Assignment, StageRecord
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
+from worker.split.crew import Crew
 from worker.split.fitted_stage import FittedStage
 from worker.split.fixed_stages import fixed_generators
 from worker.split.marks import marks_of
 from worker.split.prepared import Prepared
 from worker.split.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, whole_segment
 from worker.split.source import Source
-from worker.split.stage import Crew, Stage
+from worker.split.stage import Stage
 from worker.split.statistics import Statistics, describe, predictor_for
 from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, windows
 
@@ -104,12 +107,12 @@ class SplitSpeech:
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
-        started = time.monotonic()
-        with self._crew.step():
-            prosody = self._prosody_of(inputs, utterance)
-            features = features_of(prosody, self._decoder, self._crew.most, utterance.cancellation)
-            statistics = self._predicted(prosody, features)
-        prosody_seconds = time.monotonic() - started
+        started, control = time.monotonic(), utterance.control
+        paused_before = control.paused_seconds
+        prosody = self._crew.run(control, lambda _: self._prosody_of(inputs, control))
+        features = self._crew.run(control, lambda _: features_of(prosody, self._decoder, self._crew.most, control))
+        statistics = self._predicted(prosody, features)
+        prosody_seconds = time.monotonic() - started - (control.paused_seconds - paused_before)
         marks = marks_of(prosody.durations, prosody.lead // 2) if utterance.marks else ()
         if statistics is None:
             sound = self._in_one_run(prosody, features, utterance)
@@ -136,30 +139,30 @@ class SplitSpeech:
         self, prosody: Prosody, features: Array, statistics: Statistics, utterance: Utterance
     ) -> Generator[_Sound, None, None]:
         source = self._source_of(prosody, utterance)
-        segment = WindowedSegment(prosody, features, source, statistics, self._generator, utterance.cancellation)
+        segment = WindowedSegment(prosody, features, source, statistics, self._generator, utterance.control)
         plan = list(windows(prosody.lead, prosody.frames, self._shape))
         start = plan[0].begin
         for window in plan:
             if (window.end - start) * FRAME_SAMPLES > utterance.from_sample:
-                with self._crew.step() as threads:
-                    samples = to_pcm(segment.samples(window, threads))
+                samples = to_pcm(self._crew.run(utterance.control, partial(segment.samples, window)))
                 yield (window.begin - start) * FRAME_SAMPLES, samples, window is plan[-1]
 
     def _in_one_run(self, prosody: Prosody, features: Array, utterance: Utterance) -> Generator[_Sound, None, None]:
         # One session with all cores, whatever runs alongside: a second session would hold its weights again in
         # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
-        with self._crew.step():
-            source, threads = self._source_of(prosody, utterance), self._crew.most
-            audio, _ = whole_segment(prosody, features, source, self._whole_generator, threads, utterance.cancellation)
-            samples = to_pcm(audio)
-        yield 0, samples[prosody.lead * FRAME_SAMPLES :], True
+        source, threads, control = self._source_of(prosody, utterance), self._crew.most, utterance.control
+        generator = self._whole_generator
+        audio, _ = self._crew.run(
+            control, lambda _: whole_segment(prosody, features, source, generator, threads, control)
+        )
+        yield 0, to_pcm(audio)[prosody.lead * FRAME_SAMPLES :], True
 
-    def _prosody_of(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Prosody:
+    def _prosody_of(self, inputs: Sequence[NDArray[Any]], control: RunControl) -> Prosody:
         # A second session for one thread would cost memory for a small part of the work: prosody and decoder have one
         # session each, with all cores.
-        text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, utterance.cancellation)
+        text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, control)
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
 
     def _source_of(self, prosody: Prosody, utterance: Utterance) -> Source:
         first = prosody.lead + self._shape.first + GENERATOR_CONTEXT
-        return Source(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.cancellation)
+        return Source(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.control)

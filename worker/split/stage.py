@@ -4,48 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.cancellation import Cancellation
 from worker.engine import EngineUnavailable
-from worker.machine.machine import cores
 from worker.providers.records import CPU, StageRecord
+from worker.run_control import RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.optimized_name import optimized_name
 
 log = logging.getLogger(__name__)
-
-
-class Crew:
-    """The number of threads that a step may use: all of them if it runs alone, one each if several run.
-
-    One thread per run, with as many runs as cores, gave the most audio; all cores for one run gave the earliest.
-    """
-
-    def __init__(self, settings: WorkerSettings) -> None:
-        self.most = settings.threads or cores()
-        self.least = settings.threads or 1
-        self._steps = 0
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def step(self) -> Iterator[int]:
-        """Count a step as running while the block runs; the value is the step's number of threads."""
-        with self._lock:
-            self._steps += 1
-            threads = self.most if self._steps == 1 else self.least
-        try:
-            yield threads
-        finally:
-            with self._lock:
-                self._steps -= 1
 
 
 class Stage:
@@ -92,17 +65,17 @@ class Stage:
             said = " ".join(str(error.__cause__ or error).split())
             raise EngineUnavailable(f"{self._file.name} can't be loaded by onnxruntime: {said}") from error
 
-    def run(self, arrays: Sequence[NDArray[Any]], threads: int, cancellation: Cancellation) -> list[NDArray[Any]]:
+    def run(self, arrays: Sequence[NDArray[Any]], threads: int, control: RunControl) -> list[NDArray[Any]]:
         """
         Raises:
-            Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+            Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
         """
         session = self.session(threads)
         feeds = {
             given.name: np.ascontiguousarray(array, NUMPY_TYPES[given.type])
             for given, array in zip(session.get_inputs(), arrays, strict=True)
         }
-        return run_session(session, feeds, cancellation)
+        return run_session(session, feeds, control)
 
     def close(self) -> None:
         """Free the memory of the sessions; they are opened again when needed."""

@@ -8,8 +8,8 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 
-from worker.cancellation import Cancellation
 from worker.providers.records import StageRecord
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.rewrite import STATISTICS
@@ -39,7 +39,7 @@ def window_inputs(prepared: Prepared, frames: int, seed: int = 0) -> dict[str, N
     prosody = Prosody(text, f0, energy, durations.ravel(), style)
     begin = (prosody.frames - frames) // 4 * 2
     features = _run(prepared, "decoder", [text, f0, energy, style])[1][0]
-    source = Source(_stage(prepared, "source"), prepared.manifest.noise, seed, f0, prosody.frames, Cancellation())
+    source = Source(_stage(prepared, "source"), prepared.manifest.noise, seed, f0, prosody.frames, RunControl())
     harmonics = source.harmonics(begin, begin + frames, 1)
     window = [features[..., begin : begin + frames], harmonics, style]
     names, (_, *statistics) = _run(prepared, "generator-exact", window)
@@ -54,4 +54,4 @@ def _run(prepared: Prepared, name: str, arrays: list[NDArray[Any]]) -> tuple[lis
     """Names of a stage's inputs, and its outputs."""
     stage = _stage(prepared, name)
     names = [given.name for given in stage.session(1).get_inputs()]
-    return names, stage.run(arrays, 1, Cancellation())
+    return names, stage.run(arrays, 1, RunControl())

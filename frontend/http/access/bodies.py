@@ -6,21 +6,18 @@ import asyncio
 
 from aiohttp import hdrs, web
 
-from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.body_memory import BodyMemory
+from frontend.contract.errors import ApiError
 from frontend.settings.front import FrontSettings
-
-_SOON = 1.0
-"""Seconds after which a request that found no room should try again: most bodies arrive at once."""
 
 
 class Bodies:
     """Reads bodies before the handlers run, so that `request.read()` there returns at once."""
 
-    def __init__(self, settings: FrontSettings) -> None:
+    def __init__(self, settings: FrontSettings, memory: BodyMemory) -> None:
+        """`memory`: the memory that this server's bodies of all protocols share."""
         self._settings = settings
-        self._being_read = 0
-        """Bytes announced by the bodies being read; a body that announces no length counts with the largest one
-        allowed."""
+        self._memory = memory
 
     def check_encoding(self, request: web.Request) -> None:
         """
@@ -31,7 +28,8 @@ class Bodies:
             raise ApiError(415, "A compressed body is not taken: send it plain.", code="unsupported_encoding")
 
     async def read(self, request: web.Request) -> None:
-        """
+        """Read the body. One that announces no length takes as much memory as the longest body.
+
         Raises:
             ApiError: 408, 413 or 415.
             Unavailable: the bodies being read leave no room for this one.
@@ -43,19 +41,15 @@ class Bodies:
         length = longest if request.content_length is None else request.content_length
         if length > longest:
             raise self._too_long()
-        if self._being_read + length > self._settings.max_bodies_bytes:
-            raise Unavailable("too many long requests are being read already", _SOON)
-        self._being_read += length
         try:
-            async with asyncio.timeout(self._settings.body_timeout):
-                await request.read()
+            with self._memory.reading(length):
+                async with asyncio.timeout(self._settings.body_timeout):
+                    await request.read()
         except TimeoutError as error:
             message = f"The body was not there whole after {self._settings.body_timeout:g} seconds: send it again."
             raise ApiError(408, message, code="request_timeout") from error
         except web.HTTPRequestEntityTooLarge as error:
             raise self._too_long() from error
-        finally:
-            self._being_read -= length
 
     def _too_long(self) -> ApiError:
         limit = self._settings.max_body_bytes

@@ -44,12 +44,14 @@ class Gate:
         self,
         settings: FrontSettings,
         access_of: Callable[[str, str], Access],
+        bodies: Bodies,
         clock: Callable[[], float] = time.monotonic,
         player_key: str = "",
         streams_body: Callable[[str, str], bool] = lambda method, template: False,
     ) -> None:
         """Args:
         access_of: the access that a method on a route's template demands.
+        bodies: reads the bodies of admitted requests.
         player_key: the key of the server's own processes, which are always admitted, and not counted.
         streams_body: True for a method on a route's template whose handler reads the body itself.
         """
@@ -59,7 +61,7 @@ class Gate:
         self._cors = Cors(Origins(settings.cors_origins))
         self._keys = ApiKeys(settings.api_keys, settings.api_key_file, player_key)
         self._limit = RateLimit(settings.requests_per_minute, clock) if settings.requests_per_minute else None
-        self._bodies = Bodies(settings)
+        self._bodies = bodies
         self.mark = self._cors.mark
 
     @web.middleware

@@ -59,7 +59,7 @@ class Delivery:
         Waits while the client reads too slowly.
         """
         if words:
-            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
         for chunk in chunks(piece, self._chunk_ms):
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
@@ -70,12 +70,16 @@ class Delivery:
             later = replace(sentence, start=sentence.start + round(self._primed * SAMPLE_RATE))
             await self._write(self._framing.sentence(later, real_time_factor))
 
-    async def finish(self, input_tokens: int, words: Sequence[WordTiming] = ()) -> None:
-        """Send the encoder's remaining bytes, and mark the audio as whole."""
+    async def finish(self, input_tokens: int, words: Sequence[WordTiming], *, speakable: bool) -> None:
+        """Send the encoder's remaining bytes, and mark the audio as whole.
+
+        Args:
+            speakable: the text has sound; the silence that stands for another text isn't counted as usage.
+        """
         if words:
-            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
         await self._give(await self._encoding.finish())
-        await self._write(self._framing.done(input_tokens, self._listening.samples))
+        await self._write(self._framing.done(input_tokens, self._listening.samples if speakable else 0))
 
     async def fail(self, error: object) -> None:
         """Report the failure, if the framing can; the encoder isn't ended, because its end would make a part look
@@ -100,7 +104,3 @@ class Delivery:
             killpoint("after-headers")
         await self._response.write(data)
         await taken(self._request)
-
-
-def _later(word: WordTiming, seconds: float) -> WordTiming:
-    return replace(word, start=word.start + seconds, end=word.end + seconds)

@@ -138,12 +138,12 @@ def caption(word: WordTiming, voice: str = "") -> dict[str, object]:
     """A word in Kokoro-FastAPI's form, with its pronunciation added.
 
     Args:
-        voice: the word's voice if the word names none; empty: the word has none.
+        voice: the word's voice if the word names none; empty: its voice is null.
     """
-    found = {
+    return {
         "word": word.word,
         "start_time": round(word.start, 3),
         "end_time": round(word.end, 3),
         "said": word.said,
+        "voice": word.voice or voice or None,  # Kokoro-FastAPI's clients expect the field, with or without a voice
     }
-    return found | {"voice": word.voice or voice} if word.voice or voice else found

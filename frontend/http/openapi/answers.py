@@ -214,7 +214,7 @@ class CaptionedWord(msgspec.Struct):
     start_time: float
     end_time: float
     said: str
-    voice: Annotated[str | UnsetType, Meta(description="The voice that says it, with `allow_voice_tags`.")] = UNSET
+    voice: Annotated[str | None, Meta(description="The voice that says it, with `allow_voice_tags`.")]
 
 
 class CaptionedSpeech(msgspec.Struct):

@@ -50,7 +50,9 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
             "everything is read out."
         },
         "allow_voice_tags": {"description": "`true` means `markup`: `tags`, where `markup` is left out."},
-        "ssml": {"description": "`true` means `markup`: `ssml`, where `markup` is left out."},
+        "ssml": {
+            "description": "`true` means `markup`: `ssml` for a text that is a document, where `markup` is left out."
+        },
         "voice_aliases": {
             "description": "Names for voices, to be used in `voice`, in turns and in markup. A value is a voice, a "
             "blend, or an object with a pace of its own. Letter case doesn't matter.",

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from frontend.contract.errors import ApiError
 from frontend.http.requests.json_body import read_json
-from frontend.http.requests.schema import SpeechBody, SpeechCall, TurnCall, speech_call
+from frontend.http.requests.schema import SpeechBody, SpeechCall, TurnCall, markup_of, speech_call
 
 MAX_TURNS = 1000
 
@@ -77,5 +77,8 @@ def dialogue_call(fields: DialogueBody, max_input_characters: int) -> SpeechCall
     fields.input = "\n".join(turn.text for turn in turns)
     calls = tuple(TurnCall(turn.text, turn.voice or turn.voice_id) for turn in turns)
     return replace(
-        speech_call(fields, max_input_characters), turns=calls, pause_between_turns=fields.pause_between_turns or 0.0
+        speech_call(fields, max_input_characters),
+        markup=markup_of(fields, [turn.text for turn in turns]),
+        turns=calls,
+        pause_between_turns=fields.pause_between_turns or 0.0,
     )

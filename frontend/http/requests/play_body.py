@@ -13,7 +13,7 @@ from shm.playing import WhenBusy
 
 
 class PlayBody(msgspec.Struct):
-    """A text to play. `null` means absent; fields not named here are ignored."""
+    """A text to play. `null` means absent; X-Warning names fields that aren't named here."""
 
     input: str | None = None
     text: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from frontend.contract.request import MarkupKind
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.kokoro_fastapi import NormalizationOptions, VoiceAlias, VoiceAliases, Volume, rules_off
 from frontend.http.sessions import OnBusy
+from frontend.text.markup.ssml import is_document
 from frontend.text.normalization.settings import RULES
 from shm.audio import SAMPLE_RATE
 
@@ -85,7 +86,8 @@ class VoiceReference(msgspec.Struct):
 
 
 class SpeechBody(msgspec.Struct):
-    """The body's fields. `null` means absent; fields not named here are ignored, as OpenAI's API does."""
+    """The body's fields. `null` means absent; X-Warning names fields that aren't named here, which OpenAI's API ignores
+    too."""
 
     model: str | None = None
     input: str | None = None
@@ -104,7 +106,7 @@ class SpeechBody(msgspec.Struct):
     markup: MarkupKind | None = None
     """The notation of pauses, pronunciations, voices and pace in the text; absent: `basic`."""
     allow_voice_tags: bool | None = None
-    """Another way to ask for the markup `tags`, and `ssml` for the markup `ssml`; `markup` wins."""
+    """Another way to ask for the markup `tags`, and `ssml` for the markup `ssml` of documents; `markup` wins."""
     ssml: bool | None = None
     phonemes: str | None = None
     """Text in the model's own phonemes, given in place of `input`."""
@@ -189,7 +191,7 @@ def speech_call(fields: SpeechBody, max_input_characters: int, *, captioned: boo
         events=events,
         streamed=streamed,
         lang=fields.lang_code if fields.lang is None else fields.lang,
-        markup=_markup(fields),
+        markup=markup_of(fields, (text,)),
         phonemes=fields.phonemes is not None,
         timestamps=fields.return_timestamps is not False if captioned else fields.timestamps is not None,
         sentences=sentences,
@@ -226,10 +228,12 @@ def _text(fields: SpeechBody, max_input_characters: int) -> str:
     return text
 
 
-def _markup(fields: SpeechBody) -> MarkupKind:
+def markup_of(fields: SpeechBody, texts: Sequence[str]) -> MarkupKind:
+    """The markup of a request's texts. `ssml` stays on in clients of Kokoro-FastAPI whatever they send: it counts for
+    documents only."""
     if fields.markup is not None:
         return fields.markup
-    if fields.ssml:
+    if fields.ssml and any(map(is_document, texts)):
         return MarkupKind.SSML
     return MarkupKind.TAGS if fields.allow_voice_tags else MarkupKind.BASIC
 

@@ -1,57 +1,57 @@
-"""The fields of a request that have no effect: they are named in the answer, so that nobody waits for one in vain."""
+"""The fields of a speech request that have no effect."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
-
-import msgspec
-
+from frontend.contract.request import MarkupKind
 from frontend.http.catalog import MODELS
+from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.kokoro_fastapi import options_without_effect
-from frontend.http.requests.schema import SpeechBody
-
-HEADER = "X-Warning"
-"""Header that names the fields without effect."""
-
-_NAME = re.compile(r"[\w.\[\]-]{1,64}", re.ASCII)
-_MOST = 12
-
-_decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+from frontend.http.requests.schema import SpeechBody, SpeechCall
 
 
-def unknown_in(body: bytes, kind: type[msgspec.Struct]) -> list[str]:
-    """Fields of a JSON object, which was decoded as `kind` before, that the kind doesn't have."""
-    return unknown_among(_decode(body), kind)
+def dead_fields(fields: SpeechBody, call: SpeechCall, *, session_header: bool) -> list[str]:
+    """Fields that the request sets and that change nothing of its answer.
 
-
-def unknown_among(names: Iterable[str], kind: type[msgspec.Struct]) -> list[str]:
-    """The names that no field of the kind has."""
-    known = {field.encode_name for field in msgspec.structs.fields(kind)}
-    return [name for name in names if name not in known]
-
-
-def dead_fields(fields: SpeechBody, unknown: Iterable[str] = ()) -> list[str]:
-    """Fields that the request sets and that change nothing of its answer, and the `unknown` ones."""
+    Args:
+        call: the request that the fields become.
+        session_header: the request has a header X-Session.
+    """
+    phonemes, markup = call.phonemes, fields.markup
     dead = {
         "model": fields.model is not None and fields.model not in MODELS,
         "instructions": fields.instructions not in (None, ""),
         "return_timing": bool(fields.return_timing),
+        "return_timestamps": bool(fields.return_timestamps) and not call.captioned,
+        "timestamps": call.captioned and fields.timestamps == "word",
+        "stream_format": call.captioned and fields.stream_format is not None,
         "download_format": fields.download_format is not None and not fields.return_download_link,
-        "allow_voice_tags": bool(fields.allow_voice_tags) and fields.markup is not None,
-        "ssml": bool(fields.ssml) and fields.markup is not None,
-        "markup": fields.markup is not None and fields.phonemes is not None,
+        "allow_voice_tags": bool(fields.allow_voice_tags) and (phonemes or markup not in (None, MarkupKind.TAGS)),
+        "ssml": bool(fields.ssml) and (phonemes or markup not in (None, MarkupKind.SSML)),
+        "markup": markup is not None and phonemes,
         "text": fields.input is not None and fields.text is not None,
         "format": fields.response_format is not None and fields.format is not None,
-        "lang_code": fields.lang is not None and fields.lang_code is not None,
+        "lang": fields.lang is not None and phonemes,
+        "lang_code": fields.lang_code is not None and (phonemes or fields.lang is not None),
+        "voice_aliases": bool(call.aliases) and not _may_name_aliases(call),
+        "normalization_options": fields.normalization_options is not None and phonemes,
+        "user": fields.user is not None and session_header,
+        "on_busy": fields.on_busy is not None and fields.user is None and not session_header,
     }
-    options = (f"normalization_options.{name}" for name in options_without_effect(fields.normalization_options))
-    return [*unknown, *(name for name, is_dead in dead.items() if is_dead), *options]
+    options = [] if phonemes else options_without_effect(fields.normalization_options)
+    found = [*(name for name, is_dead in dead.items() if is_dead), *(f"normalization_options.{o}" for o in options)]
+    return found + _dead_in_dialogue(fields) if isinstance(fields, DialogueBody) else found
 
 
-def warning(names: Collection[str]) -> str:
-    """The header's value: `no effect: instructions, foo`. Names that a header can't hold are left out, and counted."""
-    shown = [name for name in names if _NAME.fullmatch(name)][:_MOST]
-    rest = len(names) - len(shown)
-    listed = ", ".join([*shown, *([f"{rest} more"] if rest else [])])
-    return f"no effect: {listed}"
+def _may_name_aliases(call: SpeechCall) -> bool:
+    names = {name.casefold() for name in call.aliases}
+    named = (call.voice, *(turn.voice for turn in call.turns))
+    tagged = call.markup in (MarkupKind.TAGS, MarkupKind.SSML) and not call.phonemes
+    return tagged or any(voice is not None and voice.strip().casefold() in names for voice in named)
+
+
+def _dead_in_dialogue(fields: DialogueBody) -> list[str]:
+    name, turns = ("turns", fields.turns) if fields.turns is not None else ("inputs", fields.inputs or [])
+    dead = ["inputs"] if fields.turns is not None and fields.inputs is not None else []
+    if fields.voice is not None and all(turn.voice or turn.voice_id for turn in turns):
+        dead.append("voice")
+    return dead + [f"{name}[{place}].voice_id" for place, turn in enumerate(turns) if turn.voice and turn.voice_id]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from frontend.http.access.rules import Access
 from frontend.http.openapi import answers
+from frontend.http.requests import warning
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
@@ -38,11 +39,12 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         "post",
         "/dev/dialogue",
         Access.KEY,
-        lambda handlers: handlers.speech.dialogue,
+        lambda handlers: handlers.speech.tagged_dialogue,
         Operation(
             "Kokoro-FastAPI",
-            "The same as /v1/audio/dialogue",
+            "The same as /v1/audio/dialogue, and its turns may have tags",
             {200: Answer("The audio of all turns.", SPEECH_CONTENT, SPEECH_HEADERS)},
+            "Without `markup` and `allow_voice_tags`, the turns are read with `markup`: `tags`.",
             errors=(*WITH_BODY, 409, 500),
             body=DialogueBody,
             example={"inputs": [{"voice_id": "af_heart", "text": "Hello."}]},
@@ -74,8 +76,9 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
             "Kokoro-FastAPI",
             "The audio of a response that has ended",
             {200: Answer("The whole file, with exact lengths.", dict.fromkeys(FILES))},
-            "The path of `X-Download-Path`, for requests with `return_download_link`. It works for an hour after the "
-            "response's end, if no newer downloads have taken its place. `?name=` sets the name of the saved file.",
+            "The path of `X-Download-Path`, with or without `/v1`, for requests with `return_download_link`. It works "
+            "for an hour after the response's end, if no newer downloads have taken its place. `?name=` sets the name "
+            "of the saved file.",
             (403, 404),
             query=answers.DownloadQuery,
         ),
@@ -114,7 +117,7 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         Operation(
             "Kokoro-FastAPI",
             "Turn SSML into a text with tags",
-            {200: json_answer("A text for `markup`: `tags`.", answers.TaggedText)},
+            {200: json_answer("A text for `markup`: `tags`.", answers.TaggedText, (warning.HEADER,))},
             errors=WITH_BODY,
             body=SsmlBody,
             example={"text": '<speak>Hello. <break time="1s"/> Who is there?</speak>', "voice": "af_heart"},

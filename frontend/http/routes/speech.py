@@ -7,6 +7,7 @@ from frontend.http.access.rules import Access
 from frontend.http.answers import sse
 from frontend.http.openapi import answers
 from frontend.http.phonemize import PhonemizeBody
+from frontend.http.requests import warning
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
@@ -23,7 +24,7 @@ SPEECH_HEADERS = (
     "X-Cache",
     "X-Speakable",
     "X-Primed-Silence",
-    "X-Warning",
+    warning.HEADER,
     "X-Download-Path",
 )
 
@@ -101,7 +102,7 @@ SPEECH: tuple[Route, ...] = (
         Operation(
             "Speech",
             "Show how a text would be pronounced",
-            {200: json_answer("Word by word.", answers.Phonemized)},
+            {200: json_answer("Word by word.", answers.Phonemized, (warning.HEADER,))},
             errors=WITH_BODY,
             body=PhonemizeBody,
             example={"input": "Hello.", "lang": "en-us"},
@@ -115,7 +116,7 @@ SPEECH: tuple[Route, ...] = (
         Operation(
             "Speech",
             "Divide a text into sentences",
-            {200: json_answer("Line by line.", answers.Divided)},
+            {200: json_answer("Line by line.", answers.Divided, (warning.HEADER,))},
             "Divides as speech does, and speaks nothing: for readers that let people go from sentence to sentence.",
             errors=WITH_BODY,
             body=SentencesBody,

@@ -13,8 +13,8 @@ from frontend.http import downloads
 from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain
 from frontend.http.answers.speakable import HEADER, Pieces
 from frontend.http.downloads import Recording
-from frontend.http.requests import without_effect
 from frontend.http.requests.schema import SpeechCall
+from frontend.http.requests.warning import warning
 from frontend.http.sessions import Turn
 from frontend.monitoring.listening import Listening
 
@@ -48,9 +48,7 @@ class Answer:
         }
         if isinstance(self.encoding, Recording):
             headers[downloads.HEADER] = self.encoding.path
-        if self.without_effect:
-            headers[without_effect.HEADER] = without_effect.warning(self.without_effect)
-        return headers
+        return headers | warning(self.without_effect)
 
     def label(self, headers: MutableMapping[str, str], pieces: Pieces) -> None:
         """Set the headers that say if the text has sound, and if all audio so far came from the cache."""

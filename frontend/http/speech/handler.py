@@ -11,14 +11,16 @@ from aiohttp import web
 from frontend.audio.encoding import Encoding
 from frontend.audio.formats import AudioFormat
 from frontend.contexts.services import Services
-from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.errors import ApiError
+from frontend.contract.speaker import engine_in_use
 from frontend.contract.stages import STAGES, STARTED
 from frontend.http.downloads import Downloads, Recording
 from frontend.http.requests.dialogue import DialogueBody, dialogue_call, read_dialogue
 from frontend.http.requests.json_body import read_query
 from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, speech_call
 from frontend.http.requests.speech_request import session_of, speech_request
-from frontend.http.requests.without_effect import dead_fields, unknown_among, unknown_in
+from frontend.http.requests.unknown_fields import unknown_among, unknown_in
+from frontend.http.requests.without_effect import dead_fields
 from frontend.http.sessions import Sessions
 from frontend.http.speech.answer import Answer
 from frontend.http.speech.streamed import answer_streamed
@@ -53,7 +55,7 @@ class SpeechHandler:
         """
         body = await request.read()
         fields = read_body(body)
-        return await self._answer(request, self._call(fields), dead_fields(fields, unknown_in(body, SpeechBody)))
+        return await self._answer(request, fields, self._call(fields), unknown_in(body, SpeechBody))
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """Answer a player that takes a URL: the request's fields are in the query.
@@ -62,8 +64,7 @@ class SpeechHandler:
             ApiError, SpeechError: nothing of the response has left yet.
         """
         fields = read_query(request.query, SpeechBody)
-        unknown = unknown_among(request.query, SpeechBody)
-        return await self._answer(request, self._call(fields), dead_fields(fields, unknown))
+        return await self._answer(request, fields, self._call(fields), unknown_among(request.query, SpeechBody))
 
     async def captioned(self, request: web.Request) -> web.StreamResponse:
         """POST /dev/captioned_speech: answer with the audio and the times of its words, in the form of Kokoro-FastAPI.
@@ -73,8 +74,7 @@ class SpeechHandler:
         """
         body = await request.read()
         fields = read_body(body)
-        call = self._call(fields, captioned=True)
-        return await self._answer(request, call, dead_fields(fields, unknown_in(body, SpeechBody)))
+        return await self._answer(request, fields, self._call(fields, captioned=True), unknown_in(body, SpeechBody))
 
     async def dialogue(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/audio/dialogue: answer with the turns of several voices, as one audio.
@@ -82,11 +82,23 @@ class SpeechHandler:
         Raises:
             ApiError, SpeechError: nothing of the response has left yet.
         """
+        return await self._dialogue(request, tagged=False)
+
+    async def tagged_dialogue(self, request: web.Request) -> web.StreamResponse:
+        """POST /dev/dialogue: as `dialogue`, but the turns may have tags unasked, as in Kokoro-FastAPI.
+
+        Raises:
+            ApiError, SpeechError: nothing of the response has left yet.
+        """
+        return await self._dialogue(request, tagged=True)
+
+    async def _dialogue(self, request: web.Request, *, tagged: bool) -> web.StreamResponse:
         body = await request.read()
         fields = read_dialogue(body)
-        unknown = unknown_in(body, DialogueBody)
+        if tagged and fields.markup is None and fields.allow_voice_tags is None:
+            fields.allow_voice_tags = True
         call = dialogue_call(fields, self._settings.max_input_characters)
-        return await self._answer(request, call, dead_fields(fields, unknown))
+        return await self._answer(request, fields, call, unknown_in(body, DialogueBody))
 
     async def from_phonemes(self, request: web.Request) -> web.StreamResponse:
         """POST /dev/generate_from_phonemes: answer with the audio of `phonemes`, as WAV where no format is named.
@@ -99,18 +111,22 @@ class SpeechHandler:
         if fields.phonemes is None:
             message = "`phonemes` is missing: give the phonemes to speak."
             raise ApiError(400, message, param="phonemes", code="missing_required")
-        fields.response_format = fields.response_format or fields.format or AudioFormat.WAV
-        return await self._answer(request, self._call(fields), dead_fields(fields, unknown_in(body, SpeechBody)))
+        if fields.response_format is None and fields.format is None:
+            fields.response_format = AudioFormat.WAV
+        return await self._answer(request, fields, self._call(fields), unknown_in(body, SpeechBody))
 
     def _call(self, fields: SpeechBody, *, captioned: bool = False) -> SpeechCall:
         return speech_call(fields, self._settings.max_input_characters, captioned=captioned)
 
-    async def _answer(self, request: web.Request, call: SpeechCall, dead: Sequence[str]) -> web.StreamResponse:
+    async def _answer(
+        self, request: web.Request, fields: SpeechBody, call: SpeechCall, unknown: Sequence[str]
+    ) -> web.StreamResponse:
         """Args:
-        dead: the request's fields that have no effect.
+        unknown: the request's fields that `fields` doesn't have.
         """
         log.debug("the text is %r", call.text)
         killpoint("parsed")
+        dead = [*unknown, *dead_fields(fields, call, session_header=bool(request.headers.get("X-Session")))]
         with self._in_flight.answering(call.text):
             return await self._speak(request, call, dead)
 
@@ -118,10 +134,7 @@ class SpeechHandler:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
-            engine = self._speaker.engine
-            if engine is None:
-                raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-            asked = speech_request(request, call, session, engine)
+            asked = speech_request(request, call, session, engine_in_use(self._speaker))
             request[STAGES] = asked.stages
             with closing(self._speaker.open(asked)) as stream:
                 # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.

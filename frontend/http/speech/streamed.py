@@ -47,7 +47,7 @@ async def answer_streamed(answer: Answer, settings: FrontSettings, metrics: Metr
                 if begun := stream.take_sentences():
                     await delivery.begin(begun, stream.real_time_factor)
                 await delivery.send(piece, stream.take_words())
-            await delivery.finish(stream.tokens, stream.take_words())
+            await delivery.finish(stream.tokens, stream.take_words(), speakable=pieces.speakable)
     except Exception as error:
         if left(request):
             # A write noticed the client's end before aiohttp could cancel this handler: the same event, so the same

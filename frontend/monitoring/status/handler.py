@@ -70,7 +70,7 @@ class Sources:
 
     snapshot: Callable[[], Snapshot]
     pronounced: Mapping[str, int]
-    """Counts of words by the source of their phonemes (`frontend.text.word.PhonemeSource`)."""
+    """Counts of words by the source of their phonemes, as `frontend.text.g2p.G2P.fallbacks` has them."""
     metrics: Metrics
     settings: FrontSettings
     selfcheck: SelfCheck | None = None

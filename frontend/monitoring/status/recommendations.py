@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import UNSET
 
-from frontend.monitoring.status.report import Recommendation, Status
+from frontend.monitoring.status.report import Memory, Recommendation, Status
 
 DRIFTED = 1.2
 """The slowdown that is worth a recommendation: 1.2 is 20 % slower than before."""
@@ -14,6 +14,14 @@ DRIFTED = 1.2
 NOTICED = 0.2
 """Real-time factor below which a slowdown is no reason for a recommendation: first audio is early and playback is
 ahead, and a few milliseconds more are the scheduler's noise (0.06 against 0.049 is a ratio of 1.22)."""
+
+_CONSEQUENCES = {
+    "worker": " Listeners don't hear a worker's death, but a series of deaths without progress ends the service "
+    "(docs/operations.md).",
+    "front": " Its death cuts the answers that it is sending, and a series of deaths without progress ends the service "
+    "(docs/operations.md).",
+}
+"""What a death means, by role; the death of another role's process ends nothing but its own work."""
 
 _MEGABYTE = 1e6
 _FEW = 20
@@ -31,10 +39,10 @@ def _crashes(status: Status) -> Iterator[tuple[str, str]]:
             last = next(
                 (f", the last by {p.last_exit}" for p in status.processes if p.role == role and p.last_exit), ""
             )
+            times = "once" if count == 1 else f"{count} times"
             yield (
                 "restarts",
-                f"The {role} has died and been restarted {count} times{last}: the log says why. Listeners don't hear a "
-                "worker's death, but too many in a row without progress end the service (docs/reliability.md).",
+                f"The {role} has died and been restarted {times}{last}: the log says why.{_CONSEQUENCES.get(role, '')}",
             )
 
 
@@ -90,13 +98,17 @@ def _refused(status: Status) -> Iterator[tuple[str, str]]:
 
 def _memory(status: Status) -> Iterator[tuple[str, str]]:
     memory = status.memory
-    if memory.available_bytes < memory.total_bytes * 0.05:
+    if _is_short(memory):
         yield (
             "low_memory",
             f"{memory.available_bytes / _MEGABYTE:.0f} MB of {memory.total_bytes / _MEGABYTE:.0f} MB of memory are "
             f"available: lower --cache-bytes (the cache holds {status.cache.bytes / _MEGABYTE:.0f} MB), use --standby "
             "off, or a smaller model.",
         )
+
+
+def _is_short(memory: Memory) -> bool:
+    return memory.available_bytes < memory.total_bytes * 0.05
 
 
 def _drift(status: Status) -> Iterator[tuple[str, str]]:
@@ -144,7 +156,8 @@ def _cache(status: Status) -> Iterator[tuple[str, str]]:
     if asked < 10 * _FEW:
         return
     rate = cache.hits / asked
-    if 0 < cache.capacity_bytes < cache.bytes / 0.9 and rate > 0.1:
+    # Where memory is short, the advice is a smaller cache.
+    if 0 < cache.capacity_bytes < cache.bytes / 0.9 and rate > 0.1 and not _is_short(status.memory):
         yield (
             "cache_full",
             f"The cache is full ({cache.bytes / _MEGABYTE:.0f} MB of {cache.capacity_bytes / _MEGABYTE:.0f} MB), and "

@@ -230,7 +230,9 @@ class Status(msgspec.Struct):
     english_tagger: Annotated[
         str, Meta(description="What tags English words: `perceptron`, or spaCy's model with its version.")
     ]
-    words_by_source: Annotated[dict[str, int], Meta(description="Words pronounced, by what pronounced them.")]
+    words_by_source: Annotated[
+        dict[str, int], Meta(description="Words pronounced, by source; `rules`: in a language without a lexicon.")
+    ]
     costs: Annotated[dict[str, dict[str, Any]], Meta(description="Fitted to what was measured, by engine.")]
     settings: Annotated[dict[str, Any], Meta(description="Some of this front's, as they are in force.")]
     totals: Totals

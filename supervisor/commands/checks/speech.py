@@ -92,7 +92,11 @@ def engine(circumstances: Circumstances) -> Finding:
             chosen = choose(replace(settings, engine="espeak"))
         chosen.warm_up()
     except EngineUnavailable as error:
-        return wrong(f"nothing can speak: {error}", f"{_FETCH}, or --engine espeak")
+        if settings.engine == "espeak":
+            cure = "Mend espeak-ng (see its line)."
+        else:
+            cure = f"{_FETCH}, or {'mend espeak-ng (see its line)' if may_fall_back else '--engine espeak'}"
+        return wrong(f"nothing can speak: {error}", cure)
     info = chosen.info
     speaks = f"{info.name} ({info.model}, {info.provider}) speaks"
     took = f"loaded, and a word spoken, in {time.monotonic() - started:.2f} s"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from frontend.contract.performer import DialogueTurn, Performer
+from frontend.contract.request import MarkupKind
 from tests.frontend.http.kokoro_fastapi import BELLA, HEART, asked, refusal, request_of
 
 
@@ -33,6 +34,29 @@ async def test_a_dialogue_takes_elevenlabs_names_and_names_of_unknown_fields() -
     assert (answer.status, answer.headers["X-Warning"]) == (200, "no effect: foo")
     asked_for = await request_of("/dev/dialogue", inputs=[{"voice_id": "af_bella", "text": "One."}])
     assert asked_for.turns == (DialogueTurn("One.", BELLA),)
+
+
+@pytest.mark.parametrize(("last", "markup"), [("<speak>Two.</speak>", MarkupKind.SSML), ("Two.", MarkupKind.BASIC)])
+async def test_ssml_counts_if_a_turn_is_a_document(last: str, markup: MarkupKind) -> None:
+    turns = [{"text": "One."}, {"text": last}]
+    assert (await request_of("/v1/audio/dialogue", turns=turns, ssml=True)).markup is markup
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "markup"),
+    [
+        ("/v1/audio/dialogue", {}, MarkupKind.BASIC),
+        ("/dev/dialogue", {}, MarkupKind.TAGS),
+        ("/dev/dialogue", {"allow_voice_tags": False}, MarkupKind.BASIC),
+        ("/dev/dialogue", {"markup": "none"}, MarkupKind.NONE),
+    ],
+)
+async def test_turns_have_tags_unasked_where_kokoro_fastapi_s_have(
+    path: str, fields: dict[str, Any], markup: MarkupKind
+) -> None:
+    turns = [{"text": "[rate:0.8] One."}]
+    assert (await request_of(path, turns=turns, **fields)).markup is markup
+    assert "X-Warning" not in (await asked(path, turns=turns, **fields)).headers
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,16 @@ from tests.frontend.http_fakes import FakeSpeaker, serving
     [
         ({}, MarkupKind.BASIC),
         ({"allow_voice_tags": True}, MarkupKind.TAGS),
-        ({"allow_voice_tags": True, "ssml": True}, MarkupKind.SSML),
+        ({"allow_voice_tags": True, "ssml": True}, MarkupKind.TAGS),
+        ({"allow_voice_tags": True, "ssml": True, "input": "<speak>Hi.</speak>"}, MarkupKind.SSML),
+        ({"ssml": True}, MarkupKind.BASIC),
+        ({"ssml": True, "input": "<speak>Hi.</speak>"}, MarkupKind.SSML),
         ({"allow_voice_tags": False, "ssml": False}, MarkupKind.BASIC),
         ({"allow_voice_tags": True, "markup": "none"}, MarkupKind.NONE),
     ],
 )
 async def test_tags_and_ssml_are_asked_for_by_their_fields(fields: dict[str, Any], markup: MarkupKind) -> None:
-    assert (await request_of(input="Hi.", **fields)).markup is markup
+    assert (await request_of(**{"input": "Hi."} | fields)).markup is markup
 
 
 async def test_an_alias_is_a_voice_with_a_pace_of_its_own() -> None:
@@ -98,12 +101,75 @@ async def test_normalization_options_turn_rules_off() -> None:
         ),
         ({"\r\nSet-Cookie": 1, "ok": 2}, "ok, 1 more"),
         ({"text": "Ho.", "format": "wav", "response_format": "pcm"}, "text, format"),
+        ({"lang": "es", "lang_code": "fr"}, "lang_code"),
+        ({"allow_voice_tags": True, "ssml": True}, None),
+        ({"allow_voice_tags": True, "markup": "tags"}, None),
+        ({"return_timestamps": True}, "return_timestamps"),
+        ({"on_busy": "queue"}, "on_busy"),
+        ({"on_busy": "queue", "user": "me"}, None),
+        ({"voice_aliases": {"slow": "af_bella"}}, "voice_aliases"),
+        ({"voice_aliases": {"slow": "af_bella"}, "voice": "Slow"}, None),
+        ({"voice_aliases": {"slow": "af_bella"}, "allow_voice_tags": True}, None),
+        (
+            {"voice": {"id": "slow", "a": 1}, "voice_aliases": {"slow": {"voice": "af_bella", "pitch": 2}}},
+            "voice.a, voice_aliases.slow.pitch",
+        ),
+        ({"normalization_options": {"normalize": True, "emoji": 1}}, "normalization_options.emoji"),
     ],
 )
 async def test_a_field_without_effect_is_named(fields: dict[str, Any], named: str | None) -> None:
     answer = await asked("/v1/audio/speech", input="Hi.", **fields)
     assert answer.status == 200
     assert answer.headers.get("X-Warning") == (named and f"no effect: {named}")
+
+
+async def test_phonemes_leave_most_fields_without_effect() -> None:
+    fields = {
+        "voice_aliases": {"slow": "af_bella"},
+        "normalization_options": {"caps_normalization": False},
+        "lang": "es",
+        "markup": "tags",
+        "allow_voice_tags": True,
+    }
+    answer = await asked("/v1/audio/speech", phonemes="abc", **fields)
+    assert answer.status == 200
+    named = "allow_voice_tags, markup, lang, voice_aliases, normalization_options"
+    assert answer.headers["X-Warning"] == f"no effect: {named}"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "named"),
+    [
+        ("/dev/captioned_speech", {"timestamps": "word", "stream_format": "audio"}, "timestamps, stream_format"),
+        ("/dev/captioned_speech", {"return_timestamps": False}, None),
+        ("/dev/generate_from_phonemes", {"format": "pcm"}, None),
+        ("/dev/generate_from_phonemes", {"format": "pcm", "response_format": "mp3"}, "format"),
+        ("/dev/dialogue", {"turns": [{"text": "Hi."}], "voice": "af_bella"}, None),
+        (
+            "/dev/dialogue",
+            {
+                "turns": [{"text": "Hi.", "voice": "af_bella", "voice_id": "af_heart", "name": "Ann"}],
+                "inputs": [{"text": "Ho."}],
+                "voice": "af_heart",
+            },
+            "turns[0].name, inputs, voice, turns[0].voice_id",
+        ),
+    ],
+)
+async def test_other_paths_name_fields_without_effect_too(path: str, body: dict[str, Any], named: str | None) -> None:
+    text = {"dialogue": {}, "captioned_speech": {"input": "Hi.", "return_timestamps": False}}
+    answer = await asked(path, **(text.get(path.rpartition("/")[2], {"phonemes": "abc"}) | body))
+    assert answer.status == 200, answer.body
+    assert answer.headers.get("X-Warning") == (named and f"no effect: {named}")
+
+
+async def test_a_user_is_named_where_a_header_names_the_session() -> None:
+    async with serving(FakeSpeaker(SOUND)) as server, aiohttp.ClientSession(server.url) as client:
+        body = {"input": "Hi.", "user": "me", "on_busy": "queue"}
+        async with client.post("/v1/audio/speech", json=body, headers={"X-Session": "you"}) as response:
+            assert response.headers["X-Warning"] == "no effect: user"
+        async with client.post("/v1/audio/speech", json=body, headers={"X-Session": ""}) as response:
+            assert "X-Warning" not in response.headers
 
 
 async def test_an_address_names_its_unknown_fields_too() -> None:

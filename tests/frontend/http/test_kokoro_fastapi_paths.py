@@ -114,6 +114,12 @@ async def test_ssml_becomes_a_text_with_tags(document: str, text: str) -> None:
     assert (answer.status, answer.json) == (200, {"text": text})
 
 
+@pytest.mark.parametrize("text", ["Hello.", "<speak>Hello.</speak>"])
+async def test_ssmls_fields_without_effect_are_named(text: str) -> None:
+    answer = await posted("/dev/ssml", {"text": text, "input": "Ho.", "speed": 2})
+    assert (answer.json, answer.headers["X-Warning"]) == ({"text": "Hello."}, "no effect: speed, input")
+
+
 async def test_without_a_voice_ssmls_voices_and_paces_are_left_out() -> None:
     document = '<speak>one <voice name="x"><prosody rate="slow">two</prosody></voice></speak>'
     assert (await posted("/dev/ssml", {"text": document})).json == {"text": "one two"}

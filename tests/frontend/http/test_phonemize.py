@@ -152,6 +152,20 @@ async def test_what_is_wrong_is_said(body: object, param: str | None, code: str)
     assert (status, error["param"], error["code"]) == (400, param, code)
 
 
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"voice": "bf_emma", "markup": "tags"}, None),
+        ({"lang": "en-gb", "voice": "bf_emma", "speed": 1}, "no effect: speed, voice"),
+        ({"lang": "en-gb", "language": "a", "text": "Ho."}, "no effect: text, language"),
+    ],
+)
+async def test_fields_without_effect_are_named(fields: dict[str, object], named: str | None) -> None:
+    body = {"input": "Hi."} | fields
+    async with serving() as url, aiohttp.ClientSession() as client, client.post(url, json=body) as answer:
+        assert (answer.status, answer.headers.get("X-Warning")) == (200, named)
+
+
 def test_phonemes_are_cut_at_stops_and_marks_and_spaces() -> None:
     sentences = phoneme_sentences("həlˈO,  wˈɜɹld! — jˈɛs.”\nnˈO ju;\n\n… ɡˈO — \n\n…", KOKORO)
     assert [[(unit.text, unit.cut) for unit in sentence] for sentence in sentences] == [
@@ -171,14 +185,17 @@ def test_no_phoneme_is_lost_doubled_or_moved(script: str, limit: int) -> None:
     assert [c for unit in units for c in unit.script if is_phone(c)] == [c for c in script if is_phone(c)]
 
 
+def test_phonemes_without_sound_are_accepted_and_make_no_sentence() -> None:
+    """They are answered like a text without sound."""
+    for script in (" — ˈ…", "..."):
+        check_phonemes(script, KOKORO)
+        assert list(phoneme_sentences(script, KOKORO)) == []
+
+
 def test_phonemes_that_the_engine_can_not_speak_are_refused() -> None:
     check_phonemes("həlˈO\n\nwˈɜɹld", KOKORO)
-    for script, code, message in (
-        ("hεllo 5", "unknown_phoneme", r"'ε' \(U\+03B5\), '5' \(U\+0035\)"),
-        (" — ˈ…", "unspeakable", "no sound"),
-    ):
-        with pytest.raises(ApiError, match=message) as refusal:
-            check_phonemes(script, KOKORO)
-        assert (refusal.value.status, refusal.value.param, refusal.value.code) == (400, "phonemes", code)
+    with pytest.raises(ApiError, match=r"'ε' \(U\+03B5\), '5' \(U\+0035\)") as refusal:
+        check_phonemes("hεllo 5", KOKORO)
+    assert (refusal.value.status, refusal.value.param, refusal.value.code) == (400, "phonemes", "unknown_phoneme")
     with pytest.raises(ApiError, match=re.escape("Send `input`")):
         check_phonemes("a", Notation("text", frozenset(), 1000))

@@ -102,6 +102,14 @@ async def test_a_text_that_can_not_be_played_names_its_field(body: dict[str, obj
     assert (response.status, error["param"], error["code"], player.items) == (400, param, code, [])
 
 
+async def test_fields_without_effect_are_named() -> None:
+    async with playing() as (_, client):
+        async with client.post("/v1/play", json={"input": "Hi.", "text": "Ho.", "pitch": 2}) as response:
+            assert (response.status, response.headers["X-Warning"]) == (202, "no effect: pitch, text")
+        async with client.patch("/v1/play", json={"volume": 0.5, "pitch": 2}) as response:
+            assert (response.status, response.headers["X-Warning"]) == (200, "no effect: pitch")
+
+
 async def test_a_body_too_long_is_refused_before_it_is_read() -> None:
     async with playing(settings=FrontSettings(max_body_bytes=500_000)) as (player, client):
         body = json.dumps({"input": "x" * 900_000}).encode()

@@ -86,7 +86,7 @@ async def test_captioned_speech_is_as_kokoro_fastapi_has_it() -> None:
     status, content_type, body = await post("/dev/captioned_speech", {"stream": False})
     assert (status, content_type) == (200, "application/json")
     clip = json.loads(body)
-    assert clip["timestamps"][0] == {"word": "Hi", "start_time": 0.0, "end_time": 0.05, "said": "Hi"}
+    assert clip["timestamps"][0] == {"word": "Hi", "start_time": 0.0, "end_time": 0.05, "said": "Hi", "voice": None}
     assert clip["audio_format"] == "audio/pcm"
     assert len(samples(base64.b64decode(clip["audio"]))) == 2 * len(PIECE)
     status, content_type, body = await post("/dev/captioned_speech", {})

@@ -173,6 +173,31 @@ def test_no_advice_sends_anybody_where_it_was_read() -> None:
             assert "kokoro-live status" not in each.message and "/status" not in each.message
 
 
+def test_no_advice_contradicts_another() -> None:
+    status = healthy()
+    full_cache(status)
+    short_of_memory(status)
+    assert [each.code for each in recommendations(status)] == ["low_memory"], "it asks for a smaller cache"
+
+
+@pytest.mark.parametrize(
+    ("role", "said", "unsaid"),
+    [("worker", "Listeners don't hear", "cuts"), ("front", "cuts", "don't hear"), ("player", "once", "service")],
+)
+def test_a_death_s_consequences_are_those_of_its_role(role: str, said: str, unsaid: str) -> None:
+    status = healthy()
+    status.restarts[role] = 1
+    [advice] = recommendations(status)
+    assert f"The {role} has died and been restarted once" in advice.message
+    assert said in advice.message and unsaid not in advice.message
+
+
+def test_words_of_a_language_without_a_lexicon_are_no_matter_of_advice() -> None:
+    status = healthy()
+    status.words_by_source = {"lexicon": 10, "rules": 1000}
+    assert recommendations(status) == []
+
+
 def test_a_few_refusals_or_guesses_say_nothing_yet() -> None:
     status = healthy()
     status.totals = Totals(3, 3, 0, 0, 0, 0)

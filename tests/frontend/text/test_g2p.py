@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from frontend.text import espeak
 from frontend.text.east_asian import LanguageUnavailable, missing
-from frontend.text.espeak import VOICES
 from frontend.text.g2p import G2P
 from frontend.text.word import PhonemeSource
+from shm.espeak_languages import LANGUAGE_FILES
 
 _g2p = G2P()
 
-LANGUAGES = [language for language in sorted(VOICES) if language not in ("ja", "cmn") or not missing(language)]
+LANGUAGES = [language for language in sorted(LANGUAGE_FILES) if language not in ("ja", "cmn") or not missing(language)]
 """Those that can be read here: Japanese and Mandarin need extras."""
 
 _nasty = st.sampled_from(
@@ -169,6 +169,13 @@ def test_words_are_counted_by_how_they_were_pronounced_and_cached_ones_once() ->
     assert g2p.fallbacks == Counter(lexicon=1, espeak=1)
     assert (g2p.cache.hits, g2p.cache.misses) == (2, 1)
     assert g2p.cache.bytes > 0
+
+
+def test_a_language_without_a_lexicon_lacks_no_word() -> None:
+    told: list[str] = []
+    g2p = G2P(pronounced=told.append)
+    g2p.words("hola mundo", "es")
+    assert g2p.fallbacks == Counter(rules=2) and told == ["rules", "rules"]
 
 
 def test_the_cache_tells_languages_apart() -> None:

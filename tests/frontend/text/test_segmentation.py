@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
-import kokoro_onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,10 +16,8 @@ from frontend.text.segment import Cut, Notation, Segment, SpokenWord
 from frontend.text.segmentation import TOGETHER, passages, units_of
 from frontend.text.speakable import is_phone
 from frontend.text.word import PhonemeSource, Word
+from tests.frontend.text.letters import KOKORO, VOCABULARY
 from tests.growth import grows_with_the_length
-
-VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
-KOKORO = Notation("phonemes", VOCABULARY, 510)
 
 
 def phonemes(limit: int) -> Notation:

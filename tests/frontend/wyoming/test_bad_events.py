@@ -14,6 +14,7 @@ from wyoming.info import Describe
 from wyoming.ping import Ping
 from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, SynthesizeStop, SynthesizeVoice
 
+from frontend.contract.body_memory import BodyMemory
 from frontend.settings.front import FrontSettings
 from frontend.wyoming import clients as clients_module
 from frontend.wyoming import conversation as conversation_module
@@ -147,6 +148,31 @@ async def test_an_event_that_never_ends_is_explained() -> None:
         await desk.nothing_is_left()
 
 
+async def test_events_that_would_take_too_much_memory_together_are_refused() -> None:
+    """Their budget is that of HTTP's bodies."""
+    async with house(FrontSettings(max_body_bytes=1000, max_bodies_bytes=1500)) as desk:
+        async with desk.client() as slow:
+            assert slow._writer is not None
+            slow._writer.write(line(type="ping", data_length=1000) + b"{")
+            async with asyncio.timeout(60):
+                while not desk.services.bodies._announced:  # noqa: ASYNC110 - a reader tells nobody that it waits
+                    await asyncio.sleep(0)
+            async with desk.client() as long:
+                assert long._writer is not None
+                long._writer.write(line(type="ping", data_length=501))
+                assert await long.error() == "unavailable"
+            async with desk.client() as short:
+                await short.say(Ping("A short one finds room."))
+                await short.until("pong")
+            slow._writer.write(b"}".rjust(999))
+            await slow.until("pong")
+            async with desk.client() as long:
+                assert long._writer is not None
+                long._writer.write(line(type="ping", data_length=1000) + b"{}".ljust(1000))
+                await long.until("pong")
+        await desk.nothing_is_left()
+
+
 async def test_a_client_that_leaves_within_a_text_leaves_nothing() -> None:
     async with house() as desk:
         async with desk.client() as client:
@@ -254,4 +280,4 @@ async def test_a_client_whose_machine_vanished_has_left(error: OSError) -> None:
     with pytest.raises(ConnectionError):
         await read_line(reader)
     with pytest.raises(ConnectionError):
-        await read_rest(reader, line(type="describe", data_length=3), 10)
+        await read_rest(reader, line(type="describe", data_length=3), 10, BodyMemory(10).reading)

@@ -83,7 +83,7 @@ def test_the_seed_is_the_servers(tmp_path, monkeypatch):
     samples(LocalSpeech(WorkerSettings()), "One.", voice="bf_emma")
     [begun] = engine.begun
     wanted = Utterance("One.", "en-gb", (("bf_emma", 1.0),), 1.0, zlib.crc32(b"One."))
-    assert replace(begun, cancellation=wanted.cancellation) == wanted
+    assert replace(begun, control=wanted.control) == wanted
 
 
 def test_an_engine_that_fails_on_a_segment_is_no_end_of_the_text(tmp_path):
@@ -156,7 +156,7 @@ def test_what_is_being_made_is_cancelled_when_nobody_listens(monkeypatch):
             self.begun.append(utterance)
             yield Block(0, np.full(2400, 9000, np.int16))
             deep_in = threading.Event()
-            with utterance.cancellation.stopping(deep_in.set):
+            with utterance.control.stopping(deep_in.set):
                 assert deep_in.wait(30)
             came_out.set()
             raise Cancelled

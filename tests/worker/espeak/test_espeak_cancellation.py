@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import pytest
 
 from tests.worker.espeak_speech import FOX, one, spoken
-from worker.cancellation import Cancellation
 from worker.engine import Cancelled, Utterance
 from worker.espeak.espeak_engine import EspeakEngine
+from worker.run_control import RunControl
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def engine():
 
 def test_an_utterance_that_was_cancelled_before_it_began(engine):
     utterance = Utterance(FOX, "en-us", one("af_heart"), 1.0)
-    utterance.cancellation.set()
+    utterance.control.cancel()
     with pytest.raises(Cancelled):
         next(engine.begin(utterance))
     assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
@@ -27,7 +27,7 @@ def test_an_utterance_that_was_cancelled_before_it_began(engine):
 def test_an_utterance_is_cancelled_while_it_is_spoken(engine):
     """As from another thread, as soon as the library is at it."""
 
-    class SetWhenStoppable(Cancellation):
+    class SetWhenStoppable(RunControl):
         @contextmanager
         def stopping(self, stop):
             with super().stopping(stop):
@@ -36,9 +36,9 @@ def test_an_utterance_is_cancelled_while_it_is_spoken(engine):
                 yield
                 listener_leaves.join()
 
-    cancellation = SetWhenStoppable()
+    control = SetWhenStoppable()
     with pytest.raises(Cancelled):
-        next(engine.begin(Utterance("wonderful " * 100, "en-us", one("af_heart"), 1.0, cancellation=cancellation)))
+        next(engine.begin(Utterance("wonderful " * 100, "en-us", one("af_heart"), 1.0, control=control)))
     assert len(spoken(engine, FOX)) > 24_000, "the next one is spoken"
 
 

@@ -11,9 +11,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from worker.cancellation import Cancellation
 from worker.providers.placement import placement, profiling
 from worker.providers.records import CPU, StageRecord
+from worker.run_control import RunControl
 from worker.session import open_session, run_session
 from worker.settings import WorkerSettings
 
@@ -37,7 +37,7 @@ def model(tmp_path: Path) -> Path:
 
 def run(session: object, times: int = 1) -> None:
     for _ in range(times):
-        run_session(session, {"x": np.ones(2, np.float32)}, Cancellation())
+        run_session(session, {"x": np.ones(2, np.float32)}, RunControl())
 
 
 @pytest.mark.parametrize("times", [1, 4])

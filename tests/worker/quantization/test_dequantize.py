@@ -14,9 +14,13 @@ from tests.split_model import make_split_model
 from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
 from worker.quantization.dequantize import dequantize, is_dynamic_int8
+from worker.split.cuts import find_cuts
 from worker.split.dynamic_int8 import UnknownPattern
 from worker.split.graph import Graph
 from worker.split.loading import load_graph
+from worker.split.rewrite import norms
+from worker.split.stage_files import fingerprint
+from worker.split.statistics import predictor_for
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 
@@ -155,6 +159,11 @@ def test_the_published_file_speaks_as_before(real_model, tmp_path):
     counts = Counter(node.op_type for node in floats.nodes)
     assert (counts["Conv"], counts["MatMul"], counts["LSTM"]) == (87 + 1, 148 + 26, 6)
     assert not integers(floats)
+    cuts = find_cuts(floats)
+    generator, _ = floats.needed([cuts.audio], [cuts.features, cuts.harmonics, cuts.style])
+    channels = sum(norm.channels for norm in norms(floats, generator))
+    assert channels == 8448, "it can be cut, and each norm is found"
+    assert predictor_for(real_model, fingerprint(floats), channels), "windows of it have the int8 file's predictor"
     plain = tmp_path / "float.onnx"
     onnx.save(floats.model, plain)
     del graph, floats

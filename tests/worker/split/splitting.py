@@ -8,12 +8,12 @@ import numpy as np
 import onnxruntime as ort
 
 from tests.split_model import make_split_model, make_split_voices
-from worker.cancellation import Cancellation
 from worker.engine import Block, Utterance
 from worker.fidelity import snr
 from worker.kokoro import KokoroEngine
 from worker.models.checksum import sha256_of
 from worker.providers.records import CPU, Assignment, StageRecord
+from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
@@ -25,7 +25,7 @@ from worker.split.statistics import Statistics
 
 SCRIPT = "həlˈO wˈɜɹld, "
 HEART = (("af_heart", 1.0),)
-NOBODY = Cancellation()
+NOBODY = RunControl()
 
 
 _kept = tempfile.TemporaryDirectory(prefix="split-")

@@ -1,6 +1,10 @@
 """The cache of split models: there, not there, damaged, made by two at once."""
 
+import contextlib
+import errno
 import logging
+import queue
+import resource
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,9 +12,12 @@ import onnx
 import pytest
 
 from tests.miniature import make_miniature
-from tests.split_model import make_split_model
+from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import blocks_of, joined, make_engine, stages_of
+from worker import kokoro
+from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
+from worker.settings import WorkerSettings
 from worker.split import prepared as module
 from worker.split import stage_files
 from worker.split.optimized_name import optimized_name
@@ -85,10 +92,74 @@ def test_what_is_damaged_is_made_again(tmp_path, model, cache, samples, name, da
     assert len(joined(blocks_of(engine))) == samples
 
 
-def test_many_at_once_get_the_same(model, cache):
+def test_many_at_once_get_the_same(model, cache, monkeypatch):
+    split, times = module._split, []
+    monkeypatch.setattr(module, "_split", lambda *given: times.append(given) or split(*given))
     with ThreadPoolExecutor(4) as threads:
         made = list(threads.map(lambda _: prepare(model, cache), range(4)))
     assert made == [made[0]] * 4
+    assert len(times) == 1, "one made them, the others waited"
+
+
+def test_who_waits_for_another_process_says_so(model, cache, monkeypatch):
+    said = queue.Queue()
+    monkeypatch.setattr(module.log, "info", lambda message, *given: said.put(message % given))
+    with ThreadPoolExecutor(1) as thread:
+        with module.alone(cache / "split"):
+            waiting = thread.submit(prepare, model, cache)
+            assert said.get(timeout=60) == f"waiting for another process, which makes stages in {cache / 'split'}"
+        prepared = waiting.result()
+    assert prepared.is_complete
+    assert [said.get().partition(" (")[0], said.get().partition(":")[0]] == [
+        "cutting small.onnx",
+        "prepared small.onnx",
+    ]
+
+
+@contextlib.contextmanager
+def no_file_beyond(size):
+    """A limit on file sizes, which the kernel enforces as it does a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_fills_up_leaves_nothing_and_speech_goes_on(tmp_path, cache, monkeypatch, caplog):
+    """1. The weights don't fit. 2. The model runs whole, and the log says why. 3. With room, the next start makes
+    them."""
+    model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    settings = WorkerSettings(cache_dir=cache)
+
+    def without_room(*given):
+        with no_file_beyond(20_000):
+            return prepare(*given)
+
+    with caplog.at_level(logging.WARNING), monkeypatch.context() as patch:
+        patch.setattr(kokoro, "prepare", without_room)
+        engine = KokoroEngine(model, voices, settings)
+    assert engine.info.first_block == 0 and len(blocks_of(engine)) == 1
+    assert "small.onnx RUNS WHOLE" in caplog.text and f"the cache {cache} can't be used" in caplog.text
+    assert "File too large" in caplog.text
+    assert [path.name for path in (cache / "split").iterdir()] == ["lock"], "nothing half written"
+    assert KokoroEngine(model, voices, settings).info.first_block > 0
+
+
+def test_a_read_only_cache_is_read_and_otherwise_named(model, cache, monkeypatch):
+    """Such as a container's: stages that its image holds are used."""
+
+    def refuse(_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "alone", refuse)
+        with pytest.raises(Unprepared, match=rf"the cache {cache} can't be used: .*Read-only file system"):
+            prepare(model, cache)
+    first = prepare(model, cache)
+    monkeypatch.setattr(module, "alone", refuse)
+    assert prepare(model, cache) == first
 
 
 def test_what_a_killed_process_left_is_cleared_away(model, cache):

@@ -1,6 +1,7 @@
 """Kokoro in windows, through the engine's own interface."""
 
 import logging
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -13,7 +14,9 @@ from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine,
 from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
+from worker.providers.placement import graph_name
 from worker.settings import WorkerSettings
+from worker.split import stage
 from worker.split.statistics import SUFFIX, Predictor
 
 ADAM = (("am_adam", 1.0),)
@@ -104,6 +107,29 @@ def test_from_any_sample_on_it_is_the_tail(engine, tmp_path, settings):
     assert not blocks_of(engine, from_sample=len(whole))
 
 
+@pytest.mark.parametrize(
+    ("settings", "generators"), [({}, ["generator", "generator-exact"]), ({"vocoder": "whole"}, ["generator-exact"])]
+)
+def test_no_weights_are_loaded_twice(tmp_path, monkeypatch, settings, generators):
+    """Whole runs load the generator that takes statistics never, and have one session of each stage, also side by side;
+    only a window's generator and source have one for one thread too."""
+    make_split_model(tmp_path / "small.onnx")  # its first making opens sessions of its own
+    opened = []
+    real = stage.open_session
+    monkeypatch.setattr(
+        stage,
+        "open_session",
+        lambda file, *given, **more: opened.append(graph_name(file)) or real(file, *given, **more),
+    )
+    engine = make_engine(tmp_path, threads=0, **settings)
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda _: blocks_of(engine), range(3)))
+    once = {name for name in opened if opened.count(name) == 1}
+    assert sorted(name for name in {*opened} if name.startswith("generator")) == generators
+    assert once >= {"prosody", "decoder", "generator-exact"}
+    assert settings == {} or sorted(opened) == ["decoder", "generator-exact", "prosody", "source"]
+
+
 def test_windows_with_predicted_statistics_are_close_to_the_whole(tmp_path):
     windows, whole = (joined(blocks_of(make_engine(tmp_path, **form))).astype(float) for form in FORMS)
     assert len(windows) == len(whole)
@@ -181,7 +207,7 @@ def test_what_nobody_wants_ends(engine, before):
     blocks = engine.begin(asked)
     if not before:
         next(blocks)
-    asked.cancellation.set()
+    asked.control.cancel()
     with pytest.raises(Cancelled):
         next(blocks)
     assert len(blocks_of(engine)) > 1, "and nobody else's"
@@ -193,16 +219,34 @@ def test_a_run_is_stopped_in_its_middle(tmp_path):
     voices = make_split_voices(tmp_path / "voices.bin")
     engine = KokoroEngine(model, voices, WorkerSettings(cache_dir=tmp_path / "cache"))
     asked = utterance()
-    stopping = asked.cancellation.stopping
+    stopping = asked.control.stopping
     with ThreadPoolExecutor(1) as thread:
 
         def register(stop):
-            thread.submit(asked.cancellation.set)
+            thread.submit(asked.control.cancel)
             return stopping(stop)
 
-        asked.cancellation.stopping = register
+        asked.control.stopping = register
         with pytest.raises(Cancelled):
             next(engine.begin(asked))
+
+
+def test_a_run_that_is_paused_in_its_middle_is_made_again(engine):
+    undisturbed, asked = blocks_of(engine), utterance()
+    stopping, pauses = asked.control.stopping, []
+
+    def register(stop):
+        if len(pauses) < 6:  # runs of all stages
+            asked.control.pause(time.monotonic() + 0.01)
+        pauses.append(stop)
+        return stopping(stop)
+
+    asked.control.stopping = register
+    again = list(engine.begin(asked))
+    assert len(pauses) > 6 and asked.control.paused_seconds > 0
+    assert [block.offset for block in again] == [block.offset for block in undisturbed]
+    for block, before in zip(again, undisturbed, strict=True):
+        np.testing.assert_array_equal(block.samples, before.samples)
 
 
 def test_a_model_that_cant_be_split_runs_whole_and_says_so(tmp_path, caplog):

@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import multiprocess
+import numpy as np
 import pytest
 
 from shm.errand_status import FAILED, NOTHING_NEW
 from tests.split_model import make_split_model, make_split_voices
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined
 from tests.worker.trials import actors
 from tests.worker.trials.actors import AZURE
 from worker.acceleration import chain
 from worker.acceleration.placing import candidate_of, place
-from worker.acceleration.verdict import load
+from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
-from worker.providers.records import CPU, NAMES
+from worker.providers.records import CPU, NAMES, StageRecord
 from worker.settings import WorkerSettings
+from worker.split import stage
 from worker.trials.trial import trial
 
 PLENTY = 100.0
@@ -108,6 +111,35 @@ def test_what_won_its_trial_is_used_and_shows_where_its_nodes_ran(settings: Work
     assert stages["generator"].nodes == {AZURE: 771}
     assert (stages["source"].provider, stages["source"].nodes) == (CPU, None)
     assert stages["generator"].options == {"cudnn_conv_algo_search": "HEURISTIC"}
+
+
+def test_cuda_speaks_the_float_graph_in_windows_of_any_length(
+    settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """1. A verdict in its favour. 2. Each stage but the source is loaded for it once, as it was cut, not in the CPU's
+    optimised form. 3. A segment comes in the windows that the CPU makes, with its samples; a short one whole."""
+    wanted = replace(asked(settings), first_window=0.3, window=0.6, threads=0)
+    assert wanted.model
+    _, key = candidate_of(AZURE, wanted.model, wanted)
+    store(wanted.cache_dir, key, Verdict(when=0.0, right=True, faster=False, reason="it is right"))
+    opened: list[tuple[str, str]] = []
+    real = stage.open_session
+
+    def watched(file: Path, given: WorkerSettings, record: StageRecord, **more: Any) -> Any:
+        opened.append((file.name, record.provider))
+        return real(file, given, record, **more)
+
+    monkeypatch.setattr(stage, "open_session", watched)
+    accelerated = engine(wanted)
+    on_it = sorted(name for name, provider in opened if provider == AZURE)
+    assert on_it == ["decoder.onnx", "generator-exact.onnx", "generator.onnx", "prosody.onnx"]
+    assert {name for name, provider in opened if provider == CPU} == {"source.cpu.onnx"}
+    on_cpu = engine(replace(wanted, provider="cpu"))
+    for script in (SCRIPT[:3], SCRIPT * 4):
+        made, expected = blocks_of(accelerated, script), blocks_of(on_cpu, script)
+        assert [len(block.samples) for block in made] == [len(block.samples) for block in expected]
+        assert np.abs(joined(made).astype(int) - joined(expected)).max() <= 1
+    assert len(made) > 3
 
 
 @pytest.mark.parametrize(("crash", "status"), [(actors.crashes, "SIGABRT"), (actors.crashes_late, "SIGSEGV")])

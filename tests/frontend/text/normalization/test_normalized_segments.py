@@ -56,9 +56,15 @@ def test_british_dates_are_british() -> None:
     assert texts("Due 03/04/2026.", TEXT) == ["Due March fourth, twenty twenty-six."]
 
 
-def test_a_text_of_nothing_but_emoji_is_spoken() -> None:
-    assert texts("😀", TEXT) == ["😀"]
+def test_a_text_of_nothing_but_emoji_has_no_sound_in_any_engine() -> None:
+    for notation in (TEXT, PHONEMES):
+        assert texts("😀", notation) == texts("🙂 🙂🙂", notation) == []
     assert texts("😀 Hi.", TEXT) == ["Hi."]
+    assert texts("😀", TEXT, replace(Normalization(), normalize_emoji=False)) == ["😀"]
+
+
+def test_a_text_of_nothing_but_markup_is_read_as_it_is_written() -> None:
+    assert texts("<hello>", TEXT) == ["<hello>"]
 
 
 def test_what_no_engine_can_say_is_reported_once() -> None:

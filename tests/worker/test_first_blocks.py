@@ -1,0 +1,150 @@
+"""A newcomer's first block has the engine for itself, as far as no listener runs dry meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator
+from functools import partial
+
+import pytest
+
+from shm.messages import Done
+from tests.worker.bench_desk import Desk, ScriptedEngine, samples_of
+from worker.engine import Block, Utterance
+from worker.run_control import RunControl
+from worker.segment_work import SegmentWork
+
+MINUTE = 60.0
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk(first_block=0.3)
+
+
+def sounding(desk: Desk, stream: int, left: float) -> SegmentWork:
+    """A stream of which a block was made, and whose listener has so many seconds left; a thread is at its next one."""
+    desk.order(stream, 0, "9x100", deadline=time.monotonic() + left)
+    desk.step()
+    return desk.take_up()
+
+
+def newcomer(desk: Desk, stream: int, deadline: float = 0.3) -> None:
+    desk.order(stream, 0, f"2x100-{stream}", deadline=time.monotonic() + deadline)
+
+
+def test_runs_that_can_wait_are_paused_until_the_first_block_is_made(desk: Desk) -> None:
+    other = sounding(desk, 0, MINUTE)
+    newcomer(desk, 1)
+    first = desk.take_up()
+    assert first.order.stream == 1 and other.control.is_paused and not first.control.is_paused
+    desk.finish(first)
+    assert not other.control.is_paused
+
+
+def test_who_would_run_dry_is_not_paused(desk: Desk) -> None:
+    other = sounding(desk, 0, 1.0)
+    newcomer(desk, 1)
+    assert desk.take_up().order.stream == 1
+    assert not other.control.is_paused
+
+
+def test_nothing_that_can_wait_is_begun_beside_a_first_block(desk: Desk) -> None:
+    newcomer(desk, 0)
+    first = desk.take_up()
+    desk.order(1, 0, "2x100", deadline=time.monotonic() + MINUTE)
+    assert desk.bench._choose() is None
+    assert 0 < (desk.bench._seconds_to_wait() or 0) < MINUTE
+    desk.finish(first)
+    assert desk.take_up().order.stream == 0, "the nearest deadline"
+    assert desk.take_up().order.stream == 1
+
+
+def test_two_newcomers_are_made_beside_each_other(desk: Desk) -> None:
+    newcomer(desk, 0)
+    newcomer(desk, 1)
+    first, second = desk.take_up(), desk.take_up()
+    assert {first.order.stream, second.order.stream} == {0, 1}
+    assert not first.control.is_paused and not second.control.is_paused
+
+
+def test_a_newcomer_is_made_though_all_are_busy_if_one_of_them_can_wait(desk: Desk) -> None:
+    due, patient = sounding(desk, 0, 1.0), sounding(desk, 1, MINUTE)
+    newcomer(desk, 2)
+    assert desk.take_up().order.stream == 2
+    assert patient.control.is_paused and not due.control.is_paused
+
+
+def test_a_newcomer_waits_where_nobody_can(desk: Desk) -> None:
+    sounding(desk, 0, 1.0), sounding(desk, 1, 1.0)
+    newcomer(desk, 2)
+    assert desk.bench._choose() is None
+
+
+def test_nobody_makes_way_for_one_who_does_not_listen_yet(desk: Desk) -> None:
+    other = sounding(desk, 0, 2 * MINUTE)
+    newcomer(desk, 1, deadline=MINUTE)
+    assert desk.take_up().order.stream == 1
+    assert not other.control.is_paused
+
+
+def test_the_paused_wait_for_the_next_newcomer_too(desk: Desk) -> None:
+    other = sounding(desk, 0, MINUTE)
+    newcomer(desk, 1)
+    first = desk.take_up()
+    newcomer(desk, 2)
+    desk.finish(first)
+    assert other.control.is_paused
+    desk.finish(desk.take_up())
+    assert not other.control.is_paused
+
+
+def test_an_engine_without_windows_pauses_nothing() -> None:
+    desk = Desk()
+    other = sounding(desk, 0, MINUTE)
+    newcomer(desk, 1)
+    desk.take_up()
+    assert not other.control.is_paused and desk.bench.threads == desk.engine.concurrency
+
+
+@pytest.mark.parametrize("end", [RunControl.resume, RunControl.cancel, lambda control: None])
+def test_a_pause_ends(end) -> None:
+    """By another thread, by the end of all, or at the moment at which the listener would run dry."""
+    control = RunControl()
+    control.pause(time.monotonic() + (MINUTE if end in (RunControl.resume, RunControl.cancel) else 0.05))
+    waiting = threading.Thread(target=control.wait_while_paused)
+    waiting.start()
+    end(control)
+    waiting.join(timeout=MINUTE)
+    assert not waiting.is_alive() and not control.is_paused
+
+
+def test_a_run_that_begins_in_a_pause_is_stopped_at_once() -> None:
+    control, stopped = RunControl(), threading.Event()
+    control.pause(time.monotonic() + MINUTE)
+    with control.stopping(stopped.set):
+        assert stopped.is_set()
+
+
+def test_the_time_of_a_pause_is_not_the_segments() -> None:
+    """The cost model would take the engine for slower than it is."""
+
+    class Paused(ScriptedEngine):
+        def begin(self, utterance: Utterance) -> Generator[Block, None, None]:
+            utterance.control.pause(time.monotonic() + 0.5)
+            utterance.control.wait_while_paused()
+            yield Block(0, samples_of(utterance.script, 100), last=True)
+
+    desk, done = Desk(), threading.Event()
+    desk.bench._engine = Paused()
+    receive = desk.receive
+    desk.receive = lambda message: (receive(message), isinstance(message, Done) and done.set())
+    thread = threading.Thread(target=partial(desk.bench.run_inference))
+    thread.start()
+    desk.order(0, 0, "1x100")
+    assert done.wait(MINUTE)
+    desk.bench.close()
+    thread.join(MINUTE)
+    [told] = [message for message in desk.sent if isinstance(message, Done)]
+    assert told.seconds < 0.4
