@@ -168,7 +168,7 @@ _PARTS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_PARTS, st.sampled_from(["phonemes", "text"]), st.sampled_from([Normalization(), Normalization.none()]))
 def test_nothing_is_lost_with_markup_and_no_pause_between_words_either(
     parts: list[str], speaks: str, normalization: Normalization
