@@ -77,7 +77,7 @@ class Parts:
         self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
         self._opened: dict[str, LoadedStage] = {}
 
-    def stage(self, name: str) -> Stage:
+    def stage(self, name: str) -> LoadedStage:
         """One for all that ask: its sessions are loaded once."""
         if name not in self._opened:
             self._opened[name] = LoadedStage(self.prepared.folder / name, WorkerSettings(), StageTarget())
