@@ -110,3 +110,14 @@ class Bare:
             self._session.run(None, feeds)
             taken.append(time.perf_counter() - started)
         return taken
+
+
+def label_and_voice(settings: WorkerSettings) -> tuple[str, str]:
+    """The label and the default voice of the settings' engine, which is loaded for that and then unloaded: the
+    measured server needs the memory.
+
+    Raises:
+        EngineUnavailable: the settings' engine can't be loaded.
+    """
+    alone = Alone(settings)
+    return alone.label, alone.voice

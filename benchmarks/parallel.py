@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from benchmarks.alone import Alone
+from benchmarks.alone import label_and_voice
 from benchmarks.figures import median
 from benchmarks.judgement import at_least, at_most
 from benchmarks.listening import FRESH, Heard, listen
@@ -59,9 +59,7 @@ def run(options: Options) -> Report:
     Raises:
         CannotStart, ConnectionError, EngineUnavailable: something to be measured doesn't work.
     """
-    alone = Alone(options.settings)
-    label, voice = alone.label, alone.voice
-    del alone  # its sessions' memory
+    label, voice = label_and_voice(options.settings)
     text = article(QUICK_CHARACTERS if options.quick else min(options.article, CHARACTERS))
     wanted = {SERIALLY: 1, SIDE_BY_SIDE: max(cores(), 2)}
     turns: dict[str, list[Turn]] = {name: [] for name in wanted}

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from benchmarks.alone import Alone
+from benchmarks.alone import label_and_voice
 from benchmarks.figures import Summary, jain
 from benchmarks.listening import FRESH, TOO_MANY, Heard, listen
 from benchmarks.options import Options
@@ -65,9 +65,7 @@ def run(options: Options) -> Report:
     Raises:
         CannotStart, ConnectionError, EngineUnavailable: something to be measured doesn't work.
     """
-    alone = Alone(options.settings)
-    label, voice = alone.label, alone.voice
-    del alone  # its sessions' memory
+    label, voice = label_and_voice(options.settings)
     with kokoro_live(options.settings) as ours:
         speed, levels = measure(ours, voice, options)
     rows = [_row("kokoro-live", level) for level in levels]

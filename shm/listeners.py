@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import socket
 from dataclasses import dataclass
+from typing import Any
+
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +22,10 @@ class Listeners:
         self.http.close()
         if self.wyoming is not None:
             self.wyoming.close()
+
+
+def own_address(listener: socket.socket) -> tuple[Any, ...]:
+    """The address at which processes of this machine reach a listening socket: the loopback address if the socket
+    accepts connections on all addresses."""
+    host, *rest = listener.getsockname()
+    return _LOOPBACK.get(host, host), *rest

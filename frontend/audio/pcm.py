@@ -1,15 +1,24 @@
-"""Bare samples: signed 16-bit little-endian, mono."""
+"""Bare samples, mono: signed 16-bit little-endian, or in an encoding that the caller gives."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from shm.audio import Pcm
 
 
-class PcmEncoder:
-    """The encoder of raw PCM (`frontend.audio.encoder.Encoder`): samples as they are."""
+def int16_bytes(pcm: Pcm) -> bytes:
+    """The samples as signed 16-bit little-endian integers."""
+    return pcm.astype("<i2", copy=False).tobytes()
 
-    def __init__(self, sample_rate: int) -> None:
+
+class PcmEncoder:
+    """The encoder of raw PCM (`frontend.audio.encoder.Encoder`)."""
+
+    def __init__(self, sample_rate: int, encode: Callable[[Pcm], bytes] = int16_bytes) -> None:
+        """`encode` gives the bytes of samples."""
         self._sample_rate = sample_rate
+        self._encode = encode
         self._samples = 0
 
     @property
@@ -18,7 +27,7 @@ class PcmEncoder:
 
     def encode(self, pcm: Pcm) -> bytes:
         self._samples += len(pcm)
-        return pcm.astype("<i2", copy=False).tobytes()
+        return self._encode(pcm)
 
     def finish(self) -> bytes:
         return b""

@@ -8,6 +8,7 @@ import numpy as np
 
 from frontend.audio.av_encoder import AvEncoder, Codec
 from frontend.audio.encoder import Encoder
+from frontend.audio.pcm import PcmEncoder
 from shm.audio import Pcm
 
 _FULL_SCALE = np.float32(1 / 32_768)
@@ -28,30 +29,13 @@ SAMPLE_SIZES = {RawFormat.MULAW: 1, RawFormat.ALAW: 1, RawFormat.FLOAT32: 4}
 """Bytes of a sample."""
 
 
-class FloatEncoder:
-    """Encoder of `FLOAT32`. Implements `frontend.audio.encoder.Encoder`."""
-
-    def __init__(self, sample_rate: int) -> None:
-        self._sample_rate = sample_rate
-        self._samples = 0
-
-    @property
-    def given_out(self) -> float:
-        return self._samples / self._sample_rate
-
-    def encode(self, pcm: Pcm) -> bytes:
-        self._samples += len(pcm)
-        return (pcm * _FULL_SCALE).astype("<f4").tobytes()
-
-    def finish(self) -> bytes:
-        return b""
-
-    def close(self) -> None:
-        pass
+def float_bytes(pcm: Pcm) -> bytes:
+    """The samples as `FLOAT32`."""
+    return (pcm * _FULL_SCALE).astype("<f4").tobytes()
 
 
 def make_raw_encoder(raw: RawFormat, sample_rate: int) -> Encoder:
     """An encoder of samples at `sample_rate`."""
     if raw is RawFormat.FLOAT32:
-        return FloatEncoder(sample_rate)
+        return PcmEncoder(sample_rate, float_bytes)
     return AvEncoder(Codec(raw.value, f"pcm_{raw.value}", "s16"), sample_rate, whole=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import closing
-from dataclasses import replace
 
 from frontend.contexts.context_audio import ContextAudio
 from frontend.contexts.events import Event
@@ -18,7 +17,6 @@ from frontend.contract.errors import Interrupted, NothingToSpeak
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.request import MarkupKind, SpeechRequest
 from frontend.contract.speaker import SpeechStream
-from frontend.contract.word_timing import WordTiming
 from frontend.text.growth import Growth
 
 IDLE_AFTER = 1.0
@@ -160,7 +158,7 @@ class Context:
             self._look_for_idleness()
             try:
                 async for piece in stream:
-                    words = [_later(word, offset) for word in stream.take_words()]
+                    words = [word.later(offset) for word in stream.take_words()]
                     async for event in audio.encode(piece, words):
                         if event.audio:
                             growing.audio_left()
@@ -168,7 +166,7 @@ class Context:
                     for flushed in self._flushes.reach(flushed_before + stream.flushed):
                         yield flushed
                 if last := stream.take_words():
-                    yield audio.given(b"", [_later(word, offset) for word in last])
+                    yield audio.given(b"", [word.later(offset) for word in last])
             except NothingToSpeak:
                 pass
             finally:
@@ -203,7 +201,3 @@ class Context:
             self._pending.renew()
         else:
             self._idleness.start(IDLE_AFTER / 2)
-
-
-def _later(word: WordTiming, seconds: float) -> WordTiming:
-    return replace(word, start=word.start + seconds, end=word.end + seconds)

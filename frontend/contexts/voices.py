@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from frontend.contexts.voicing import Voicing
-from frontend.contract.errors import ApiError, Unavailable
-from frontend.contract.speaker import Speaker
+from frontend.contract.errors import ApiError
+from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.text.language import UnknownLanguage, language_of
 from frontend.text.voice_spec import UnknownVoice, VoiceError, default_voice, parse_voice
 
@@ -25,9 +25,7 @@ def find_voice(speaker: Speaker, voicing: Voicing, name: str | None, language: s
         Unavailable: no engine can speak now.
         ApiError: 400, the voice or the speed.
     """
-    engine = speaker.engine
-    if engine is None:
-        raise Unavailable(speaker.reason, speaker.retry_after)
+    engine = engine_in_use(speaker)
     if not MIN_SPEED <= voicing.speed <= MAX_SPEED:
         message = f"`speed` is {voicing.speed:g}; it must be between {MIN_SPEED} and {MAX_SPEED}."
         raise ApiError(400, message, param="speed", code="invalid_value")

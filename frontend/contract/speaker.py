@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Protocol
 
+from frontend.contract.errors import Unavailable
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
@@ -107,3 +108,15 @@ class Speaker(Protocol):
             Unspeakable: the engine can't do what is asked for.
         """
         ...
+
+
+def engine_in_use(speaker: Speaker) -> EngineInfo:
+    """The engine that speaks.
+
+    Raises:
+        Unavailable: nothing can speak now.
+    """
+    engine = speaker.engine
+    if engine is None:
+        raise Unavailable(speaker.reason, speaker.retry_after)
+    return engine

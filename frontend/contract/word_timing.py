@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +22,7 @@ class WordTiming:
     """Names of the bookmarks that are reached where the word begins."""
     bookmarks_after: tuple[str, ...] = ()
     """Names of the bookmarks that are reached where the word ends."""
+
+    def later(self, seconds: float) -> WordTiming:
+        """The same word that many seconds later in the audio."""
+        return replace(self, start=self.start + seconds, end=self.end + seconds)

@@ -7,15 +7,14 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.errors import ApiError
 from frontend.contract.performer import Performer
-from frontend.contract.speaker import Speaker
+from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.http.openapi.answers import VoicesQuery
 from frontend.http.requests.json_body import read_json, read_query
 from frontend.http.voice_description import VoiceDescription, described
 from frontend.text.language import language_of
 from frontend.text.voice_spec import VoiceError, default_voice, parse_voice
-from shm.engine_info import EngineInfo
 
 MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 """The server's one model, under its own name and under the names that OpenAI's clients ask for."""
@@ -66,7 +65,7 @@ class Catalog:
         Raises:
             ApiError: 400: `legacy` is no truth value.
         """
-        engine = self._engine()
+        engine = engine_in_use(self._speaker)
         query = read_query(request.query, VoicesQuery)
         voices = engine.voices if query.legacy else self._voices()
         return web.json_response({"voices": voices, "default_voice": default_voice(engine.voices)})
@@ -79,7 +78,7 @@ class Catalog:
         Raises:
             ApiError: 400: the body is neither a blend nor a list of voices, or a voice is unknown.
         """
-        engine = self._engine()
+        engine = engine_in_use(self._speaker)
         spec = read_json(_decode_blend, await request.read())
         try:
             voice = parse_voice(spec if isinstance(spec, str) else "+".join(spec), engine.voices)
@@ -89,12 +88,6 @@ class Catalog:
         blend = {"id": name, "name": name, "language": language_of(voice), "engine": engine.name, "voices": dict(voice)}
         return web.json_response(blend)
 
-    def _engine(self) -> EngineInfo:
-        engine = self._speaker.engine
-        if engine is None:
-            raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        return engine
-
     def _voices(self) -> list[VoiceDescription]:
-        engine = self._engine()
+        engine = engine_in_use(self._speaker)
         return [described(name, engine.name) for name in engine.voices]

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.errors import ApiError
 from frontend.contract.player import Player
 from frontend.contract.request import MarkupKind
-from frontend.contract.speaker import Speaker
+from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.http.answers import sse
 from frontend.http.requests.play_body import PlayBody, PlayChangeBody, read_change, read_play
 from frontend.http.requests.schema import VoiceReference
@@ -21,7 +21,6 @@ from frontend.http.requests.speech_request import checked_language, checked_voic
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import warning
 from frontend.settings.front import FrontSettings
-from shm.engine_info import EngineInfo
 from shm.playing import Change, Item, State, Verb, WhenBusy, Word
 
 KEEP_ALIVE_SECONDS = 15.0
@@ -87,7 +86,7 @@ class PlayHandler:
         fields = read_change(body)
         voice: str | None = None
         if fields.voice is not None:
-            voice, _ = checked_voice(_name(fields.voice), self._engine().voices)
+            voice, _ = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
         if fields.seek is not None and fields.sentence is not None:
             message = "`seek` and `sentence` exclude each other: give one of them."
             raise ApiError(400, message, param="sentence", code="invalid_value")
@@ -127,7 +126,7 @@ class PlayHandler:
         if len(text) > (most := self._settings.max_input_characters):
             message = f"`input` has {len(text)} characters; at most {most} are taken. Split it over requests."
             raise ApiError(400, message, param="input", code="string_above_max_length")
-        voice, blend = checked_voice(_name(fields.voice), self._engine().voices)
+        voice, blend = checked_voice(_name(fields.voice), engine_in_use(self._speaker).voices)
         checked_language(blend, fields.lang)
         return Item(
             id=f"play-{secrets.token_hex(6)}",
@@ -139,12 +138,6 @@ class PlayHandler:
             title=fields.title or "",
             source=fields.source or "",
         )
-
-    def _engine(self) -> EngineInfo:
-        engine = self._speaker.engine
-        if engine is None:
-            raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-        return engine
 
     def _state(self, headers: Mapping[str, str] | None = None) -> web.Response:
         return _json(shown(self._player.state), headers)

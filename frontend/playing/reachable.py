@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import socket
 
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+from shm.listeners import own_address
 
 
 def reachable(listener: socket.socket) -> str:
     """The URL of the server that accepts connections from this socket."""
-    host, port, *_ = listener.getsockname()
-    host = _ANYWHERE.get(host, host)
+    host, port, *_ = own_address(listener)
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"

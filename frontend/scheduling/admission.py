@@ -9,13 +9,13 @@ of its audio.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from frontend.contract.errors import Overloaded
+from frontend.contract.errors import ListenersFirst, Overloaded
+from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
-from frontend.planning.ledger import Ledger
 from frontend.scheduling.demand import Demand, load, wait_for_room
+from frontend.scheduling.shared import Shared
 from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
@@ -40,16 +40,29 @@ _IDLE = 86_400.0
 class Admission:
     """Admits a stream only if it and all admitted streams can be served in time."""
 
-    def __init__(
-        self,
-        streams: Mapping[int, Stream],
-        ledger: Ledger,
-        speakers: Callable[[EngineInfo], Sequence[EngineInfo]],
-    ) -> None:
-        """`speakers` gives the engines of all workers that sound like the given engine."""
-        self._streams = streams
-        self._ledger = ledger
-        self._speakers = speakers
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+
+    def make_room(self, request: SpeechRequest) -> None:
+        """Let a request in if it is one of at most `--max-streams`. Idle streams don't count for a listener, and end
+        when one comes.
+
+        Raises:
+            Overloaded: too many streams are open.
+            ListenersFirst: the request is idle, and a listener's stream is open or too many idle ones are.
+        """
+        streams = self._shared.streams.values()
+        idle = request.urgency is Urgency.IDLE
+        held = sum(idle or other.request.urgency is not Urgency.IDLE for other in streams)
+        if held >= self._shared.settings.max_streams:
+            place = self._soonest_place()
+            raise ListenersFirst(place) if idle else Overloaded(f"{held} requests are being spoken already.", place)
+        if not idle:
+            for other in streams:
+                if other.request.urgency is Urgency.IDLE:
+                    other.fail(ListenersFirst())
+        elif any(other.request.urgency is not Urgency.IDLE for other in streams):
+            raise ListenersFirst(self._soonest_place())
 
     def admit(self, stream: Stream, first: PlannedSegment) -> None:
         """Give the stream a place, and set the time at which its first sample is due.
@@ -70,13 +83,13 @@ class Admission:
             case Urgency.LISTENING:
                 timing.first_due = max(timing.arrival + FIRST_AUDIO_TARGET, self._heard_before(stream))
         timing.promised = timing.first_due
-        measured = self._ledger.of(stream.engine).measured
+        measured = self._shared.ledger.of(stream.engine).measured
         # A sounding stream already has a cached beginning: a gap is better than a stream that is cut after that
         # beginning.
         if measured and request.urgency is not Urgency.IDLE and not timing.sounds:
             wish = self._wish(stream, first, now)
             timing.promised = wish.dry_at
-            others = [self._demand(other, now) for other in self._streams.values() if other.timing.admitted]
+            others = [self._demand(other, now) for other in self._shared.streams.values() if other.timing.admitted]
             wait = wait_for_room(now, others, wish, self._threads(stream.engine))
             if wait:
                 raise Overloaded(f"What is being spoken leaves no room for this in the next {wait:.1f} seconds.", wait)
@@ -86,26 +99,27 @@ class Admission:
         """The work that is due divided by the work that is possible, over all admitted streams: 0 without streams,
         None while the engine's speed isn't measured."""
         now = time.monotonic()
-        admitted = [stream for stream in self._streams.values() if stream.timing.admitted]
+        admitted = [stream for stream in self._shared.streams.values() if stream.timing.admitted]
         if not admitted:
             return 0.0
-        if not all(self._ledger.of(stream.engine).measured for stream in admitted):
+        if not all(self._shared.ledger.of(stream.engine).measured for stream in admitted):
             return None
         threads = self._threads(admitted[0].engine)
         # Without blocks: how long a newcomer's first segment takes says nothing about the machine's load.
         demands = [replace(self._demand(stream, now, share=1.0), block=0.0) for stream in admitted]
         return load(now, demands, threads)
 
-    def soonest_place(self) -> float:
+    def _soonest_place(self) -> float:
         """Seconds until one of the open streams is likely to end, so that its place is free; at least 1."""
         together = max(1.0, self.load() or 1.0)
-        return max(1.0, min((self._seconds_left(stream, together) for stream in self._streams.values()), default=0.0))
+        left = [self._seconds_left(stream, together) for stream in self._shared.streams.values()]
+        return max(1.0, min(left, default=0.0))
 
     def _seconds_left(self, stream: Stream, together: float) -> float:
         """Seconds until the stream's last sample has left: until it was made, on a machine that `together` streams
         share, and if its listener takes no more than they play, until that listener has played it."""
         audio = self._audio_left(stream)
-        made = together * audio * self._ledger.of(stream.engine).costs.real_time_factor()
+        made = together * audio * self._shared.ledger.of(stream.engine).costs.real_time_factor()
         played = audio + stream.segments.ready / SAMPLE_RATE if stream.playback.held_back else 0.0
         return max(made, played)
 
@@ -115,7 +129,7 @@ class Admission:
         return max(
             (
                 other.timing.promised + seconds
-                for other in self._streams.values()
+                for other in self._shared.streams.values()
                 if other.timing.admitted
                 and other.number < stream.number
                 and other.request.client == stream.request.client
@@ -132,7 +146,7 @@ class Admission:
         The newcomer may wait for a segment in the making and for its own: a machine that needs longer than the target
         even when idle still rejects nobody for that.
         """
-        costs, concurrency = self._ledger.of(stream.engine).costs, stream.engine.concurrency
+        costs, concurrency = self._shared.ledger.of(stream.engine).costs, stream.engine.concurrency
         tokens = first.segment.tokens
         own = costs.first_audio(tokens, first.speed, concurrency)
         block = stream.engine.first_block or costs.samples(tokens, first.speed) / SAMPLE_RATE
@@ -141,7 +155,7 @@ class Admission:
 
     def _demand(self, stream: Stream, now: float, share: float = LARGEST_SHARE) -> Demand:
         """An admitted stream's demand, of which at most a `share` of the machine counts."""
-        costs, concurrency = self._ledger.of(stream.engine).costs, stream.engine.concurrency
+        costs, concurrency = self._shared.ledger.of(stream.engine).costs, stream.engine.concurrency
         most = share * self._threads(stream.engine)
         missing = next((segment for segment in stream.segments if segment.state is not SegmentState.DONE), None)
         block = stream.engine.first_block or (missing.length - missing.sealed) / SAMPLE_RATE if missing else 0.0
@@ -154,14 +168,15 @@ class Admission:
 
         A worker of another speed counts by its measured speed; an unmeasured worker isn't counted.
         """
-        one = self._ledger.of(engine).costs.real_time_factor(engine.concurrency)
-        accounts = [(each.concurrency, self._ledger.of(each)) for each in self._speakers(engine)]
+        one = self._shared.ledger.of(engine).costs.real_time_factor(engine.concurrency)
+        workers = [link.engine for link in self._shared.links.that_sound_like(engine)]
+        accounts = [(each.concurrency, self._shared.ledger.of(each)) for each in workers]
         each = [n * one / account.costs.real_time_factor(n) for n, account in accounts if account.measured]
         return sum(each) or engine.concurrency
 
     def _audio_left(self, stream: Stream, first: PlannedSegment | None = None) -> float:
         """Seconds of audio that are still to be made. Unread text counts as one token per character."""
-        costs = self._ledger.of(stream.engine).costs
+        costs = self._shared.ledger.of(stream.engine).costs
         tokens = first.segment.tokens if first else 0
         unread = stream.text.unread - tokens
         planned = sum(segment.length - segment.sealed for segment in stream.segments)

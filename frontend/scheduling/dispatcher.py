@@ -12,6 +12,7 @@ from frontend.scheduling import turns
 from frontend.scheduling.isolation import Isolation, isolate
 from frontend.scheduling.orders import Orders
 from frontend.scheduling.placement import Placement
+from frontend.scheduling.planned_segment import planned_segment
 from frontend.scheduling.replanning import plan_again
 from frontend.scheduling.shared import Shared
 from frontend.scheduling.standing import EngineStanding
@@ -60,7 +61,9 @@ class Dispatcher:
             engine = self._placement.choose(alike, stream).engine
             account = self._shared.ledger.of(engine)
             if change := plan_again(stream, time.monotonic(), account, engine.concurrency, self._limits):
-                stream.replan(*change)
+                replaced, segments = change
+                plans = [planned_segment(stream, segment, self._shared.ledger) for segment in segments]
+                stream.segments.replace(replaced, plans)
                 self._shared.metrics.count(Event.REPLANNED)
 
     def _refuse_quarantined(self, waiting: Sequence[tuple[Stream, PlannedSegment]]) -> None:

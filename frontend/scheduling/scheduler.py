@@ -8,10 +8,10 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Protocol
 
-from frontend.contract.errors import ListenersFirst, Overloaded, Unavailable
+from frontend.contract.errors import Unavailable
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
-from frontend.contract.urgency import Urgency
+from frontend.contract.speaker import engine_in_use
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.status.snapshot import Snapshot
 from frontend.planning.ledger import Ledger
@@ -20,6 +20,7 @@ from frontend.planning.stored import stored_profiles
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher
 from frontend.scheduling.generations import Generations
+from frontend.scheduling.intake import Intake
 from frontend.scheduling.plan_profiles import PlanProfiles
 from frontend.scheduling.quarantine import Quarantine
 from frontend.scheduling.shared import Shared
@@ -65,8 +66,9 @@ class Scheduler:
         watch = Watch(self._shared, self._standing.pid_of)
         self._dispatcher = Dispatcher(self._shared, self._standing, watch, partial(next, self._numbers))
         self._generations = Generations(self._shared, watch, self._dispatcher)
-        self._admission = Admission(self._shared.streams, ledger, self._speakers)
-        self._host = StreamHost(self._shared, self._admission, watch, self._dispatcher, self._generations)
+        self._admission = Admission(self._shared)
+        intake = Intake(self._shared, self._admission, self._dispatcher)
+        self._host = StreamHost(self._shared, intake, watch, self._dispatcher, self._generations)
         metrics.watch("cache_bytes", lambda: cache.bytes)
 
     @property
@@ -91,25 +93,13 @@ class Scheduler:
 
     def open(self, request: SpeechRequest) -> Stream:
         """Implements `Speaker.open`."""
-        engine, streams = self.engine, self._shared.streams
-        if engine is None:
-            raise Unavailable(self.reason, self.retry_after)
-        idle = request.urgency is Urgency.IDLE
-        held = sum(idle or other.request.urgency is not Urgency.IDLE for other in streams.values())
-        if held >= self._shared.settings.max_streams:
-            place = self._admission.soonest_place()
-            raise ListenersFirst(place) if idle else Overloaded(f"{held} requests are being spoken already.", place)
-        if not idle:
-            for other in streams.values():
-                if other.request.urgency is Urgency.IDLE:
-                    other.fail(ListenersFirst())
-        elif any(other.request.urgency is not Urgency.IDLE for other in streams.values()):
-            raise ListenersFirst(self._admission.soonest_place())
+        engine = engine_in_use(self)
+        self._admission.make_room(request)
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)
         text = TextAhead(segments, self._executor, request)
         stream = Stream(next(self._numbers), request, engine, text, self._host)
-        streams[stream.number] = stream
+        self._shared.streams[stream.number] = stream
         self._standing.look()
         return stream
 
@@ -120,9 +110,6 @@ class Scheduler:
     async def idle(self) -> None:
         """Wait until an engine can speak and no stream is open."""
         await self._standing.idle.wait()
-
-    def _speakers(self, engine: EngineInfo) -> list[EngineInfo]:
-        return [link.engine for link in self._shared.links.that_sound_like(engine)]
 
     def connect(self, connect: Connect, fds: list[int]) -> None:
         """Delegates to `Generations.connect`."""

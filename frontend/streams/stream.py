@@ -1,20 +1,18 @@
-"""One request's audio: text is planned piece by piece, workers make the segments, blocks are given out in order."""
+"""One request's audio: workers make its segments, and their blocks are given out in order."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from typing import Protocol
 
 import numpy as np
 
-from frontend.contract.errors import ApiError, Interrupted, NothingToSpeak, SpeechError, Unspeakable
-from frontend.contract.growing_text import TextMark
+from frontend.contract.errors import ApiError, Interrupted, SpeechError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
-from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.playback import Playback
 from frontend.streams.sealed_block import SealedBlock
@@ -23,13 +21,8 @@ from frontend.streams.sentence_times import SentenceTimes
 from frontend.streams.text_ahead import UNHEARD, TextAhead
 from frontend.streams.timing import Timing
 from frontend.streams.word_times import WordTimes
-from frontend.text.segment import Segment
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.engine_info import EngineInfo
-
-ENOUGH = 1.0
-"""Seconds of audio ahead of a growing text's listener, with which its reader still waits for a sentence to join to a
-short one."""
 
 _NEWS = np.zeros(0, np.int16)
 """The piece that tells the listener of a flush."""
@@ -38,24 +31,8 @@ _NEWS = np.zeros(0, np.int16)
 class Host(Protocol):
     """The scheduler's services for a stream."""
 
-    def plan(self, stream: Stream, segment: Segment) -> PlannedSegment:
-        """The segment with its key, its speed and its expected length."""
-        ...
-
-    async def recall(self, stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
-        """The segment's samples from the cache; None if it wasn't spoken before."""
-        ...
-
-    def admit(self, stream: Stream, first: PlannedSegment) -> None:
-        """Admit the stream, whose first segment that must be made is about to wait for a worker.
-
-        Raises:
-            Overloaded: there is no room for the stream.
-        """
-        ...
-
-    def wake(self) -> None:
-        """Note that a segment has become dispatchable."""
+    async def fill(self, stream: Stream) -> None:
+        """Read the stream's text to its end, and put its segments into the stream's queue."""
         ...
 
     def took(self, block: SealedBlock) -> None:
@@ -97,62 +74,9 @@ class Stream:
         self._changed = asyncio.Event()
         self.flushed = 0
         self._told_flushes = 0
-        self._missing = False
-        """True once a segment that isn't in the cache was found."""
-        self._planning = asyncio.create_task(self._plan())
-
-    async def _plan(self) -> None:
-        try:
-            while not self._failure and (item := await self.text.next()):
-                await self._read(item)
-        except (SpeechError, ApiError) as error:
-            self.fail(error)
-            return
-        except Exception as error:
-            self.fail(Unspeakable(f"the text could not be read: {error}"))
-            raise
-        self.text.ended = True
-        if not self.segments.numbered:
-            self.fail(NothingToSpeak())
-        self._changed.set()
-
-    async def _read(self, item: Segment | TextMark) -> None:
-        match item:
-            case Segment():
-                if self.request.growing and not self.segments:
-                    self.playback.heard_gap()  # the listener waited for the writer, not for a worker
-                await self._add(item)
-            case TextMark.FLUSH if self.segments:
-                self.segments[-1].flushes += 1
-            case TextMark.FLUSH:
-                self.flushed += 1
-                self._changed.set()
-            case TextMark.HOLDING:
-                await self.text.more(max(0.0, self.seconds_left - ENOUGH))
-            case TextMark.WAITING:
-                await self.text.more(None)
-
-    async def _add(self, segment: Segment) -> None:
-        self.request.stages.reach("planned")
-        planned = self._host.plan(self, segment)
-        known = await self._host.recall(self, planned)  # meanwhile earlier segments may be planned again
-        if known is not None:
-            planned.recalled(known)
-            if not self._missing:
-                self.timing.first_block()
-        else:
-            self._missing = True
-            if not self.timing.admitted:
-                self._host.admit(self, planned)
-        self.text.tokens += segment.tokens
-        self.segments.add(planned)
-        self.text.mind(self.segments)
-        self._host.wake()
-        self._changed.set()
-
-    def replan(self, replaced: Sequence[PlannedSegment], segments: Sequence[Segment]) -> None:
-        """Replace the segments `replaced`, which no worker has begun, by plans of these segments."""
-        self.segments.replace(replaced, [self._host.plan(self, segment) for segment in segments])
+        self.cached = True
+        """Implements `SpeechStream.cached`: False once a segment that isn't in the cache was found."""
+        self._planning = asyncio.create_task(host.fill(self))
 
     @property
     def seconds_left(self) -> float:
@@ -167,17 +91,12 @@ class Stream:
         """True if the stream ends after the samples that are sealed."""
         return self._failure is not None
 
-    @property
-    def cached(self) -> bool:
-        """Implements `SpeechStream.cached`."""
-        return not self._missing
-
     async def all_cached(self) -> bool:
         """Implements `SpeechStream.all_cached`."""
-        while not (self._missing or self._failure or self.text.ended or len(self.segments) >= UNHEARD):
+        while self.cached and not (self._failure or self.text.ended or len(self.segments) >= UNHEARD):
             self._changed.clear()
             await self._changed.wait()
-        return self.text.ended and not self._missing and not self._failure
+        return self.text.ended and self.cached and not self._failure
 
     async def accepted(self) -> bool:
         """Implements `SpeechStream.accepted`."""
@@ -187,7 +106,7 @@ class Stream:
         return not self._failure
 
     def progress(self) -> None:
-        """Wake the reader: a block was sealed, or a segment ended."""
+        """Wake the tasks that wait for news: the text was read further, a block was sealed, or a segment ended."""
         self._changed.set()
 
     def fail(self, error: SpeechError | ApiError) -> None:

@@ -48,8 +48,6 @@ def missing(language: str) -> str:
 _LATIN = re.compile(r"([A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'’-]*)")
 """Runs of Latin letters; misaki's Mandarin reader returns them unchanged, as if they were phonemes."""
 
-_WEAKEST_FIRST = (PhonemeSource.LETTERS, PhonemeSource.ESPEAK, PhonemeSource.LEXICON)
-
 _MAX_PIECE = 400
 """Most characters in one call to misaki."""
 
@@ -89,8 +87,7 @@ class EastAsian:
                 sources.add(part.source)
                 latin = _LATIN.match(run) is not None
                 phonemes += f" {part.phonemes} " if latin or part.source is PhonemeSource.ESPEAK else part.phonemes
-        weakest = next((source for source in _WEAKEST_FIRST if source in sources), PhonemeSource.NONE)
-        return Word(text, " ".join(phonemes.split()), weakest)
+        return Word(text, " ".join(phonemes.split()), PhonemeSource.weakest(sources))
 
     def _part(self, text: str) -> Word:
         if _LATIN.match(text):

@@ -22,7 +22,6 @@ _SOURCES: dict[int | None, PhonemeSource] = {
     LETTERS_RATING: PhonemeSource.LETTERS,
     NOTHING_RATING: PhonemeSource.NONE,
 }
-_WEAKEST_FIRST = (PhonemeSource.LETTERS, PhonemeSource.ESPEAK, PhonemeSource.LEXICON)
 
 
 class English:
@@ -95,5 +94,4 @@ def _joined(parts: tuple[tuple[str, PhonemeSource], ...]) -> tuple[str, PhonemeS
         apart = phonemes and part and _ends_word(phonemes[-1]) and (part[0].isalnum() or part[0] in "ˈˌ")
         phonemes += " " + part if apart else part
     sources = {source for part, source in parts if any(map(str.isalpha, part))}
-    weakest = next((source for source in _WEAKEST_FIRST if source in sources), PhonemeSource.NONE)
-    return phonemes.strip(), weakest
+    return phonemes.strip(), PhonemeSource.weakest(sources)

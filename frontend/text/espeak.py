@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from frontend.text.punctuation import kind
+from shm.espeak_languages import LANGUAGE_FILES
 from shm.expendable import Expendable, HelperDied, HelperError
 
 _log = logging.getLogger(__name__)
@@ -25,19 +26,6 @@ MAX_WORD = 40
 """Most characters of one word. espeak-ng drops the rest of a word after about 160 bytes of UTF-8, and a character takes
 up to four.
 """
-
-VOICES = {
-    "en-us": "en-us",
-    "en-gb": "en",
-    "es": "es",
-    "fr-fr": "fr",
-    "hi": "hi",
-    "it": "it",
-    "ja": "ja",
-    "pt-br": "pt-br",
-    "cmn": "cmn",
-}
-"""espeak-ng's voice file by language code; espeak-ng would find `en-gb` and `fr-fr` by voice name only, not by file."""
 
 TIE = "^"
 """Tie character that joins the characters of one phoneme, as misaki's tables expect it."""
@@ -108,7 +96,7 @@ def phonemes(text: str, voice: str) -> str:
 
     Args:
         text: any text; words over `MAX_WORD` characters may lose their ends.
-        voice: one of `VOICES`' values, or another of espeak-ng's voice files.
+        voice: one of `LANGUAGE_FILES`' values, or another of espeak-ng's voice files.
 
     Raises:
         EspeakUnavailable: the library can't be loaded, or has no such voice.
@@ -222,7 +210,7 @@ class Backend:
 
     def __init__(self, language: str, **_unused: object) -> None:
         """Ignore misaki's options: it asks for stress, ties and no language flags, as `phonemes` always gives them."""
-        self._voice = VOICES[language]
+        self._voice = LANGUAGE_FILES[language]
 
     def phonemize(self, texts: list[str]) -> list[str]:
         return phonemes_of(texts, self._voice)

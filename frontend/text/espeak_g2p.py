@@ -15,10 +15,12 @@ from itertools import groupby
 
 from frontend.text import espeak
 from frontend.text.ipa import misakis_alphabet
+from frontend.text.language import EAST_ASIAN
 from frontend.text.punctuation import MARKS, kinds
 from frontend.text.speakable import is_phone
 from frontend.text.word import PhonemeSource, Word
 from frontend.text.word_alignment import groups
+from shm.espeak_languages import LANGUAGE_FILES
 
 _MAX_CLAUSE = 60
 """Most words of one clause: the alignment's time grows with the square of their number, and written clauses are
@@ -27,7 +29,6 @@ shorter.
 
 # The pattern matches a string of `punctuation.kinds`. espeak-ng reads stops, colons, hyphens and slashes inside words.
 _PIECE = re.compile(r"(?P<core>[a0$s'_x/-]+(?:[.,:][a0$s'_/-]+)*)|(?P<mark>.)", re.DOTALL)
-_NO_SPACES = frozenset(("ja", "cmn"))
 _MAPS = {
     "cmn": str.maketrans({"1": "→", "2": "↗", "3": "↓", "4": "↘", "5": "", ".": "", "χ": "x", "ʐ": "ɻ"}),
     "ja": str.maketrans({"ä": "a", "\u031e": ""}),
@@ -51,10 +52,10 @@ class EspeakG2P:
 
     def __init__(self, language: str) -> None:
         """Args:
-        language: one of `espeak.VOICES`.
+        language: one of `shm.espeak_languages.LANGUAGE_FILES`.
         """
         self._language = language
-        self._alone = language in _NO_SPACES
+        self._alone = language in EAST_ASIAN
         self._map = _MAPS.get(language, {})
 
     def words(self, sentence: str) -> tuple[Word, ...]:
@@ -95,7 +96,7 @@ class EspeakG2P:
 
     def _phonemes(self, texts: Sequence[str]) -> list[str]:
         try:
-            found = espeak.phonemes_of(texts, espeak.VOICES[self._language])
+            found = espeak.phonemes_of(texts, LANGUAGE_FILES[self._language])
         except espeak.EspeakUnavailable:
             return [""] * len(texts)
         return [

@@ -9,6 +9,7 @@ from typing import Any
 from frontend.text import espeak
 from frontend.text.misaki_import import misaki_espeak
 from frontend.text.nearest_phoneme import NEAREST
+from shm.espeak_languages import LANGUAGE_FILES
 
 ESPEAK_RATING = 2
 LETTERS_RATING = 1
@@ -76,7 +77,7 @@ class Fallback:
         self._alphabet = alphabet
         self._nearest = NEAREST[language]
         self._espeak = misaki_espeak().EspeakFallback(british=language == "en-gb")
-        self._espeak.backend = _ByScript(espeak.VOICES[language])
+        self._espeak.backend = _ByScript(LANGUAGE_FILES[language])
 
     def __call__(self, token: Any) -> tuple[str, int]:
         """Phonemes of a `misaki.token.MToken`'s text, and their rating, as misaki calls its fallbacks."""

@@ -7,6 +7,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from frontend.text.language import EAST_ASIAN
+from frontend.text.word_list import word_list
+
 _LEAST_QUOTED = 3
 _LEAST_SENTENCE = 4
 """Fewest words of a quotation, and of a whole sentence, that are judged by their function words."""
@@ -22,29 +25,25 @@ _AROUND = "\"'“”‘’«»„()[]{}*_¿¡.,;:!?…—-"
 _APOSTROPHES = str.maketrans("’ʼ", "''")
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
 _FUNCTION_WORDS = {
-    "en-us": _words(
+    "en-us": word_list(
         "the of and is are was were that this with for from you your we they he she his her it its have has had not be "
         "I on must will would can could what who which there their my our but if when how do does did don't it's i'm "
         "to in"
     ),
-    "es": _words(
+    "es": word_list(
         "el los las una unos del al y que es son está están estaba con por para pero muy más también como cuando donde "
         "porque su sus lo le les mi tu yo él ella nosotros ustedes no hay fue ha he esto esta este sí qué cómo la"
     ),
-    "fr-fr": _words(
+    "fr-fr": word_list(
         "le les une des du au aux et est sont était avec pour pas ne sur dans que qui ce cette ces il elle nous vous "
         "ils elles je j'ai c'est n'est mais où ou mon ton son leur plus très tout bien comme être avoir la"
     ),
-    "it": _words(
+    "it": word_list(
         "il lo gli i della del dei delle di che è sono era con per non una uno anche come più ma se mi ti si ci questo "
         "questa quello nel nella alla al dal ha ho hai perché molto e la le"
     ),
-    "pt-br": _words(
+    "pt-br": word_list(
         "o os as um uma do da dos das no na nos nas em e é são está com por para não que mais mas como muito você eu "
         "ele ela nós isso este esta foi tem seu sua ao à também quando porque"
     ),
@@ -71,10 +70,10 @@ def languages(texts: Sequence[str], language: str) -> list[str]:
 
     Args:
         texts: the sentence's words with their punctuation.
-        language: a code of `frontend.text.espeak.VOICES`.
+        language: a code of `shm.espeak_languages.LANGUAGE_FILES`.
     """
     found = [language] * len(texts)
-    if language in ("ja", "cmn"):
+    if language in EAST_ASIAN:
         return found
     if language in _LATIN_LANGUAGES:
         quotations = list(_quotations(texts))

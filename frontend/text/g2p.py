@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from frontend.text import espeak
+from frontend.text.language import EAST_ASIAN
 from frontend.text.phoneme_cache import PhonemeCache
 from frontend.text.word import PhonemeSource, Word
+from shm.espeak_languages import LANGUAGE_FILES
 
 _RULES = 3
 """Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
@@ -19,7 +21,6 @@ BY_RULE = "rules"
 """Key of `G2P.fallbacks` for words of a language that espeak-ng alone pronounces: no lexicon could have had them."""
 
 _ENGLISH = frozenset(("en-us", "en-gb"))
-_EAST_ASIAN = frozenset(("ja", "cmn"))
 
 
 class _Language(Protocol):
@@ -71,7 +72,7 @@ class G2P:
         No text raises an error: a word that can't be pronounced has no phonemes and `PhonemeSource.NONE`.
 
         Args:
-            language: one of `frontend.text.espeak.VOICES`.
+            language: one of `shm.espeak_languages.LANGUAGE_FILES`.
 
         Raises:
             ValueError: no such language.
@@ -84,7 +85,7 @@ class G2P:
             words = self._language(language).words(sentence)
             for word in words:
                 if word.source is not PhonemeSource.NONE:
-                    has_lexicon = language in _ENGLISH | _EAST_ASIAN
+                    has_lexicon = language in _ENGLISH | EAST_ASIAN
                     source = word.source.value if has_lexicon else BY_RULE
                     self.fallbacks[source] += 1
                     self._pronounced(source)
@@ -92,8 +93,8 @@ class G2P:
         return words
 
     def _language(self, code: str) -> _Language:
-        if code not in espeak.VOICES:
-            raise ValueError(f"no pronunciation for language {code!r}; there is one for {', '.join(espeak.VOICES)}")
+        if code not in LANGUAGE_FILES:
+            raise ValueError(f"no pronunciation for language {code!r}; there is one for {', '.join(LANGUAGE_FILES)}")
         if code not in self._languages:
             self._languages[code] = _load(code)
         return self._languages[code]
@@ -114,7 +115,7 @@ def _load(code: str) -> _Language:
         from frontend.text.english import English
 
         return English(code)
-    if code in _EAST_ASIAN:
+    if code in EAST_ASIAN:
         from frontend.text.east_asian import EastAsian
 
         return EastAsian(code)

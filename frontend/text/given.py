@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from frontend.text.language import EAST_ASIAN
 from frontend.text.lexicon.lexicon import Found, Lexicon
 from frontend.text.markup.marked import Marked, Pronunciation
 from frontend.text.punctuation import MARKS
 from frontend.text.word import PhonemeSource, Word
-
-_UNSPACED = frozenset(("ja", "cmn"))
-"""Languages without spaces: a token is a run of text, in which the lexicon's words are looked for."""
 
 Say = Callable[[str], Sequence[Word]]
 """Function that pronounces words separated by spaces, and returns one `Word` for each."""
@@ -49,7 +47,7 @@ class Given:
         return [(found.start, found.end) for found in self._inside(word)]
 
     def _inside(self, token: str) -> list[Found]:
-        return self._lexicon.inside(token, self._language) if self._language in _UNSPACED and self._lexicon else []
+        return self._lexicon.inside(token, self._language) if self._language in EAST_ASIAN and self._lexicon else []
 
     def covers_both(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """True if one markup pronunciation overlaps two spans of the text."""
@@ -65,7 +63,7 @@ class Given:
         found = [
             None if self._over(*origin) else self._found(token) for token, origin in zip(tokens, origins, strict=True)
         ]
-        if self._language in _UNSPACED:
+        if self._language in EAST_ASIAN:
             return tuple(
                 self._unspaced(token, origin, each, say)
                 for token, origin, each in zip(tokens, origins, found, strict=True)

@@ -12,10 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from frontend.text import word_classes as known
-
-
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+from frontend.text.word_list import word_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +30,17 @@ class Context:
     """Set of all the sentence's words."""
 
 
-_TINY_THINGS = _words(
+_TINY_THINGS = word_list(
     "detail details amount amounts quantity quantities trace traces particle particles difference differences "
     "fraction fractions change changes fragment fragments portion portions dose doses variation variations adjustment"
 )
-_SCHOLARS = _words("man men woman professor scholar scholars judge friend society colleague journal journals people")
-_MUSIC = _words(
+_SCHOLARS = word_list("man men woman professor scholar scholars judge friend society colleague journal journals people")
+_MUSIC = word_list(
     "guitar guitars drum drums line lines player players clef solo solos note notes tone tones voice boost singer "
     "music song songs band speaker speakers string strings jazz sound play plays played playing sings singing deep"
 )
-_INTO = _words("into in under off down deep from headfirst right straight back overboard beneath behind")
-_LINGERING = _words("to by enough together behind up at in")
+_INTO = word_list("into in under off down deep from headfirst right straight back overboard beneath behind")
+_LINGERING = word_list("to by enough together behind up at in")
 
 
 def _read(c: Context) -> str:
@@ -158,19 +155,19 @@ def _adjective_or_verb(c: Context) -> str:
     return c.tag if c.tag.startswith("VB") and c.before not in known.BE | known.SEEM and not last else "JJ"
 
 
-_ADJECTIVES_OR_VERBS = _words(
+_ADJECTIVES_OR_VERBS = word_list(
     "separate present perfect absent appropriate approximate frequent moderate intimate subordinate legitimate "
     "elaborate deliberate diffuse degenerate articulate compact overweight covert alternate desolate animate"
 )
 
 _PAST_MARKS = frozenset(("yesterday", "ago", "last", "earlier", "once"))
-_MOPING = _words("around about for all over in through")
-_UPSET_ONES = _words("man woman child children people parents customers customer fans mother father stomach look")
-_ARCHERY = _words(
+_MOPING = word_list("around about for all over in through")
+_UPSET_ONES = word_list("man woman child children people parents customers customer fans mother father stomach look")
+_ARCHERY = word_list(
     "arrow arrows archer archers archery quiver violin cello fiddle ribbon ribbons hair gift knot tie tied"
 )
-_BOWING = _words("to down before low deeply out politely in slightly and of")
-_SHIPS = _words("ship stern boat deck vessel wave waves audience curtain curtsy hull sailor sailors")
+_BOWING = word_list("to down before low deeply out politely in slightly and of")
+_SHIPS = word_list("ship stern boat deck vessel wave waves audience curtain curtsy hull sailor sailors")
 _COMPLEMENTS = known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | {"to", "with"}
 
 RULES: dict[str, Callable[[Context], str]] = {

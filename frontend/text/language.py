@@ -8,6 +8,9 @@ from shm.messages import Voice
 
 DEFAULT = "en-us"
 
+EAST_ASIAN = frozenset(("ja", "cmn"))
+"""Languages without spaces between words: Japanese and Mandarin."""
+
 # Language codes (espeak-ng's, which `shm.messages.SegmentOrder` uses) by the first letter of Kokoro's voice names.
 _LETTERS = {
     "a": "en-us",

@@ -11,6 +11,7 @@ from frontend.text.accent import adapted
 from frontend.text.east_asian import missing
 from frontend.text.foreign_words import languages
 from frontend.text.g2p import G2P
+from frontend.text.language import EAST_ASIAN
 from frontend.text.word import PhonemeSource, Word
 
 
@@ -32,7 +33,7 @@ class MixedG2P:
             places = list(run)
             if code == language:
                 continue
-            if code in ("ja", "cmn") and missing(code):
+            if code in EAST_ASIAN and missing(code):
                 code = "en-us"  # reads ideographs and kana with espeak-ng's voices of their languages
             foreign = self._g2p.words(" ".join(texts[place] for place in places), code)
             for place, word in zip(places, foreign, strict=True):

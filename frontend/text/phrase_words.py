@@ -5,13 +5,9 @@ lists suffice.
 from __future__ import annotations
 
 from frontend.text import word_classes
+from frontend.text.word_list import word_list
 
-
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-_PARTICLES = _words("up down out off than as like per via besides")
+_PARTICLES = word_list("up down out off than as like per via besides")
 """Particles that belong to the word before them as often as not ("turn off", "more than"), so they begin no phrase."""
 
 _OPENERS = "([{（［｛“«「『"
@@ -23,34 +19,36 @@ _PHRASE_BEGINS = {
     | word_classes.SUBORDINATORS
     | word_classes.CONJUNCTIONS
     | {"who", "whom", "whose", "which", "to"},
-    "es": _words(
+    "es": word_list(
         "y e o u pero sino aunque porque pues que quien quienes cual cuales cuyo cuya donde cuando mientras como si a "
         "al ante bajo con contra de del desde durante en entre hacia hasta para por según sin sobre tras mediante"
     ),
-    "fr": _words(
+    "fr": word_list(
         "et ou mais donc or ni car que qu' qui dont où quand lorsque lorsqu' comme si puisque puisqu' parce pendant à "
         "au aux avec chez contre dans de d' du des depuis derrière devant en entre jusque jusqu' par parmi pour sans "
         "sous sur vers"
     ),
-    "it": _words(
+    "it": word_list(
         "e ed o oppure ma però perché che chi cui quale quali dove quando mentre come se poiché a ad al allo alla ai "
         "agli alle con contro da dal dalla dai dalle di del dello della dei degli delle dell' dall' nell' all' sull' "
         "in nel nella nei nelle per su sul sulla tra fra verso senza sotto sopra dopo"
     ),
-    "pt": _words(
+    "pt": word_list(
         "e ou mas porém porque pois que quem qual quais cujo cuja onde quando enquanto como se a ao aos à às ante após "
         "até com contra de do da dos das desde em no na nos nas entre para pra por pelo pela pelos pelas sem sob sobre"
     ),
-    "hi": _words("और या लेकिन मगर परंतु किंतु कि क्योंकि इसलिए ताकि जो जिसने जिसे जिसका जिसकी जिसके जब जहाँ जैसे अगर यदि तो"),
+    "hi": word_list("और या लेकिन मगर परंतु किंतु कि क्योंकि इसलिए ताकि जो जिसने जिसे जिसका जिसकी जिसके जब जहाँ जैसे अगर यदि तो"),
 }
 """Words that begin a phrase, by language: conjunctions, prepositions, relative pronouns."""
 
 _ARTICLES = {
-    "en": word_classes.POSSESSIVES | _words("the a an this these those every each no"),
-    "es": _words("el la los las un una unos unas mi tu su mis tus sus este esta estos estas cada"),
-    "fr": _words("le la l' les un une ce cet cette ces mon ma mes ton ta tes son sa ses leur leurs notre votre chaque"),
-    "it": _words("il lo la l' i gli le un uno una un' questo questa questi queste ogni"),
-    "pt": _words("o a os as um uma uns umas meu minha seu sua este esta esse essa cada"),
+    "en": word_classes.POSSESSIVES | word_list("the a an this these those every each no"),
+    "es": word_list("el la los las un una unos unas mi tu su mis tus sus este esta estos estas cada"),
+    "fr": word_list(
+        "le la l' les un une ce cet cette ces mon ma mes ton ta tes son sa ses leur leurs notre votre chaque"
+    ),
+    "it": word_list("il lo la l' i gli le un uno una un' questo questa questi queste ogni"),
+    "pt": word_list("o a os as um uma uns umas meu minha seu sua este esta esse essa cada"),
     "hi": frozenset[str](),
 }
 """Articles and determiners by language, which belong to the word after them, as words that begin phrases do. Hindi's
@@ -64,7 +62,8 @@ def begins_phrase(word: str, language: str) -> bool:
     """True if a phrase begins with the word.
 
     Args:
-        language: a code of `frontend.text.espeak.VOICES`; Japanese and Chinese have no word lists, so no phrases.
+        language: a code of `shm.espeak_languages.LANGUAGE_FILES`; Japanese and Chinese have no word lists and so no
+            phrases.
     """
     return word[:1] in _OPENERS or _is_one_of(word, _PHRASE_BEGINS, language)
 

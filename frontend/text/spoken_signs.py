@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+ADDRESS_PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
+"""One part of an address: letters, digits or a sign."""
+
 ADDRESS_SIGNS = {
     ".": "dot",
     "/": "slash",

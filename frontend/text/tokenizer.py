@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from frontend.text.espeak import MAX_WORD
 from frontend.text.punctuation import MARKS, kinds
-from frontend.text.spoken_signs import ABBREVIATIONS, ADDRESS_SIGNS, CURRENCY_NAMES, MAGNITUDES, SIGNS
+from frontend.text.spoken_signs import ABBREVIATIONS, ADDRESS_PART, ADDRESS_SIGNS, CURRENCY_NAMES, MAGNITUDES, SIGNS
 
 MAX_LEXICAL = 256
 """Most characters of a word: misaki takes very long for words of many thousands, such as `a-a-a`; espeak-ng doesn't."""
@@ -30,7 +30,6 @@ _ADDRESS = re.compile(
     r"|(?:[a-z0-9-]{1,63}\.){1,5}(?:com|org|net|io|dev|ai|edu|gov|uk|de|fr|eu|ca|au|jp|cn|info|app|co)\b(?![.\w@])",
     re.IGNORECASE | re.ASCII,
 )
-_ADDRESS_PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _EDGES = re.compile(r"[\"'“”‘’(\[{<«]*+(.*?)[\"'“”‘’)\]}>».,;:!?…]*+", re.DOTALL)
 
 # The pattern matches a string of character classes (`frontend.text.punctuation.kinds`).
@@ -112,7 +111,7 @@ def _word(word: str, following: str) -> Iterator[Token]:
 
 def _address(text: str, offset: int) -> Iterator[Token]:
     """Tokens for each part and sign of an address, without omissions."""
-    for part in _ADDRESS_PART.finditer(text):
+    for part in ADDRESS_PART.finditer(text):
         start, written = offset + part.start(), part[0]
         if written in ADDRESS_SIGNS:
             yield Token(ADDRESS_SIGNS[written], 0, start, "NN", space=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class PhonemeSource(StrEnum):
-    """PhonemeSource of a word's phonemes, in the order in which sources are tried."""
+    """Source of a word's phonemes, in the order in which sources are tried."""
 
     USER = "user"
     """Pronunciation from the user's lexicon, or from markup in the text."""
@@ -16,6 +17,11 @@ class PhonemeSource(StrEnum):
     LETTERS = "letters"
     NONE = "none"
     """No pronunciation: the word has only punctuation and symbols, or no source knows it."""
+
+    @classmethod
+    def weakest(cls, sources: Collection[PhonemeSource]) -> PhonemeSource:
+        """The least reliable source of a word's parts; NONE if no part has phonemes."""
+        return next((source for source in (cls.LETTERS, cls.ESPEAK, cls.LEXICON) if source in sources), cls.NONE)
 
 
 @dataclass(frozen=True, slots=True)

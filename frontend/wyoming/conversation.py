@@ -21,6 +21,7 @@ from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
+from frontend.contract.speaker import engine_in_use
 from frontend.http import request_id
 from frontend.http.answers.sent_ahead import bound_transport
 from frontend.http.connections.connection import Connection
@@ -166,10 +167,8 @@ class Conversation:
                 log.debug("an event of type %r is ignored", other[:64])
 
     def _description(self) -> Info:
-        speaker = self._services.speaker
-        if speaker.engine is None:  # an answer without voices would have Home Assistant drop the service
-            raise Unavailable(speaker.reason, speaker.retry_after)
-        return info(speaker.engine, self._services.settings.wyoming_blends)
+        # While nothing speaks, the answer is an error: one without voices would have Home Assistant drop the service.
+        return info(engine_in_use(self._services.speaker), self._services.settings.wyoming_blends)
 
     def _opened(self, kind: str) -> Context:
         if self._text is None:

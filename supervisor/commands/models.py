@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from supervisor.settings.composition import KINDS, Settings
+from supervisor.commands.client_command import engine_settings
+from supervisor.settings.composition import KINDS
 from supervisor.settings.options import settings_options
 
 if TYPE_CHECKING:
@@ -22,13 +23,6 @@ if TYPE_CHECKING:
 
 _SOURCES = ("model_dir", "manifest", "packaged_model")
 """The settings that determine the files and their places."""
-
-
-def _settings(context: click.Context) -> WorkerSettings:
-    try:
-        return Settings.of(context.params).worker
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
 
 
 def _known(settings: WorkerSettings) -> dict[str, KnownFile]:
@@ -57,7 +51,7 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
     from worker.models.model_files import State
     from worker.models.model_inventory import inventory
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     rows = inventory(settings, _known(settings))
     if as_json:
         click.echo(json.dumps([msgspec.to_builtins(row) for row in rows], indent=2))
@@ -97,7 +91,7 @@ def fetch_files(context: click.Context, /, names: tuple[str, ...], **_: Any) -> 
     from worker.models.fetch import FetchError, fetch_blocking
     from worker.models.model_files import DEFAULT
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     known = _known(settings)
     wanted = names or (tuple(known) if settings.manifest else DEFAULT)
     try:
@@ -118,7 +112,7 @@ def prepare_model(context: click.Context, /, **_: Any) -> None:
     from worker.models.model_choice import kokoro_files
     from worker.split.prepared import Unprepared, prepare, size_of
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     started = time.monotonic()
     try:
         with _assembly_shown():
@@ -156,7 +150,7 @@ def verify_files(context: click.Context, /, names: tuple[str, ...], **_: Any) ->
     """
     from worker.models.model_files import CorruptModel, FileState, verify
 
-    settings = _settings(context)
+    settings = engine_settings(context)
     known, model_dir = _known(settings), settings.model_dir
     paths = [model_dir / name for name in names] or [model_dir / name for name in known if (model_dir / name).exists()]
     if not paths:

@@ -7,11 +7,11 @@ import logging
 import selectors
 import socket
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
+
+from shm.listeners import own_address
 
 log = logging.getLogger(__name__)
-
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Watcher(Protocol):
@@ -28,8 +28,7 @@ class Probe:
     def __init__(self, watcher: Watcher, listener: socket.socket) -> None:
         self._watcher = watcher
         self._family = listener.family
-        host, *rest = listener.getsockname()
-        self._address: tuple[Any, ...] = (_ANYWHERE.get(host, host), *rest)
+        self._address = own_address(listener)
         self._channel: socket.socket | None = None
         self._answered: Callable[[], None] = lambda: None
 

@@ -24,7 +24,7 @@ def kill(desk: Desk, worker: ScriptedWorker) -> None:
 
 
 async def quiet() -> None:
-    """Let everything that has been said be read and followed."""
+    """Let everything that has been said be read and followed: pipes are ready at once, a few rounds of the loop do."""
     for _ in range(20):
         await asyncio.sleep(0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import resource
 import select
@@ -11,7 +10,6 @@ import struct
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +20,7 @@ from shm.control import ControlSocket, control_pair
 from shm.frames import MAX_FRAME_BYTES, BrokenChannel
 from shm.messages import Connect, ControlMessage, Distrust, Drain, Idle, encode
 from shm.situation import Situation
+from tests.shm.descriptors import open_descriptors
 
 MOST = 16
 """Descriptors of one message."""
@@ -74,11 +73,6 @@ def taken(messages: list[tuple[ControlMessage, list[int]]]) -> list[tuple[Contro
 def frame(message: ControlMessage, descriptors: int = 0) -> bytes:
     payload = encode(message)
     return struct.pack("!IB", len(payload), descriptors) + payload
-
-
-def open_descriptors() -> int:
-    gc.collect()  # or what an earlier test left to the collector could vanish between two counts
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def everything(end: ControlSocket, count: int) -> list[tuple[ControlMessage, list[int]]]:

@@ -15,6 +15,7 @@ import shm.memory
 from shm.audio import SAMPLE_BYTES
 from shm.memory import NoMemory, reserve
 from shm.ring import Arena
+from tests.shm.descriptors import open_descriptors
 
 SIZE = 3_000_001
 SHARED = Path("/dev/shm")
@@ -23,11 +24,6 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="/proc and memfd
 
 def named() -> set[str]:
     return {entry.name for entry in SHARED.glob("*kokoro-live*")} if SHARED.is_dir() else set()
-
-
-def open_descriptors() -> int:
-    gc.collect()  # or what an earlier test left to the collector could vanish between two counts
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import signal
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 from shm.engine_info import EngineInfo
 from shm.messages import (
@@ -23,12 +23,15 @@ from shm.messages import (
     Started,
     WorkersNeeded,
 )
+from shm.situation import Situation
 from supervisor.processes.errands import Errand
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.standing import Standing
 from supervisor.settings.supervisor import SupervisorSettings
+
+_Message = TypeVar("_Message")
 
 ESPEAK = EngineInfo(name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=9, voices=("a",))
 KOKORO = EngineInfo(
@@ -98,8 +101,13 @@ class FakeChild(Incarnation):
         self.said.add(type(message))
         return message
 
-    def heard_of(self, kind: type) -> list[ControlMessage]:
+    def heard_of(self, kind: type[_Message]) -> list[_Message]:
         return [message for message in self.heard if isinstance(message, kind)]
+
+    @property
+    def situation(self) -> Situation:
+        """The last report on the workers that it was told."""
+        return self.heard_of(Situation)[-1]
 
 
 class House(Outside):

@@ -11,6 +11,7 @@ import soxr
 
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
+from shm.espeak_languages import LANGUAGE_FILES
 from shm.expendable import Expendable, HelperDied, HelperError
 from shm.marks import Mark
 from shm.messages import Voice
@@ -24,19 +25,6 @@ from worker.run_control import RunControl
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
 _log = logging.getLogger(__name__)
-
-_LANGUAGE_FILES = {
-    "en-us": "en-us",
-    "en-gb": "en",
-    "es": "es",
-    "fr-fr": "fr",
-    "hi": "hi",
-    "it": "it",
-    "ja": "ja",
-    "pt-br": "pt-br",
-    "cmn": "cmn",
-}
-"""espeak-ng's name of each language, for use with voice variants: espeak-ng finds `en-gb` alone, but not `en-gb+f2`."""
 
 _VARIANTS = {"f": "f2", "m": "m3"}
 
@@ -192,11 +180,9 @@ def _voice(blend: Voice, language: str) -> tuple[str, int]:
     name, _ = max(blend, key=lambda part: part[1])
     if name not in KOKORO_VOICES:
         raise EngineError(f"there is no voice named {name}")
-    if language not in _LANGUAGE_FILES:
-        raise EngineError(
-            f"espeak-ng isn't set up for the language {language}; use one of {', '.join(_LANGUAGE_FILES)}"
-        )
+    if language not in LANGUAGE_FILES:
+        raise EngineError(f"espeak-ng isn't set up for the language {language}; use one of {', '.join(LANGUAGE_FILES)}")
     kind = [other for other in KOKORO_VOICES if other[:2] == name[:2]]
     place = (kind.index(name) + 1) / (len(kind) + 1)
     pitch = _PITCHES[round(place * (len(_PITCHES) - 1))]
-    return f"{_LANGUAGE_FILES[language]}+{_VARIANTS[name[1]]}", pitch
+    return f"{LANGUAGE_FILES[language]}+{_VARIANTS[name[1]]}", pitch

@@ -59,7 +59,7 @@ class Delivery:
         Waits while the client reads too slowly.
         """
         if words:
-            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
         for chunk in chunks(piece, self._chunk_ms):
             self._listening.encoded(chunk)
             await self._give(await self._encoding.encode(chunk))
@@ -77,7 +77,7 @@ class Delivery:
             speakable: the text has sound; the silence that stands for another text isn't counted as usage.
         """
         if words:
-            await self._write(self._framing.words([_later(word, self._primed) for word in words]))
+            await self._write(self._framing.words([word.later(self._primed) for word in words]))
         await self._give(await self._encoding.finish())
         await self._write(self._framing.done(input_tokens, self._listening.samples if speakable else 0))
 
@@ -104,7 +104,3 @@ class Delivery:
             killpoint("after-headers")
         await self._response.write(data)
         await taken(self._request)
-
-
-def _later(word: WordTiming, seconds: float) -> WordTiming:
-    return replace(word, start=word.start + seconds, end=word.end + seconds)

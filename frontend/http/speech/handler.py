@@ -11,7 +11,8 @@ from aiohttp import web
 from frontend.audio.encoding import Encoding
 from frontend.audio.formats import AudioFormat
 from frontend.contexts.services import Services
-from frontend.contract.errors import ApiError, Unavailable
+from frontend.contract.errors import ApiError
+from frontend.contract.speaker import engine_in_use
 from frontend.contract.stages import STAGES, STARTED
 from frontend.http.downloads import Downloads, Recording
 from frontend.http.requests.dialogue import DialogueBody, dialogue_call, read_dialogue
@@ -133,10 +134,7 @@ class SpeechHandler:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
-            engine = self._speaker.engine
-            if engine is None:
-                raise Unavailable(self._speaker.reason, self._speaker.retry_after)
-            asked = speech_request(request, call, session, engine)
+            asked = speech_request(request, call, session, engine_in_use(self._speaker))
             request[STAGES] = asked.stages
             with closing(self._speaker.open(asked)) as stream:
                 # A response that is in the cache whole is sent like a finished file: with true sizes in a WAV's header.

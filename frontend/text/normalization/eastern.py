@@ -8,115 +8,15 @@ Examples: 4月8日7時 becomes 四月八日七時; $5 becomes 五ドル or 五�
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.eastern_numbers import Numerals
+from frontend.text.normalization.eastern_words import JAPANESE, MANDARIN, EasternWords
 from frontend.text.normalization.patterns import MASK
+from frontend.text.normalization.plain_addresses import ADDRESS, spoken_address
 from frontend.text.normalization.western import Rule
 
-_DIGITS = "〇一二三四五六七八九"
-_SMALL = ("", "十", "百", "千")
-_LARGE = ("", "万", "億", "兆")
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """Words and formats of one of the two languages."""
-
-    zero: str
-    point: str
-    minus: str
-    large: tuple[str, ...]
-    percent: str
-    """Format of a percentage, with `{}` for the number."""
-    currencies: Mapping[str, str]
-    units: Mapping[str, str]
-    date: str
-    clock: str
-    half_past: str
-    to: str
-    fraction: str
-    signs: Mapping[str, str]
-    less: str
-    """Spoken minus sign between two numbers."""
-    phone_one: str
-    """Spoken digit 1 in telephone numbers."""
-
-
-_JAPANESE = _Words(
-    zero="零",
-    point="点",
-    minus="マイナス",
-    large=_LARGE,
-    percent="{}パーセント",
-    currencies={"$": "ドル", "€": "ユーロ", "£": "ポンド", "¥": "円", "￥": "円"},
-    units={
-        "km/h": "キロメートル毎時",
-        "km": "キロメートル",
-        "cm": "センチメートル",
-        "mm": "ミリメートル",
-        "m": "メートル",
-    }
-    | {
-        "kg": "キログラム",
-        "mg": "ミリグラム",
-        "g": "グラム",
-        "ml": "ミリリットル",
-        "L": "リットル",
-        "°C": "度",
-        "℃": "度",
-    }
-    | {"㎡": "平方メートル", "m²": "平方メートル", "GB": "ギガバイト", "MB": "メガバイト", "kW": "キロワット"}
-    | {"TB": "テラバイト", "Hz": "ヘルツ", "m/s": "メートル毎秒", "t": "トン"},
-    date="{year}年{month}月{day}日",
-    clock="{hour}時{minute}分",
-    half_past="{hour}時",
-    to="から",
-    fraction="{below}分の{above}",
-    signs={
-        "+": "たす",
-        "=": "は",
-        "×": "かける",
-        "÷": "わる",
-        "@": "アットマーク",
-        ".": "ドット",
-        "/": "スラッシュ",
-        "-": "ハイフン",
-    },
-    less="ひく",
-    phone_one="一",
-)
-_MANDARIN = _Words(
-    zero="零",
-    point="点",
-    minus="负",
-    large=("", "万", "亿", "兆"),
-    percent="百分之{}",
-    currencies={"US$": "美元", "HK$": "港元", "$": "美元", "€": "欧元", "£": "英镑", "¥": "元", "￥": "元"}
-    | {"RMB": "元", "CNY": "元", "人民币¥": "元"},
-    units={
-        "km/h": "公里每小时",
-        "km": "公里",
-        "cm": "厘米",
-        "mm": "毫米",
-        "m": "米",
-        "kg": "公斤",
-        "mg": "毫克",
-        "g": "克",
-    }
-    | {"ml": "毫升", "L": "升", "°C": "摄氏度", "℃": "摄氏度", "㎡": "平方米", "m²": "平方米", "kW": "千瓦"}
-    | {"GB": "吉字节", "MB": "兆字节", "TB": "太字节", "Hz": "赫兹", "cl": "厘升", "m/s": "米每秒"},
-    date="{year}年{month}月{day}日",
-    clock="{hour}点{minute}分",
-    half_past="{hour}点",
-    to="到",
-    fraction="{below}分之{above}",
-    signs={"+": "加", "=": "等于", "×": "乘以", "÷": "除以", "@": "艾特", ".": "点", "/": "斜杠", "-": "杠"},
-    less="减",
-    phone_one="幺",
-)
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d{1,16})(?:\.\d{1,9})?"
 _EDGE = rf"(?<![\d.,:/A-Za-z{MASK}-])"
 _AFTER = r"(?![\d:/]|[.,]\d)"
@@ -160,17 +60,15 @@ _MINUS = re.compile(r"(?:(?<=^)|(?<=[\s(（は]))[-−](?=\d)")
 _PLAIN = re.compile(rf"(?<![\d.,/A-Za-z])(?P<number>{_NUMBER})(?![\d/]|[.,]\d)")
 _LONG = re.compile(r"\d{17,}")
 _SIGN = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=[\d{MASK}])")
-_ADDRESS = re.compile(
-    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?:https?://|www\.)[\w./-]{3,200}(?<![.,/])", re.ASCII
-)
 
 
 class Eastern:
     """Rules of one language."""
 
-    def __init__(self, words: _Words, japanese: bool) -> None:
+    def __init__(self, words: EasternWords) -> None:
         self._words = words
-        self._japanese = japanese
+        self._numerals = Numerals(words)
+        self._number = self._numerals.number
         money = "|".join(map(re.escape, words.currencies))
         units = "|".join(re.escape(unit) for unit in sorted(words.units, key=len, reverse=True))
         self._money = re.compile(rf"(?P<sign>{money}) ?(?P<number>{_NUMBER})(?P<large>[万億亿兆千百])?")
@@ -182,7 +80,7 @@ class Eastern:
         return (
             ("web_addresses", self._addresses, re.compile(r"@|://|www\.")),
             ("codes", self._codes, digit),
-            ("phones", lambda draft: draft.replace(_PHONE, lambda match: self._one_by_one(match[0])), digit),
+            ("phones", lambda draft: draft.replace(_PHONE, lambda match: self._numerals.groups(match[0])), digit),
             ("dates", self._dates, digit),
             ("times", lambda draft: draft.replace(_CLOCK, self._time), digit),
             ("money", lambda draft: draft.replace(self._money, self._amount), digit),
@@ -193,78 +91,62 @@ class Eastern:
             ("numbers", self._numbers, digit),
         )
 
-    def number(self, written: str) -> str:
-        """Number in ideographs: 千二百五十 in Japanese, 一千二百五十 in Mandarin."""
-        whole, _, fraction = written.replace(",", "").partition(".")
-        said = ideographs(int(whole), self._words.zero, self._words.large, self._japanese)
-        return f"{said}{self._words.point}{_digits(self._words, fraction)}" if fraction else said
-
-    def _one_by_one(self, written: str) -> str:
-        groups = re.findall(r"\d+", written)
-        return "、".join(_digits(self._words, group).replace("一", self._words.phone_one) for group in groups)
-
     def _dates(self, draft: Draft) -> None:
         draft.replace(
             _DATE,
             lambda match: self._words.date.format(
-                year=self._year(match["year"]), month=self.number(match["month"]), day=self.number(match["day"])
+                year=self._numerals.year(match["year"]),
+                month=self._number(match["month"]),
+                day=self._number(match["day"]),
             ),
         )
-        if self._japanese:
-            draft.replace(_DAY, lambda match: f"{self.number(match['month'])}月{self.number(match['day'])}日")
-        draft.replace(_YEARS, lambda match: f"{self._year(match['first'])}{self._words.to}")
-        draft.replace(_YEAR, lambda match: self._year(match["year"]))
-
-    def _year(self, written: str) -> str:
-        return self.number(written) if self._japanese else _digits(self._words, written)
+        if self._words.japanese:
+            draft.replace(_DAY, lambda match: f"{self._number(match['month'])}月{self._number(match['day'])}日")
+        draft.replace(_YEARS, lambda match: f"{self._numerals.year(match['first'])}{self._words.to}")
+        draft.replace(_YEAR, lambda match: self._numerals.year(match["year"]))
 
     def _time(self, match: re.Match[str]) -> str:
-        hour = self.number(match["hour"])
-        hour = "两" if hour == "二" and not self._japanese else hour
-        minute = self._two_digits(match["minute"])
+        hour = self._number(match["hour"])
+        hour = "两" if hour == "二" and not self._words.japanese else hour
+        minute = self._numerals.two_digits(match["minute"])
         pattern = self._words.clock if int(match["minute"]) or match["second"] else self._words.half_past
         said = pattern.format(hour=hour, minute=minute)
-        return f"{said}{self._two_digits(match['second'])}秒" if match["second"] else said
-
-    def _two_digits(self, written: str) -> str:
-        """Minutes or seconds; Mandarin says the zero of 8:05."""
-        said = self.number(written)
-        return self._words.zero + said if not self._japanese and written[0] == "0" and int(written) else said
+        return f"{said}{self._numerals.two_digits(match['second'])}秒" if match["second"] else said
 
     def _amount(self, match: re.Match[str]) -> str:
-        return f"{self.number(match['number'])}{match['large'] or ''}{self._words.currencies[match['sign']]}"
+        return f"{self._number(match['number'])}{match['large'] or ''}{self._words.currencies[match['sign']]}"
 
     def _measures(self, draft: Draft) -> None:
         draft.replace(
             _PERCENT,
-            lambda match: _signed(self._words, match, self._words.percent.format(self.number(match["number"]))),
+            lambda match: _signed(self._words, match, self._words.percent.format(self._number(match["number"]))),
         )
         draft.replace(
             self._measure,
-            lambda match: _signed(self._words, match, self.number(match["number"]) + self._words.units[match["unit"]]),
+            lambda match: _signed(self._words, match, self._number(match["number"]) + self._words.units[match["unit"]]),
         )
 
     def _fraction(self, match: re.Match[str]) -> str | None:
         if int(match["below"]) < 2:
             return None
-        return self._words.fraction.format(above=self.number(match["above"]), below=self.number(match["below"]))
+        return self._words.fraction.format(above=self._number(match["above"]), below=self._number(match["below"]))
 
     def _ranges(self, draft: Draft) -> None:
         draft.replace(_RANGE, self._range)
         draft.replace(_UPTO, lambda match: self._words.to)
 
     def _codes(self, draft: Draft) -> None:
-        draft.replace(_CODES["ja" if self._japanese else "cmn"], self._code)
+        draft.replace(_CODES["ja" if self._words.japanese else "cmn"], self._code)
 
     def _code(self, match: re.Match[str]) -> str:
         group = "code" if match["code"] else "train"
-        said = self._one_by_one(match[group])
-        if self._japanese:
+        said = self._numerals.groups(match[group])
+        if self._words.japanese:
             return f"郵便番号{said.replace('、', 'の')}"
         return match.string[match.start() : match.start(group)] + said
 
     def _range(self, match: re.Match[str]) -> str:
-        return f"{self.number(match['first'])}{self._words.to}"
+        return f"{self._number(match['first'])}{self._words.to}"
 
     def _signs(self, draft: Draft) -> None:
         draft.replace(_MINUS, lambda match: self._words.minus)
@@ -272,75 +154,25 @@ class Eastern:
         draft.replace(_SIGN, lambda match: self._words.signs[match["sign"]])
 
     def _numbers(self, draft: Draft) -> None:
-        if self._japanese:
+        if self._words.japanese:
             draft.replace(_JAPANESE_NUMBER, lambda match: "ナンバー")
         else:
             draft.replace(_PAIR, lambda match: "两")
-        draft.replace(_LONG, lambda match: _digits(self._words, match[0]))
-        draft.replace(_PLAIN, lambda match: self.number(match["number"]))
+        draft.replace(_LONG, lambda match: self._numerals.digits(match[0]))
+        draft.replace(_PLAIN, lambda match: self._number(match["number"]))
 
     def _addresses(self, draft: Draft) -> None:
-        draft.replace(_ADDRESS, lambda match: _address(self._words, re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0])))
+        draft.replace(ADDRESS, lambda match: spoken_address(match[0], self._words.signs, gap=""))
 
 
-def _digits(words: _Words, digits: str) -> str:
-    """Digits one by one, in ideographs."""
-    return "".join(words.zero if digit == "0" else _DIGITS[int(digit)] for digit in digits)
-
-
-def _signed(words: _Words, match: re.Match[str], said: str) -> str:
+def _signed(words: EasternWords, match: re.Match[str], said: str) -> str:
     return f"{words.minus}{said}" if match["minus"] else said
 
 
-def _address(words: _Words, written: str) -> str:
-    return "".join(words.signs.get(part, part) for part in re.findall(r"[^\W_]+|[^\w\s]|_", written))
-
-
-def ideographs(number: int, zero: str, large: tuple[str, ...], japanese: bool) -> str:
-    """Number up to 10^16 in ideographs. Japanese drops 一 before 十, 百 and 千; Mandarin says 零 for gaps, and 两 for
-    two thousand and two ten thousands.
-    """
-    if number == 0:
-        return zero
-    groups: list[int] = []
-    while number:
-        number, group = divmod(number, 10_000)
-        groups.append(group)
-    said = ""
-    for place in range(len(groups) - 1, -1, -1):
-        group = groups[place]
-        if not group:
-            continue
-        if said and not japanese and group < 1000:
-            said += zero
-        paired = group == 2 and place and not japanese
-        said += ("两" if paired else _below_ten_thousand(group, zero, japanese)) + large[place]
-    return said[1:] if not japanese and said.startswith("一十") else said
-
-
-def _below_ten_thousand(number: int, zero: str, japanese: bool) -> str:
-    said, gap = "", False
-    for place in range(3, -1, -1):
-        digit = number // 10**place % 10
-        if not digit:
-            gap = bool(said)
-            continue
-        if gap and not japanese:
-            said += zero
-        gap = False
-        paired = digit == 2 and place == 3 and not japanese
-        name = "两" if paired else "" if digit == 1 and place and japanese else _DIGITS[digit]
-        said += name + _SMALL[place]
-    return said
-
-
-_MAKERS: Mapping[str, Callable[[], Eastern]] = {
-    "ja": lambda: Eastern(_JAPANESE, japanese=True),
-    "cmn": lambda: Eastern(_MANDARIN, japanese=False),
-}
+_WORDS = {"ja": JAPANESE, "cmn": MANDARIN}
 
 
 @lru_cache
 def rules_of(language: str) -> tuple[Rule, ...]:
     """Rules for ja or cmn."""
-    return _MAKERS[language]().rules()
+    return Eastern(_WORDS[language]).rules()

@@ -6,6 +6,7 @@ import re
 
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import DASH, END, MASK
+from frontend.text.normalization.plain_addresses import ADDRESS, spoken_address
 from frontend.text.normalization.western import Rule
 
 _MONTHS = ("जनवरी", "फ़रवरी", "मार्च", "अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर", "अक्टूबर", "नवंबर", "दिसंबर")
@@ -52,9 +53,6 @@ _ABBREVIATIONS = {"डॉ.": "डॉक्टर", "प्रो.": "प्र�
 }  # fmt: skip
 _LONGEST_FIRST = sorted(_ABBREVIATIONS, key=len, reverse=True)
 _SHORT = re.compile(rf"(?<![\w{MASK}])(?P<name>{'|'.join(map(re.escape, _LONGEST_FIRST))})(?= )")
-_MAIL = re.compile(
-    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?:https?://|www\.)[\w./-]{3,200}(?<![.,/])", re.ASCII
-)
 _SIGNS = {"@": "ऐट", ".": "डॉट", "/": "स्लैश", "-": "डैश", "_": "अंडरस्कोर"}
 _OPERATION = re.compile(rf"(?<=[\d{MASK}]) ?(?P<sign>[+=×÷]) ?(?=\d)")
 _OPERATIONS = {"+": "जमा", "=": "बराबर", "×": "गुणा", "÷": "भागा"}
@@ -109,11 +107,6 @@ def _phone(match: re.Match[str]) -> str:
     return f"प्लस {said}" if match["plus"] else said
 
 
-def _address(match: re.Match[str]) -> str:
-    written = re.sub(r"^(?:https?://)?(?:www\.)?", "", match[0])
-    return " ".join(_SIGNS.get(part, part) for part in re.findall(r"[^\W_]+|[^\w\s]|_", written))
-
-
 def _dates(draft: Draft) -> None:
     draft.replace(_ISO, _date)
     draft.replace(_DATE, _date)
@@ -138,7 +131,11 @@ def _numbers(draft: Draft) -> None:
 _DIGIT = re.compile(r"\d")
 
 RULES: tuple[Rule, ...] = (
-    ("web_addresses", lambda draft: draft.replace(_MAIL, _address), re.compile(r"@|://|www\.")),
+    (
+        "web_addresses",
+        lambda draft: draft.replace(ADDRESS, lambda match: spoken_address(match[0], _SIGNS, gap=" ")),
+        re.compile(r"@|://|www\."),
+    ),
     (
         "codes",
         lambda draft: draft.replace(_CODE, lambda match: " ".join(match["code"].replace(" ", "")), "code"),

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 
-
-def _names(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
+from frontend.text.word_list import word_list
 
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>")
 
-_KNOWN = _names(
+_KNOWN = word_list(
     "a abbr address article aside audio b blockquote body br button caption center cite code col colgroup dd "
     "del details dfn div dl dt em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr "
     "html i iframe img input ins kbd label legend li link main mark meta nav object ol option p picture pre q s "
     "samp section select small source span strike strong style sub summary sup svg table tbody td textarea "
     "tfoot th thead time title tr tt u ul var video wbr script"
 )
-_BREAKS = _names(
+_BREAKS = word_list(
     "address article aside blockquote br caption dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header "
     "hr li main nav ol p pre section summary table td th tr ul"
 )

@@ -8,7 +8,7 @@ from itertools import pairwise
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import END, START
 from frontend.text.normalization.words import cardinal, digits
-from frontend.text.spoken_signs import ADDRESS_SIGNS
+from frontend.text.spoken_signs import ADDRESS_PART, ADDRESS_SIGNS
 
 _TLDS = (
     "com|org|net|io|dev|ai|edu|gov|mil|int|info|biz|app|co|me|tv|xyz|uk|us|de|fr|eu|ca|au|jp|cn|nl|ch|at|it|es|se|no|"
@@ -45,7 +45,6 @@ _PATH = re.compile(
 _TAG = re.compile(r"(?<![\w&/#])#(?P<name>\d{0,6}[^\W\d_]\w{0,80})", re.UNICODE)
 _HANDLE = re.compile(r"(?<![\w.@/])@(?P<name>[^\W_]\w{0,40}(?:[.-]\w{1,40}){0,3})")
 _CONFIGURATION = re.compile(r"\b(bash|zsh|vim|npm)(rc)\b")
-_PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _CAMEL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[A-Z])|_+")
 _LIKE_A_KEY = re.compile(r"(?=\S*\d)(?=\S*[a-zA-Z])[\w-]{12,}|[\w-]{40,}|\d{8,}")
 
@@ -112,7 +111,7 @@ def _host(host: str) -> str:
 
 def _parts(written: str) -> str:
     said = []
-    for part in _PART.findall(written):
+    for part in ADDRESS_PART.findall(written):
         if part in ADDRESS_SIGNS:
             said.append(ADDRESS_SIGNS[part])
         elif part.isdecimal() and (len(part) > 4 or part[0] == "0"):

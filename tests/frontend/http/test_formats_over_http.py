@@ -6,7 +6,6 @@ import asyncio
 import gc
 import io
 import json
-import socket
 import threading
 import wave
 
@@ -19,7 +18,7 @@ from frontend.audio.encoding import MAX_THREADS
 from frontend.contract.errors import Broken
 from frontend.settings.front import FrontSettings
 from tests.frontend.audio.hearing import PADDING, hear, vowels
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, speech
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, slow_connection, speech
 
 PIECES = [vowels(0.75), vowels(0.031), vowels(0.4)]
 CONTENT_TYPES = {
@@ -178,11 +177,7 @@ async def test_a_slow_reader_of_a_codec_stalls_its_stream_and_loses_nothing() ->
     pieces = [speech(24_000, first=n) for n in range(300)]
     speaker = FakeSpeaker(*pieces)
     async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
-        sock = socket.socket()
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
-        sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", server.port))
-        reader, writer = await asyncio.open_connection(sock=sock, limit=4096)
+        reader, writer = await slow_connection(server.port)
         writer.write(raw_post(b'{"input": "A", "response_format": "flac"}', version="1.0"))
         await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), DEFAULT_TIMEOUT)
         given = -1

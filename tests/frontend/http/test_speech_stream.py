@@ -16,7 +16,7 @@ import pytest
 
 from frontend.contract.errors import Broken, NothingToSpeak, Unavailable, Unspeakable
 from frontend.settings.front import FrontSettings
-from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, speech
+from tests.frontend.http_fakes import DEFAULT_TIMEOUT, FakeSpeaker, raw_post, serving, slow_connection, speech
 
 HELLO = b'{"input": "Hello.", "response_format": "pcm"}'
 
@@ -233,11 +233,7 @@ async def test_a_slow_reader_stalls_its_own_stream_only_and_loses_nothing() -> N
     pieces = [speech(24_000, first=n) for n in range(400)]
     speaker = FakeSpeaker(*pieces)
     async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
-        sock = socket.socket()
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
-        sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", server.port))
-        reader, writer = await asyncio.open_connection(sock=sock, limit=4096)
+        reader, writer = await slow_connection(server.port)
         writer.write(raw_post(HELLO))
         await read_head(reader)
         async with client.get("/health") as response:

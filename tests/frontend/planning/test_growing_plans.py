@@ -10,7 +10,7 @@ from frontend.contract.growing_text import GrowingText, TextMark, TextPart
 from frontend.planning.planner import plan_growing
 from frontend.planning.sources import WrittenText
 from frontend.text.segment import Segment, Sentence
-from tests.frontend.planning.test_planner import KOKORO, LIMITS, WINDOWED, sentence
+from tests.frontend.plans import KOKORO, LIMITS, WINDOWED, sentence
 
 LONG = "abcde abcde abcde abcde abcde, abcde abcde abcde abcde."
 SHORT = "abcde."

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, combinations, pairwise
-from random import Random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -14,25 +13,26 @@ from hypothesis import strategies as st
 
 from frontend.planning.planner import MIN_FIRST_TOKENS, Limits, plan, replan
 from frontend.planning.profile import GUESS, CostProfile
-from frontend.planning.row import CUT_PRICES, Cost, Row, parts
-from frontend.planning.search import best_cuts
+from frontend.planning.row import CUT_PRICES, parts
 from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 from frontend.text.segmentation import units_of
 from frontend.text.word import PhonemeSource, Word
+from tests.frontend.plans import (
+    FAST,
+    FP32,
+    KOKORO,
+    LIMIT_CHOICES,
+    LIMITS,
+    PROFILES,
+    TEXTS,
+    WINDOWED,
+    sentence,
+    token_limit,
+    words_of,
+)
 from tests.growth import grows_with_the_length
 
-KOKORO = Notation("phonemes", frozenset("abcdefghijklmnopqrstuvwxyz ,.!?-"), 510)
 ESPEAK = Notation("text", frozenset(), 1000)
-FP32 = CostProfile(per_token=0.027, audio_per_token=0.0695)
-"""Two threads of the machine that the model's costs were measured on; alone in its windows, and with a GPU:"""
-WINDOWED = CostProfile(per_token=0.001, audio_per_token=0.0695, per_audio=0.34, first_block=0.3)
-FAST = CostProfile(per_token=0.0005, audio_per_token=0.0695)
-LIMITS = Limits()
-
-
-def sentence(text: str, end: Cut = Cut.SENTENCE) -> Sentence:
-    words = [Word(token, token.lower(), PhonemeSource.LEXICON) for token in text.split()]
-    return units_of(words, KOKORO, Counter(), end=end, language="en-us")
 
 
 def planned(*texts: str, profile: CostProfile = FP32, speed: float = 1.0, limits: Limits = LIMITS) -> list[Segment]:
@@ -41,14 +41,6 @@ def planned(*texts: str, profile: CostProfile = FP32, speed: float = 1.0, limits
 
 def shape(segments: Sequence[Segment]) -> list[tuple[int, str]]:
     return [(segment.tokens, segment.cut.value) for segment in segments]
-
-
-def words_of(length: int, end: str = ".") -> str:
-    """So many tokens of short words without a phrase."""
-    return ("abcde " * (length // 6 + 1))[: length - 1].strip().ljust(length - 1, "z") + end
-
-
-# -- examples
 
 
 def test_a_long_sentence_without_a_comma_is_cut_between_words_only_as_often_as_its_limit_asks() -> None:
@@ -226,55 +218,8 @@ def test_a_segment_names_the_written_words_at_their_places() -> None:
     assert segment.words == (SpokenWord("12", "ab cd", 0, 5), SpokenWord("E.", "ef.", 6, 9))
 
 
-# -- properties
-
-_profiles = st.builds(
-    CostProfile,
-    per_token=st.sampled_from([0.0, 1e-9, 0.0005, 0.003, 0.013, 0.027, 0.05, 0.1]),
-    audio_per_token=st.sampled_from([0.05, 0.07]),
-    fixed=st.sampled_from([0.0, 0.02, 0.3]),
-    audio_fixed=st.sampled_from([0.0, 0.14]),
-    per_audio=st.just(0.0),
-) | st.builds(
-    CostProfile,
-    per_token=st.sampled_from([0.0005, 0.003, 0.01]),
-    audio_per_token=st.just(0.07),
-    per_audio=st.sampled_from([0.01, 0.34, 0.64, 1.2]),
-    first_block=st.sampled_from([0.1, 0.3]),
-)
-_units = st.builds(
-    Unit,
-    text=st.sampled_from(["a", "of", "b,"]),
-    script=st.integers(1, 24).map("x".__mul__) | st.just("y" * 45),
-    lead=st.sampled_from([" ", " ", ""]),
-    cut=st.sampled_from([Cut.WORD, Cut.WORD, Cut.PHRASE, Cut.CLAUSE, Cut.INSIDE]),
-    rate=st.sampled_from([1.0] * 12 + [0.5, 2.0]),
-    pause=st.sampled_from([None] * 12 + [0.3]),
-)
-
-
-def _ended(units: list[Unit], cut: Cut) -> Sentence:
-    return (*units[:-1], replace(units[-1], cut=cut))
-
-
-_sentences = st.builds(
-    _ended,
-    st.lists(_units, min_size=1, max_size=14),
-    st.sampled_from([Cut.SENTENCE] * 4 + [Cut.PARAGRAPH, Cut.WORD]),
-)
-_texts = st.lists(_sentences, max_size=8)
-_limits = st.builds(Limits, st.sampled_from([60, 100, 400]), st.sampled_from([1.0, 2.7, 10.0]))
-
-
-def _limit(profile: CostProfile, speed: float, limits: Limits) -> int:
-    if profile.first_block or not profile.per_token:
-        return limits.max_tokens
-    work = (limits.max_segment_seconds - profile.fixed) / profile.per_token * speed
-    return min(limits.max_tokens, max(int(work), 2 * MIN_FIRST_TOKENS))
-
-
 @settings(max_examples=300, deadline=None)
-@given(_texts, _profiles, st.sampled_from([0.5, 1.0, 1.7]), _limits)
+@given(TEXTS, PROFILES, st.sampled_from([0.5, 1.0, 1.7]), LIMIT_CHOICES)
 def test_every_unit_once_in_order_within_limits_and_segments_end_where_they_must(
     text: list[Sentence], profile: CostProfile, speed: float, limits: Limits
 ) -> None:
@@ -286,14 +231,14 @@ def test_every_unit_once_in_order_within_limits_and_segments_end_where_they_must
             segment.script == "".join(unit.lead + unit.script for unit in segment.units)[len(segment.units[0].lead) :]
         )
         assert segment.tokens == len(segment.script)
-        assert segment.tokens <= _limit(profile, speed * segment.rate, limits) or len(segment.units) == 1
+        assert segment.tokens <= token_limit(profile, speed * segment.rate, limits) or len(segment.units) == 1
         assert not any(parts(unit, following) for unit, following in pairwise(segment.units))
         assert {unit.rate for unit in segment.units} == {segment.rate}
         assert (segment.cut, segment.pause) == (segment.units[-1].cut, segment.units[-1].pause)
 
 
 @settings(max_examples=150, deadline=None)
-@given(_texts, _profiles, _limits)
+@given(TEXTS, PROFILES, LIMIT_CHOICES)
 def test_a_plan_is_the_same_however_its_text_comes(text: list[Sentence], profile: CostProfile, limits: Limits) -> None:
     def lazily() -> Iterator[Sentence]:
         yield from text
@@ -303,7 +248,7 @@ def test_a_plan_is_the_same_however_its_text_comes(text: list[Sentence], profile
 
 
 @settings(max_examples=150, deadline=None)
-@given(_texts, _profiles, _limits)
+@given(TEXTS, PROFILES, LIMIT_CHOICES)
 def test_no_more_is_read_before_the_first_segment_than_the_minimum_needs(
     text: list[Sentence], profile: CostProfile, limits: Limits
 ) -> None:
@@ -322,83 +267,13 @@ def test_no_more_is_read_before_the_first_segment_than_the_minimum_needs(
 
 
 @settings(max_examples=200, deadline=None)
-@given(_texts, _profiles)
+@given(TEXTS, PROFILES)
 def test_the_first_segment_is_short_only_where_it_must_be(text: list[Sentence], profile: CostProfile) -> None:
     segments = list(plan(text, profile, 1.0, KOKORO, LIMITS))
     if len(segments) > 1 and segments[0].tokens < MIN_FIRST_TOKENS:
         units, following = segments[0].units, segments[1].units[0]
         longer = segments[0].tokens + len(following.lead) + len(following.script)
-        assert parts(units[-1], following) or longer > _limit(profile, units[0].rate, LIMITS)
-
-
-def _row(units: Sequence[Unit], profile: CostProfile, limit: int = 100) -> Row:
-    return Row(units, lambda rate: Cost.of(profile, rate, limit), MIN_FIRST_TOKENS)
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(_sentences, min_size=1, max_size=3), _profiles, st.none() | st.floats(0, 8))
-def test_no_other_cuts_are_cheaper(text: list[Sentence], profile: CostProfile, slack: float | None) -> None:
-    units = [unit for each in text for unit in each][:11]
-    _assert_cheapest(_row(units, profile), slack)
-
-
-def test_a_way_that_is_dearer_so_far_and_leaves_more_slack_is_followed_too() -> None:
-    lengths = [17, 18, 13, 13, 24, 5, 5, 9, 10]
-    w, c, p, s = Cut.WORD, Cut.CLAUSE, Cut.PHRASE, Cut.SENTENCE
-    cuts = [c, p, w, p, s, p, s, w, s]
-    units = [Unit("a", "x" * length, " ", cut) for length, cut in zip(lengths, cuts, strict=True)]
-    _assert_cheapest(_row(units, CostProfile(per_token=0.1, audio_per_token=0.07)), 3.0)
-
-
-def _assert_cheapest(row: Row, slack: float | None) -> None:
-    count = len(row.units)
-    prices = [
-        row.price([*inner, count], slack)[0]
-        for number in range(count)
-        for inner in combinations(range(1, count), number)
-        if all(row.holds(*pair) for pair in pairwise([0, *inner, count]))
-    ]
-    found = row.price([end for end, _ in best_cuts(row, slack)], slack)[0]
-    assert found == pytest.approx(min(prices))
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.integers(1, 2), min_size=65, max_size=75), st.lists(st.integers(90, 99), max_size=2), st.randoms())
-def test_among_many_tiny_units_there_is_always_a_place_within_reach(
-    tiny: list[int], long: list[int], random: Random
-) -> None:
-    lengths = [*tiny, *long]
-    random.shuffle(lengths)
-    row = _row([Unit("a", "x" * length, " ", Cut.WORD) for length in lengths], FP32)
-    places = row.places()
-    assert all(row.holds(*pair) for pair in pairwise(places))
-    assert (places[0], places[-1]) == (0, len(lengths))
-    assert len(_row([Unit("a", "x", " ", Cut.WORD)] * 150, FP32).places()) <= 66
-
-
-@settings(max_examples=150, deadline=None)
-@given(_texts.filter(bool), _profiles, st.none() | st.floats(0, 8), st.integers(20, 400))
-def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
-    text: list[Sentence], profile: CostProfile, slack: float | None, limit: int
-) -> None:
-    row = _row([unit for each in text for unit in each], profile, limit)
-    ends = row.sentence_ends()
-    assert all(row.holds(*pair) for pair in pairwise([0, *ends]))
-    sentences = {place + 1 for place, unit in enumerate(row.units) if unit.cut in (Cut.SENTENCE, Cut.PARAGRAPH)}
-    assert sentences <= {*ends, len(row.units)}
-    found = [end for end, _ in best_cuts(row, slack)]
-    assert all(row.holds(*pair) for pair in pairwise([0, *found])) and found[-1] == len(row.units)
-    assert row.price(found, slack)[0] <= row.price(ends, slack)[0]
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.integers(10, 200), min_size=1, max_size=8), st.sampled_from([FP32, GUESS, WINDOWED, FAST]))
-def test_a_text_is_not_cut_dearer_than_at_its_sentences_ends(lengths: list[int], profile: CostProfile) -> None:
-    text = [sentence(words_of(length)) for length in lengths]
-    segments = list(plan(text, profile, 1.0, KOKORO, LIMITS))
-    row = _row([unit for each in text for unit in each], profile, _limit(profile, 1.0, LIMITS))
-    ends = list(accumulate(len(segment.units) for segment in segments))
-    assert row.price(ends, None)[0] <= row.price(row.sentence_ends(), None)[0] + 1e-9
+        assert parts(units[-1], following) or longer > token_limit(profile, units[0].rate, LIMITS)
 
 
 @pytest.mark.parametrize("unit", ["a ", "word ", "word, ", "of ", "Yes. ", "x" * 29 + " "])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from itertools import pairwise
 
 import pytest
@@ -20,13 +19,6 @@ from tests.frontend.scripted_worker import DEADLINE, PER_TOKEN, ScriptedWorker, 
 
 AUDIO = GUESS.audio_per_token
 """Seconds that a character of a script is expected to sound before anything was measured."""
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
 
 
 def slowly(worker: ScriptedWorker, order: SegmentOrder, factor: float) -> None:

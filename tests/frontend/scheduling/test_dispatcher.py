@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import msgspec
 import numpy as np
@@ -15,13 +14,6 @@ from shm.situation import Situation
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker
 from tests.frontend.several_workers import quiet
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
 
 
 async def test_every_sample_of_every_segment_arrives_once_and_in_order(desk: Desk) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import numpy as np
 import pytest
@@ -13,129 +12,115 @@ from frontend.streams.loss import Loss
 from shm.messages import Disconnect, Quit
 from tests.frontend.scheduling.test_dispatcher import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker
+from tests.frontend.several_workers import quiet
 
 
-@pytest.fixture
-async def office() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.scheduler.close()
-    for worker in made.workers:
-        worker.die()
-
-
-async def quiet() -> None:
-    """Let everything that has been said be read and followed: pipes are ready at once, a few rounds of the loop do."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-
-
-async def after_the_death_of(office: Desk, worker: ScriptedWorker) -> ScriptedWorker:
+async def after_the_death_of(desk: Desk, worker: ScriptedWorker) -> ScriptedWorker:
     """The next generation, the one before having died on its first order."""
     worker.begin(await worker.has(1))
     worker.die()
-    office.workers.remove(worker)
-    return office.worker(worker.generation + 1)
+    desk.workers.remove(worker)
+    return desk.worker(worker.generation + 1)
 
 
-async def test_a_segment_is_tried_three_times_and_not_a_fourth(office: Desk) -> None:
-    worker = office.worker(1)
-    listener = listen(office.open("poison"))
+async def test_a_segment_is_tried_three_times_and_not_a_fourth(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("poison"))
     for _ in range(3):
-        worker = await after_the_death_of(office, worker)
+        worker = await after_the_death_of(desk, worker)
     with pytest.raises(Broken, match="not tried again"):
         await heard(listener)
     assert not worker.orders
     with pytest.raises(Broken, match="not tried again"):
-        await heard(listen(office.open("poison")))
+        await heard(listen(desk.open("poison")))
     assert not worker.orders, "asked for again, it costs no worker"
 
 
 async def test_after_the_quarantine_s_time_a_text_is_tried_again() -> None:
-    office = Desk(quarantine=0.0)
-    worker = office.worker(1)
-    listener = listen(office.open("poison"))
+    desk = Desk(quarantine=0.0)
+    worker = desk.worker(1)
+    listener = listen(desk.open("poison"))
     for _ in range(3):
-        worker = await after_the_death_of(office, worker)
+        worker = await after_the_death_of(desk, worker)
     with pytest.raises(Broken, match="not tried again"):
         await heard(listener)
-    listener = listen(office.open("poison"))
+    listener = listen(desk.open("poison"))
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(listener), spoken("poison"))
-    office.close()
+    desk.close()
 
 
-async def test_two_kills_that_hit_the_same_segment_fail_no_stream(office: Desk) -> None:
-    worker = office.worker(1)
-    listener = listen(office.open("innocent"))
+async def test_two_kills_that_hit_the_same_segment_fail_no_stream(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("innocent"))
     for _ in range(2):
-        worker = await after_the_death_of(office, worker)
+        worker = await after_the_death_of(desk, worker)
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(listener), spoken("innocent"))
 
 
-async def test_kills_between_which_a_segment_gets_on_fail_no_stream(office: Desk) -> None:
-    worker = office.worker(1)
-    listener = listen(office.open("innocent"))
+async def test_kills_between_which_a_segment_gets_on_fail_no_stream(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("innocent"))
     for sealed in (100, 200, 300, 400):
         order = await worker.has(1)
         worker.seal(order, order.from_sample, sealed)
         await quiet()
-        worker = await after_the_death_of(office, worker)
+        worker = await after_the_death_of(desk, worker)
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(listener), spoken("innocent"))
 
 
-async def test_a_segment_at_which_the_watchdog_lost_a_worker_is_not_quarantined(office: Desk) -> None:
-    worker = office.worker(1)
-    listener = listen(office.open("slow"))
+async def test_a_segment_at_which_the_watchdog_lost_a_worker_is_not_quarantined(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("slow"))
     for _ in range(2):
-        worker = await after_the_death_of(office, worker)
+        worker = await after_the_death_of(desk, worker)
     worker.begin(await worker.has(1))
     await quiet()
-    (link,) = office.scheduler._shared.links.all
+    (link,) = desk.scheduler._shared.links.all
     link.lose("it hangs", Loss.HANG)
     with pytest.raises(Broken, match="hangs"):
         await heard(listener)
-    worker = office.worker(worker.generation + 1)
-    again = listen(office.open("slow"))
+    worker = desk.worker(worker.generation + 1)
+    again = listen(desk.open("slow"))
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(again), spoken("slow"))
 
 
-async def test_a_segment_that_no_thread_was_at_is_not_to_blame(office: Desk) -> None:
-    worker = office.worker(1)
-    listener = listen(office.open("innocent"))
+async def test_a_segment_that_no_thread_was_at_is_not_to_blame(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("innocent"))
     for generation in (1, 2, 3):
         await worker.has(1)
         worker.die()
-        office.workers.remove(worker)
-        worker = office.worker(generation + 1)
+        desk.workers.remove(worker)
+        worker = desk.worker(generation + 1)
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(listener), spoken("innocent"))
 
 
-async def test_a_worker_that_ends_on_its_own_account_leaves_no_suspects(office: Desk) -> None:
-    worker = office.worker(1)
-    listener = listen(office.open("innocent"))
+async def test_a_worker_that_ends_on_its_own_account_leaves_no_suspects(desk: Desk) -> None:
+    worker = desk.worker(1)
+    listener = listen(desk.open("innocent"))
     for generation in (1, 2, 3):
         worker.begin(await worker.has(1))
         worker.send(Quit(generation))
-        worker = office.worker(generation + 1)
+        worker = desk.worker(generation + 1)
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(listener), spoken("innocent"))
 
 
-async def test_suspects_are_tried_one_at_a_time_and_alone(office: Desk) -> None:
-    first = office.worker(1)
-    listeners = [listen(office.open(text)) for text in ("one", "two")]
+async def test_suspects_are_tried_one_at_a_time_and_alone(desk: Desk) -> None:
+    first = desk.worker(1)
+    listeners = [listen(desk.open(text)) for text in ("one", "two")]
     await first.has(2)
     for order in first.orders:
         first.begin(order)
     first.die()
-    office.workers.remove(first)
-    second = office.worker(2)
-    newcomer = listen(office.open("new"))
+    desk.workers.remove(first)
+    second = desk.worker(2)
+    newcomer = listen(desk.open("new"))
     alone = await second.has(1)
     await quiet()
     assert [order.script for order in second.orders] == [alone.script]
@@ -150,16 +135,16 @@ async def test_suspects_are_tried_one_at_a_time_and_alone(office: Desk) -> None:
         assert np.array_equal(await heard(listener), spoken(text))
 
 
-async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_one(office: Desk) -> None:
-    old = office.worker(1)
-    listener = listen(office.open("first|second|third"))
+async def test_a_later_segment_waits_while_another_generation_makes_an_earlier_one(desk: Desk) -> None:
+    old = desk.worker(1)
+    listener = listen(desk.open("first|second|third"))
     order = await old.has(1)
     async with asyncio.timeout(DEADLINE):
-        while office.scheduler.queue_depth < 2:  # noqa: ASYNC110 - planned in a thread, which has no event
+        while desk.scheduler.queue_depth < 2:  # noqa: ASYNC110 - planned in a thread, which has no event
             await asyncio.sleep(0)
     old.seal(order, 0, 200)
-    new = office.worker(2)
-    office.scheduler.disconnect(Disconnect(1, draining=True))
+    new = desk.worker(2)
+    desk.scheduler.disconnect(Disconnect(1, draining=True))
     await quiet()
     begun = list(old.orders)
     assert not new.orders

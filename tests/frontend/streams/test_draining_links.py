@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import numpy as np
-import pytest
 
 from shm.messages import Disconnect, Idle
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import PER_TOKEN
 from tests.frontend.several_workers import OTHER, kill, pair, quiet
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
 
 
 async def test_a_worker_that_drains_writes_over_nothing_that_is_still_to_be_heard(desk: Desk) -> None:

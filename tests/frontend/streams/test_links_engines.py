@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import numpy as np
 import pytest
 
@@ -18,13 +16,6 @@ from tests.frontend.several_workers import quiet
 ESPEAK = EngineInfo(
     name="espeak-ng", provider="native", model="espeak-ng", speaks="text", max_tokens=99, voices=ENGINE.voices
 )
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
 
 
 def kill(desk: Desk, worker: ScriptedWorker) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import msgspec
 import numpy as np
 import pytest
@@ -14,13 +12,6 @@ from shm.messages import Connect, Distrust, Done, Marks
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN
 from tests.frontend.several_workers import kill, pair, quiet, rest, split
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
 
 
 async def test_what_a_dead_worker_had_goes_to_the_living_one_at_once(desk: Desk) -> None:

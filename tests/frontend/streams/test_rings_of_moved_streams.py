@@ -6,19 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import numpy as np
-import pytest
 
 from shm.audio import Pcm
 from tests.frontend.desk import Desk, heard, listen, spoken
 from tests.frontend.scripted_worker import PER_TOKEN
 from tests.frontend.several_workers import kill, quiet, rest
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
 
 
 async def test_the_rings_of_a_stream_that_moved_are_free_when_it_has_ended(desk: Desk) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 import msgspec
@@ -39,13 +39,6 @@ class LateReader(ScriptedReader):
             if place:
                 self._closed.wait(DEADLINE)
             yield segment
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    made = Desk()
-    yield made
-    made.close()
 
 
 def test_a_segment_waits_for_the_thread_that_is_free_first() -> None:

@@ -72,8 +72,8 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
     worker = worker_of(desk)
     await spoken_before(desk, worker, "6b", SLOW)
     looking, found = asyncio.Event(), asyncio.Event()
-    host = desk.scheduler._host
-    recall = host.recall
+    intake = desk.scheduler._host._intake
+    recall = intake.recall
 
     async def slow_recall(stream: Stream, planned: PlannedSegment) -> CachedSegment | None:
         if planned.segment.script == words("6e").script:
@@ -81,7 +81,7 @@ async def test_a_plan_that_is_made_anew_during_a_look_into_the_cache_is_said_onc
             await found.wait()
         return await recall(stream, planned)
 
-    monkeypatch.setattr(host, "recall", slow_recall)
+    monkeypatch.setattr(intake, "recall", slow_recall)
     listener = listen(desk.open("6a 24c 6e 6d"))
     order = await worker.has(2)
     await looking.wait()

@@ -13,14 +13,14 @@ import pytest
 
 from frontend.text import espeak
 from frontend.text.east_asian import missing
-from frontend.text.espeak import VOICES
 from frontend.text.g2p import G2P
 from frontend.text.word import PhonemeSource
+from shm.espeak_languages import LANGUAGE_FILES
 
 POISON = "\u033e\u093dn\u115cQ"
 """Ends espeak-ng 1.52 in its voice `hi`."""
 
-LANGUAGES = [language for language in sorted(VOICES) if language not in ("ja", "cmn") or not missing(language)]
+LANGUAGES = [language for language in sorted(LANGUAGE_FILES) if language not in ("ja", "cmn") or not missing(language)]
 
 _BLOCKS = ((0x20, 0x7E), (0xA0, 0x250), (0x300, 0x52F), (0x590, 0x6FF), (0x900, 0xDFF), (0x1100, 0x11FF))
 _MORE_BLOCKS = ((0x13A0, 0x13FF), (0x2000, 0x2BFF), (0x3040, 0x30FF), (0x4E00, 0x9FFF), (0xE000, 0xE0FF))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 
 from shm.messages import BooksIdle, BooksNews, Drain, Progress, Started
-from shm.situation import Situation
 from supervisor.processes.outside import Changes
 from tests.supervisor.fakes import FakeChild, House
 
@@ -47,8 +46,8 @@ def test_a_dead_one_is_replaced_and_told_again() -> None:
     again = house.newest("books")
     house.lifecycle.message(again, Started())
     assert house.count("books") == 2 and numbers(again) == [1]
-    situation = front.heard_of(Situation)[-1]
-    assert isinstance(situation, Situation) and situation.restarts["books"] == 1
+    situation = front.situation
+    assert situation.restarts["books"] == 1
 
 
 def test_news_that_an_idle_one_has_not_seen_starts_another() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
 from shm.messages import Ready, Started
-from shm.situation import Situation
 from supervisor.commands.serve import errands
 from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
 from supervisor.processes.exit_codes import ExitCode
@@ -33,8 +32,7 @@ def test_a_trial_runs_beside_the_worker_and_is_reported() -> None:
     home = house()
     front, _ = home.up(KOKORO)
     assert [child.subject for child in home.all("trial")] == ["A"]
-    told = front.heard_of(Situation)[-1]
-    assert isinstance(told, Situation)
+    told = front.situation
     assert [report.state for report in told.processes if report.role == "trial"] == ["running"]
     assert home.standings[-1].summary.endswith("while A is being tried")
 

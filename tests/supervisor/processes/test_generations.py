@@ -9,7 +9,6 @@ import pytest
 
 from shm.engine_info import EngineInfo
 from shm.messages import Connect, Disconnect, Drain, Idle, Load, ProviderFailure, Recycle, Started
-from shm.situation import Situation
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.outside import Changes
 from tests.supervisor.fakes import KOKORO, FakeChild, House
@@ -98,7 +97,7 @@ def test_a_standby_that_dies_is_replaced_later_and_costs_nothing() -> None:
     assert house.count("worker") == 2
     house.passes(10)
     assert house.count("worker") == 3
-    assert not front.heard_of(Disconnect) and front.heard_of(Situation)[-1].restarts["worker"] == 0
+    assert not front.heard_of(Disconnect) and front.situation.restarts["worker"] == 0
 
 
 def test_a_worker_that_has_grown_is_replaced_when_another_is_ready() -> None:
@@ -122,7 +121,7 @@ def test_a_provider_that_fails_is_left_out_by_the_next_generation() -> None:
     assert successor.heard_of(Load) == [Load(("CUDAExecutionProvider",))]
     house.dies(worker, 1)
     house.ready(successor)
-    told = front.heard_of(Situation)[-1]
+    told = front.situation
     assert told.provider_failures == {"CUDAExecutionProvider": "out of memory"}
     assert told.restarts["worker"] == 0, "it is no crash"
 
@@ -183,7 +182,7 @@ def test_a_provider_whose_workers_crash_is_left_out_after_the_second_time() -> N
     assert worker.heard_of(Load) == [Load()]
     worker = dies_and_comes_up_again(house, worker, -signal.SIGABRT)
     assert worker.heard_of(Load) == [Load((ACCELERATED.provider,))]
-    told = front.heard_of(Situation)[-1]
+    told = front.situation
     assert "SIGABRT" in told.provider_failures[ACCELERATED.provider]
 
 
@@ -224,7 +223,7 @@ def test_new_settings_bring_a_new_worker_and_a_new_front_and_no_stream_notices()
     house.dies(front, 0)
     house.dies(worker, 0)
     house.passes(10)
-    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 0, "player": 0, "books": 0}
+    assert front.situation.restarts == {"front": 0, "worker": 0, "player": 0, "books": 0}
 
 
 def test_a_worker_that_two_fronts_use_ends_when_both_have_let_it_go() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from shm.in_flight import TextsInFlight
 from shm.messages import BootFailure, Connect, Disconnect, Distrust, Drain, Started
-from shm.situation import Situation
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.nursery import DUMP_GRACE, KILL_GRACE
@@ -47,7 +46,7 @@ def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None
     assert successor is not worker
     house.ready(successor)
     assert front.heard_of(Connect)[-1].generation == successor.generation
-    assert front.heard_of(Situation)[-1].restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
+    assert front.situation.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
 
 
 def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> None:
@@ -58,8 +57,8 @@ def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> No
         house.passes(APART)
     started = house.count("worker")
     assert started == MAX_DEATHS
-    assert front.heard_of(Situation)[-1].worker_state == "fatal"
-    assert "keeps dying" in front.heard_of(Situation)[-1].reason
+    assert front.situation.worker_state == "fatal"
+    assert "keeps dying" in front.situation.reason
     house.passes(100.0)
     assert house.count("worker") == started
     assert house.lifecycle.exit_code is None, "the front still answers, with 503 and the reason"
@@ -110,7 +109,7 @@ def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> 
     house.lifecycle.message(again, BootFailure("engine", "the model is gone"))
     house.dies(again, 1)
     house.passes(60)
-    told = front.heard_of(Situation)[-1]
+    told = front.situation
     assert (told.worker_state, told.reason) == ("fatal", "the model is gone")
     assert told.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
     assert house.count("worker") == 2 and house.lifecycle.exit_code is None
@@ -127,7 +126,7 @@ def test_a_worker_that_hangs_is_replaced_at_once_and_killed_when_it_has_left_its
     assert worker.killed
     house.ready(house.newest("worker"))
     house.dies(worker)
-    assert front.heard_of(Situation)[-1].restarts["worker"] == 1, "one death, not two"
+    assert front.situation.restarts["worker"] == 1, "one death, not two"
 
 
 def test_a_death_that_the_front_sees_first_counts_once() -> None:
@@ -137,7 +136,7 @@ def test_a_death_that_the_front_sees_first_counts_once() -> None:
     house.dies(worker)
     house.passes(1.0)
     assert house.count("worker") == 2
-    assert front.heard_of(Situation)[-1].restarts["worker"] == 1
+    assert front.situation.restarts["worker"] == 1
 
 
 def test_distrust_of_a_generation_that_is_gone_hurts_nobody() -> None:
@@ -287,5 +286,5 @@ def test_answers_that_a_dead_front_had_begun_are_counted_as_cut() -> None:
     house.dies(front)
     house.passes(0.1)
     house.lifecycle.message(house.newest("front"), Started())
-    told = house.newest("front").heard_of(Situation)[-1]
-    assert isinstance(told, Situation) and told.streams_cut == 3
+    told = house.newest("front").situation
+    assert told.streams_cut == 3

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from shm.messages import Connect, Load, Loading, Ready, Started
-from shm.situation import Situation
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
@@ -39,8 +38,8 @@ def test_an_accelerator_that_compiles_for_ever_is_given_up_and_the_next_of_the_c
     assert compiling.killed and compiling.dumped, "what it hung in is in the log"
     assert house.newest("worker").heard_of(Load) == [Load((COREML,))]
     house.ready(house.newest("worker"), KOKORO)
-    told = front.heard_of(Situation)[-1]
-    assert isinstance(told, Situation) and "--load-timeout" in told.provider_failures[COREML]
+    told = front.situation
+    assert "--load-timeout" in told.provider_failures[COREML]
     assert house.announced[-1].engine is KOKORO
 
 
@@ -165,6 +164,6 @@ def test_fronts_hear_that_a_worker_loads_kokoro() -> None:
     front, worker = house.newest("front"), house.newest("worker")
     house.lifecycle.message(front, Started())
     house.lifecycle.message(worker, Loading(KOKORO.provider))
-    assert [each.loading for each in front.heard_of(Situation)[-1].processes] == ["", KOKORO.provider]
+    assert [each.loading for each in front.situation.processes] == ["", KOKORO.provider]
     house.lifecycle.message(worker, Ready(KOKORO, 1.0))
-    assert not any(each.loading for each in front.heard_of(Situation)[-1].processes)
+    assert not any(each.loading for each in front.situation.processes)

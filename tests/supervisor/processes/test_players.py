@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 
 from shm.messages import PlayerLink, PlayerWanted, Progress, Started
-from shm.situation import Situation
 from tests.supervisor.fakes import FakeChild, House
 
 
@@ -41,8 +40,8 @@ def test_a_dead_player_is_replaced_and_linked_again() -> None:
     house.passes(0.1)
     house.lifecycle.message(house.newest("player"), Started())
     assert house.count("player") == 2 and len(front.heard_of(PlayerLink)) == 2
-    situation = front.heard_of(Situation)[-1]
-    assert isinstance(situation, Situation) and situation.restarts["player"] == 1
+    situation = front.situation
+    assert situation.restarts["player"] == 1
     assert house.count("front") == 1
 
 
@@ -77,8 +76,8 @@ def test_a_player_that_keeps_dying_is_given_up_and_tried_for_the_next_text() -> 
         if house.newest("player") is player:
             break
         player = house.newest("player")
-    situation = front.heard_of(Situation)[-1]
-    assert isinstance(situation, Situation) and "keeps dying" in situation.player_reason
+    situation = front.situation
+    assert "keeps dying" in situation.player_reason
     house.lifecycle.message(front, PlayerWanted())
     assert house.newest("player") is not player
 

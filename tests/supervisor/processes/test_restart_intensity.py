@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from shm.messages import Connect, Progress, Started
-from shm.situation import Situation
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import House
 
@@ -24,7 +23,7 @@ def test_a_worker_that_dies_after_each_block_is_started_again_at_once_for_ever()
         worker = house.newest("worker")
         house.ready(worker)
     assert front.heard_of(Connect)[-1].generation == worker.generation
-    assert front.heard_of(Situation)[-1].worker_state == "running"
+    assert front.situation.worker_state == "running"
 
 
 def test_a_front_that_answers_and_dies_is_started_again_at_once_for_ever() -> None:
@@ -57,8 +56,7 @@ def test_kills_before_anything_was_done_are_no_crash_loop_within_a_few_seconds(
     else:
         loading = [child for child in house.all("worker") if not child.reaped and child.heard]
         house.ready(loading[0])
-    told = house.newest("front").heard_of(Situation)[-1]
-    assert isinstance(told, Situation)
+    told = house.newest("front").situation
     assert told.worker_state == "running" and house.listening and house.lifecycle.exit_code is None
 
 
@@ -82,4 +80,4 @@ def test_what_a_dead_process_did_says_nothing_of_the_next() -> None:
     for _ in range(MAX_DEATHS):
         house.passes(WINDOW / (MAX_DEATHS - 1))
         house.dies(house.newest("worker"))
-    assert front.heard_of(Situation)[-1].worker_state == "fatal"
+    assert front.situation.worker_state == "fatal"

@@ -7,7 +7,6 @@ import signal
 import pytest
 
 from shm.messages import Connect, Disconnect, Drain, Idle, Load, Started, WorkersNeeded
-from shm.situation import Situation
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.outside import Changes
 from tests.supervisor.fakes import ESPEAK, KOKORO, FakeChild, House
@@ -24,12 +23,6 @@ def resting(house: House) -> tuple[FakeChild, FakeChild]:
     return front, worker
 
 
-def last_situation(front: FakeChild) -> Situation:
-    told = front.heard_of(Situation)[-1]
-    assert isinstance(told, Situation)
-    return told
-
-
 def test_a_worker_that_nobody_needs_ends_after_its_front_has_released_it() -> None:
     house = House()
     front, worker = house.up()
@@ -41,9 +34,9 @@ def test_a_worker_that_nobody_needs_ends_after_its_front_has_released_it() -> No
     house.dies(worker, 0)
     house.passes(60)
     assert house.count("worker") == 1, "nobody asked for another"
-    assert last_situation(front).worker_state == "resting"
-    assert last_situation(front).restarts["worker"] == 0
-    assert last_situation(front).reason == "", "/ready stays 200"
+    assert front.situation.worker_state == "resting"
+    assert front.situation.restarts["worker"] == 0
+    assert front.situation.reason == "", "/ready stays 200"
     assert house.standings[-1].summary == "resting: the next request starts the engine"
 
 
@@ -55,10 +48,10 @@ def test_the_imported_standby_takes_the_next_request() -> None:
     house.lifecycle.message(front, WorkersNeeded(True))
     house.passes(0.1)
     assert standby.heard_of(Load)
-    assert last_situation(front).reason == "", "the request waits, and the server is as ready as before"
+    assert front.situation.reason == "", "the request waits, and the server is as ready as before"
     house.ready(standby, KOKORO)
     assert front.heard_of(Connect)[-1].generation == standby.generation
-    assert last_situation(front).worker_state == "running"
+    assert front.situation.worker_state == "running"
 
 
 def test_a_loaded_standby_gives_its_memory_back_too() -> None:
@@ -85,11 +78,11 @@ def test_a_front_that_was_started_since_knows_the_resting_engine() -> None:
     house.passes(0.1)
     reborn = house.newest("front")
     house.lifecycle.message(reborn, Started())
-    assert last_situation(reborn).resting == {0: KOKORO}
+    assert reborn.situation.resting == {0: KOKORO}
     house.lifecycle.message(reborn, WorkersNeeded(True))
     house.ready(house.newest("worker"), KOKORO)
     assert reborn.heard_of(Connect)
-    assert not last_situation(reborn).resting
+    assert not reborn.situation.resting
 
 
 def test_a_request_during_the_end_of_the_worker_starts_another() -> None:
@@ -146,7 +139,7 @@ def test_several_workers_rest_and_wake_together() -> None:
     for child in (first, second):
         house.lifecycle.message(front, Idle(child.generation))
         house.dies(child, 0)
-    assert last_situation(front).resting == {0: ESPEAK, 1: ESPEAK}
+    assert front.situation.resting == {0: ESPEAK, 1: ESPEAK}
     house.lifecycle.message(front, WorkersNeeded(True))
     assert house.count("worker") == 4
 

@@ -20,7 +20,7 @@ from shm.messages import (
     Recycle,
     Started,
 )
-from shm.situation import ProcessReport, Situation
+from shm.situation import ProcessReport
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.metrics import SupervisorMetrics
 from supervisor.processes.outside import Changes
@@ -46,14 +46,8 @@ def both_up(
     return house, front, first, second
 
 
-def situation(front: FakeChild) -> Situation:
-    told = front.heard_of(Situation)[-1]
-    assert isinstance(told, Situation)
-    return told
-
-
 def workers(front: FakeChild) -> list[ProcessReport]:
-    return [report for report in situation(front).processes if report.role == "worker"]
+    return [report for report in front.situation.processes if report.role == "worker"]
 
 
 def test_each_is_told_its_slot_and_joined_to_the_front() -> None:
@@ -65,7 +59,7 @@ def test_each_is_told_its_slot_and_joined_to_the_front() -> None:
 def test_the_server_can_speak_when_the_first_of_them_can() -> None:
     house = House(workers=2)
     front, _ = house.up(KOKORO)
-    assert situation(front).worker_state == "running"
+    assert front.situation.worker_state == "running"
     assert house.standings[-1].phase is Phase.SERVING
     assert house.standings[-1].summary.endswith("1 of 2 workers")
     house.ready(house.newest("worker"), KOKORO)
@@ -84,14 +78,14 @@ def test_a_front_that_comes_later_gets_a_channel_to_each() -> None:
 def test_one_that_dies_is_started_again_in_its_slot_while_the_other_speaks() -> None:
     house, front, first, second = both_up()
     house.dies(second)
-    assert situation(front).worker_state == "running", "the other one speaks"
+    assert front.situation.worker_state == "running", "the other one speaks"
     assert front.heard_of(Disconnect) == [Disconnect(second.generation)]
     house.passes(0.05)
     again = house.newest("worker")
     assert again.heard_of(Load) == [Load(slot=1, slots=2)]
     house.ready(again, KOKORO)
     assert front.heard_of(Connect)[-1].slot == 1
-    assert situation(front).restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
+    assert front.situation.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
     assert not first.heard_of(Drain)
 
 
@@ -100,13 +94,13 @@ def test_both_that_die_at_once_are_started_again_and_the_one_standby_serves_one(
     standby = house.newest("worker")
     house.dies(first)
     house.dies(second)
-    assert situation(front).worker_state == "backoff"
+    assert front.situation.worker_state == "backoff"
     house.passes(0.05)
     other = house.newest("worker")
     assert other is not standby
     assert [m.slot for child in (standby, other) for m in child.heard_of(Load)] == [0, 1]
     house.ready(other, KOKORO)
-    assert situation(front).worker_state == "running"
+    assert front.situation.worker_state == "running"
     assert house.count("worker") == 4, "a standby is started when both are there again"
     house.ready(standby, KOKORO)
     assert house.count("worker") == 5
@@ -121,10 +115,10 @@ def test_a_crash_loop_of_one_is_reported_and_the_other_goes_on() -> None:
         latest = [child for child in house.all("worker") if Load(slot=1, slots=2) in child.heard]
         dying = latest[-1]
     assert [report.state for report in workers(front)] == ["running", "fatal"]
-    assert situation(front).worker_state == "running" and house.lifecycle.exit_code is None
-    assert any(report.role == "standby" for report in situation(front).processes), "for the one that is left"
+    assert front.situation.worker_state == "running" and house.lifecycle.exit_code is None
+    assert any(report.role == "standby" for report in front.situation.processes), "for the one that is left"
     metrics = SupervisorMetrics(None)
-    metrics.follow(situation(front))
+    metrics.follow(front.situation)
     assert metrics.registry.get_sample_value("kokoro_live_process_up", {"process": "worker"}) == 1
     restarts = metrics.registry.get_sample_value("kokoro_live_process_restarts_total", {"process": "worker"})
     assert restarts == MAX_DEATHS - 1
@@ -136,7 +130,7 @@ def test_a_crash_loop_of_both_leaves_the_front_with_the_reason() -> None:
         for child in [child for child in house.all("worker") if not child.reaped]:
             house.dies(child)
         house.passes(APART)
-    assert situation(front).worker_state == "fatal" and "keeps dying" in situation(front).reason
+    assert front.situation.worker_state == "fatal" and "keeps dying" in front.situation.reason
     assert house.lifecycle.exit_code is None
 
 
@@ -148,7 +142,7 @@ def test_one_that_can_never_start_does_not_end_the_server_and_both_do() -> None:
     house.lifecycle.message(first, BootFailure("engine", "no memory"))
     house.dies(first, 1)
     house.passes(60)
-    assert house.lifecycle.exit_code is None and situation(front).worker_state == "starting"
+    assert house.lifecycle.exit_code is None and front.situation.worker_state == "starting"
     second = house.newest("worker")
     house.lifecycle.message(second, BootFailure("engine", "no model"))
     house.dies(second, 1)
@@ -164,7 +158,7 @@ def test_one_that_can_never_start_leaves_the_other_speaking() -> None:
     house.dies(second, 1)
     house.passes(60)
     assert [report.state for report in workers(front)] == ["running", "fatal"]
-    assert situation(front).worker_state == "running" and house.lifecycle.exit_code is None
+    assert front.situation.worker_state == "running" and house.lifecycle.exit_code is None
 
 
 def test_new_settings_start_one_again_that_was_given_up() -> None:
@@ -303,7 +297,7 @@ def test_beside_an_accelerator_the_others_have_the_cores() -> None:
 def test_an_accelerator_that_fails_takes_its_own_slot_down_and_the_cores_are_divided_anew() -> None:
     house, front, first, second = both_up(accelerated=True)
     house.lifecycle.message(first, ProviderFailure("CUDAExecutionProvider", "out of memory"))
-    assert situation(front).worker_state == "running"
+    assert front.situation.worker_state == "running"
     house.passes(0.05)
     without = ("CUDAExecutionProvider",)
     again = house.newest("worker")

@@ -1,17 +1,14 @@
-"""Listening where others can reach it needs a key, or to be said; lists of settings come from everywhere."""
+"""Listening where others can reach it needs a key, or to be said."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner
 
 from frontend.settings.front import FrontSettings
 from supervisor.processes.exit_codes import ExitCode
-from supervisor.settings.composition import KINDS, Settings
-from supervisor.settings.options import settings_options
+from supervisor.settings.composition import Settings
 from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.startup.exposure import assert_wanted
 from tests.system.server import DEADLINE, Server
@@ -48,39 +45,3 @@ def test_serve_ends_with_its_status_and_says_what_to_do() -> None:
         started.logs("CRITICAL.*--api-key-file.*127.0.0.1.*--allow-unauthenticated")
     finally:
         started.close()
-
-
-def lists_of(arguments: list[str], variables: dict[str, str] | None = None) -> FrontSettings | str:
-    """The front's settings, or what the command complained of."""
-    got: list[Settings] = []
-
-    @click.command()
-    @settings_options(*KINDS)
-    def command(**values: object) -> None:
-        got.append(Settings.of(values))
-
-    result = CliRunner().invoke(command, arguments, env=variables or {})
-    return got[0].front if got else result.output
-
-
-@pytest.mark.parametrize("how", ["flag", "variable", "file", "list in the file"])
-def test_a_list_comes_from_everywhere(how: str, tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text({"file": 'api_keys = "a, b"', "list in the file": 'api_keys = ["a", "b"]'}.get(how, ""))
-    arguments = ["--config", str(file), *(["--api-keys", "a, b,"] if how == "flag" else [])]
-    settings = lists_of(arguments, {"KOKORO_LIVE_API_KEYS": "a,b"} if how == "variable" else None)
-    assert isinstance(settings, FrontSettings) and settings.api_keys == ("a", "b")
-
-
-def test_a_list_of_something_else_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text("cors_origins = [1]")
-    complaint = lists_of(["--config", str(file)])
-    assert isinstance(complaint, str) and "between them" in complaint
-
-
-def test_help_does_not_show_the_keys_of_the_settings_file(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text('api_keys = ["sesame"]')
-    complaint = lists_of(["--config", str(file), "--help"], {"KOKORO_LIVE_API_KEYS": "sesame"})
-    assert isinstance(complaint, str) and "--api-keys" in complaint and "sesame" not in complaint

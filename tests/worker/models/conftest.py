@@ -1,7 +1,9 @@
-"""A server with a model's file, and a folder that is watched while it is fetched."""
+"""A server with a model's file, a folder that is watched while it is fetched, and a small disk."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,3 +30,15 @@ def server() -> Iterator[FileServer]:
 @pytest.fixture
 def watch(tmp_path: Path) -> Watcher:
     return Watcher(tmp_path)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for 2 MiB."""
+    directory = tmp_path / "small"
+    directory.mkdir()
+    mount = shutil.which("mount")
+    if mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]).returncode:
+        pytest.skip("only root may mount a small file system")
+    yield directory
+    subprocess.run(["umount", directory], check=True)

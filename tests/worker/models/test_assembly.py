@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -123,18 +122,6 @@ def test_a_folder_that_cannot_be_made(parts: list[Path], tmp_path: Path) -> None
     (tmp_path / "file").write_text("")
     with pytest.raises(FetchError, match=r"can't be written: .*--model-dir"):
         assembled(FILE, tmp_path / "file" / "models")
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Has room for 2 MiB: a limit on file sizes where no file system may be mounted."""
-    directory = tmp_path / "small"
-    directory.mkdir()
-    mount = shutil.which("mount")
-    if mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]).returncode:
-        pytest.skip("only root may mount a small file system")
-    yield directory
-    subprocess.run(["umount", directory], check=True)
 
 
 def test_a_disk_without_room_is_told_before_anything_is_written(parts: list[Path], small_disk: Path) -> None:

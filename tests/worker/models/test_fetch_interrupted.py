@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -31,18 +30,6 @@ async def test_a_disk_without_room_is_told_before_anything_is_written(server: Fi
     with pytest.raises(FetchError, match=rf"bytes free, {1 << 60:,} are needed: make room, or choose .*--model-dir"):
         await get(server, watch)
     assert contents(watch.directory) == {}
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """2 MiB."""
-    directory = tmp_path / "small"
-    directory.mkdir()
-    mount = shutil.which("mount")
-    if mount is None or subprocess.run([mount, "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]).returncode:
-        pytest.skip("only root may mount a small file system")
-    yield directory
-    subprocess.run(["umount", directory], check=True)
 
 
 async def test_a_disk_that_fills_up_keeps_the_part(server: FileServer, small_disk: Path) -> None:

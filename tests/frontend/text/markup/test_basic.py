@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import kokoro_onnx
 import pytest
 
 from frontend.contract.request import MarkupKind
 from frontend.text.markup.error import MarkupError
 from frontend.text.markup.marked import Marked, Pause, Pronunciation
 from frontend.text.markup.parse import parse_markup
-from frontend.text.segment import Notation
+from tests.frontend.text.letters import KOKORO
 from tests.growth import grows_with_the_length
-
-VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
-KOKORO = Notation("phonemes", VOCABULARY, 510)
 
 
 def parsed(text: str, limit: float = 60.0) -> Marked:

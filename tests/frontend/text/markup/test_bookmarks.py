@@ -18,7 +18,7 @@ from frontend.text.performed import performed_parts, performed_sentences
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
 from frontend.timestamps.align import align
-from tests.frontend.text.markup.test_marked_speech import ESPEAK, KOKORO, LetterG2P
+from tests.frontend.text.letters import ESPEAK, KOKORO, LetterG2P
 
 PROFILE = CostProfile(0.0, 0.03, 0.0)
 

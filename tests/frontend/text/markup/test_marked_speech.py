@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-import kokoro_onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,25 +20,10 @@ from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.prosody import Pauses
 from frontend.text.segment import Cut, Notation, Unit
-from frontend.text.word import PhonemeSource, Word
+from frontend.text.word import PhonemeSource
+from tests.frontend.text.letters import ESPEAK, KOKORO, VOCABULARY, LetterG2P
 
-VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
-KOKORO = Notation("phonemes", VOCABULARY, 510)
-ESPEAK = Notation("text", frozenset(), 1000)
 BOOK = Lexicon(read_entries("nginx\tengine x\nSQL\t/ˈsiːkwəl/\nk8s\tkates\n5\tfie ve".encode())[0])
-
-
-class LetterG2P:
-    """Says ASCII letters and digits as themselves, and knows Kokoro's punctuation."""
-
-    def words(self, sentence: str, language: str) -> tuple[Word, ...]:
-        return tuple(self._word(token) for token in sentence.split())
-
-    @staticmethod
-    def _word(token: str) -> Word:
-        spoken = re.sub("[^a-z.,;:!?…—()]", "", token.lower().translate(str.maketrans("0123456789", "abcdefghij")))
-        spoken = spoken.replace("g", "\u0261")
-        return Word(token, spoken, PhonemeSource.LEXICON if re.search("[a-zɡ]", spoken) else PhonemeSource.NONE)
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +168,7 @@ _PARTS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(_PARTS, st.sampled_from(["phonemes", "text"]), st.sampled_from([Normalization(), Normalization.none()]))
 def test_nothing_is_lost_with_markup_and_no_pause_between_words_either(
     parts: list[str], speaks: str, normalization: Normalization

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from html import unescape
-from pathlib import Path
 from xml.sax.saxutils import escape
 
-import kokoro_onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,11 +17,8 @@ from frontend.text.markup.limits import MAX_DEPTH
 from frontend.text.markup.marked import Marked, Pause, Pronunciation, Rate, SentenceEnd
 from frontend.text.markup.parse import parse_markup
 from frontend.text.sanitize import sanitize
-from frontend.text.segment import Notation
+from tests.frontend.text.letters import KOKORO
 from tests.growth import grows_with_the_length
-
-VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
-KOKORO = Notation("phonemes", VOCABULARY, 510)
 
 
 def parsed(text: str, language: str = "en-us", limit: float = 60.0) -> Marked:
@@ -201,7 +195,7 @@ _document = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(_document)
 def test_no_text_is_lost_and_places_are_true(content: str) -> None:
     marked = inside(content)
@@ -244,7 +238,7 @@ _ANYTHING = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_ANYTHING | _ANYTHING.map(lambda inner: f"<speak>{inner}</speak>"))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -257,7 +251,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 _KINDS = ["characters", "digits", "cardinal", "ordinal", "date", "time", "telephone"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     st.sampled_from(_KINDS),
     st.sampled_from(["", "ymd", "dmy", "my", "d", "x"]),

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
-from pathlib import Path
 
-import kokoro_onnx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -18,11 +15,8 @@ from frontend.text.markup.marked import Marked, Pause, Pronunciation
 from frontend.text.markup.parse import parse_markup
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Notation
+from tests.frontend.text.letters import ESPEAK, KOKORO, VOCABULARY
 from tests.growth import grows_with_the_length
-
-VOCABULARY = frozenset(json.loads((Path(kokoro_onnx.__file__).parent / "config.json").read_text())["vocab"])
-KOKORO = Notation("phonemes", VOCABULARY, 510)
-ESPEAK = Notation("text", frozenset(), 1000)
 
 
 def parsed(text: str, notation: Notation = KOKORO, language: str = "en-us", limit: float = 60.0) -> Marked:
@@ -112,7 +106,7 @@ _PIECES = st.sampled_from(
 
 
 @example("abc\x1b[", KOKORO)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(_PIECES | st.text(max_size=4), max_size=20).map("".join), st.sampled_from([KOKORO, ESPEAK]))
 @example("abc\x1b[", KOKORO)
 def test_any_text_is_read_or_refused_and_nothing_outside_tags_is_lost(text: str, notation: Notation) -> None:

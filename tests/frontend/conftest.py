@@ -1,0 +1,16 @@
+"""A scheduler for a test, closed after it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.frontend.desk import Desk
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    made = Desk()
+    yield made
+    made.close()
