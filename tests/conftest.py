@@ -30,6 +30,22 @@ settings.register_profile("same", derandomize=True, deadline=None, max_examples=
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+FIRST = (
+    "tests/system/test_player.py",
+    *("tests/page/", "tests/clients/", "tests/chaos/", "tests/system/"),
+    *("tests/worker/", "tests/benchmarks/", "tests/deploy/", "tests/supervisor/"),
+)
+"""How the names of tests begin that run first, in this order. The player's take four minutes, in which they mostly
+listen; a file of the other folders takes up to a minute. Files of seconds come last, so that all processes end
+together."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        return next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
+
+    items.sort(key=place)
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:

@@ -139,20 +139,20 @@ def test_a_plan_beyond_its_limits_is_the_exit_status(
     assert "model, planned for windows: it lasts" in capsys.readouterr().out
 
 
-def found(folder: Path, samples: np.ndarray, p808: float = 4.0, whole: np.ndarray | None = None) -> Finding:
-    made = [replace(rendering(folder, "a", samples), heard=Heard(500, 70.0, 0, Opinion(p808, 3.0, 3.0)))]
+def found(folder: Path, samples: np.ndarray, overall: float = 3.5, whole: np.ndarray | None = None) -> Finding:
+    made = [replace(rendering(folder, "a", samples), heard=Heard(500, 70.0, 0, Opinion(4.0, overall, 3.0)))]
     return finding("a", made, made, None if whole is None else [rendering(folder, "whole", whole)])
 
 
 def test_a_plan_is_judged_by_its_length_and_its_opinion_score(tmp_path: Path) -> None:
     one = found(tmp_path / "one", tone(200))
-    assert plan_faults(one, found(tmp_path / "same", tone(200, 1.02), 3.99)) == ()
+    assert plan_faults(one, found(tmp_path / "same", tone(200, 1.02), 3.49)) == ()
     [longer] = plan_faults(one, found(tmp_path / "longer", tone(200, 1.04)))
     assert longer == "it lasts +4.0% longer than in one segment (limit 3%)"
     [shorter] = plan_faults(one, found(tmp_path / "shorter", tone(200, 0.96)))
     assert "-4.0%" in shorter
-    [worse] = plan_faults(one, found(tmp_path / "worse", tone(200), 3.97))
-    assert worse == "its opinion score is 0.030 lower than in one segment (limit 0.02)"
+    [worse] = plan_faults(one, found(tmp_path / "worse", tone(200), 3.47))
+    assert worse == "its overall opinion score is 0.030 lower than in one segment (limit 0.02)"
 
 
 def test_noise_in_pauses_is_a_fault_of_windows(tmp_path: Path) -> None:

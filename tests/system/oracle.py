@@ -6,6 +6,7 @@ them (`tests.system.reading`): an oracle that has lost a word, a sample or a pau
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,9 @@ NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 _PIPELINE = TextPipeline(G2P())
 
 
+@functools.lru_cache(maxsize=32)
 def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDArray[np.int16]:
-    """Every sample of a text, in order, from a server with `--no-adapt-plans`.
+    """Every sample of a text, in order, from a server with `--no-adapt-plans`; not to be written to.
 
     Args:
         numbered: its sentences are, as the player asks for them.
@@ -41,6 +43,7 @@ def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDAr
         joiner.end(segment.cut, pace, segment.pause)
     samples = np.concatenate([*joined, *joiner.finish()])
     check(text, samples, speed)
+    samples.setflags(write=False)
     return samples
 
 

@@ -168,13 +168,17 @@ class Server:
         self.process.send_signal(number)
         return self.process.wait(DEADLINE)
 
+    def hang_up(self) -> None:
+        """Close all connections that were made so far."""
+        while self._connections:
+            self._connections.pop().close()
+
     def close(self) -> None:
         """End it, however it is."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(DEADLINE)
-        for connection in self._connections:
-            connection.close()
+        self.hang_up()
         for output in (self.output, self._log):
             output.join(DEADLINE)
         assert self.process.stdout and self.process.stderr

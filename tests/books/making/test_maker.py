@@ -232,7 +232,7 @@ def test_kills_at_any_moment_lose_nothing_and_change_no_byte(tmp_path: Path) -> 
     killed.mkdir()
     make(undisturbed, MadeSpeaker(), made_book(), name="book.m4b")
     chance = random.Random(1)
-    for _ in range(6):
+    for _ in range(3):
         program = [sys.executable, "-c", PROGRAM, str(killed), str(ROOT)]
         with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
