@@ -22,7 +22,7 @@ _STATUSES = {"nothing_playing": 409, "not_found": 404, "queue_full": 429, "no_so
 
 
 class PlayDesk:
-    """Implements `frontend.contract.player.PlayerControlControlControlControlControl`."""
+    """Implements `frontend.contract.player.PlayerControlControlControlControlControlControl`."""
 
     def __init__(self, line: PlayerLine) -> None:
         self.key = line.key
