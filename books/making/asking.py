@@ -46,7 +46,7 @@ class Asking:
         Raises:
             Unreachable: nobody answers.
             Postponed: not now.
-            Refused: never.
+            PassageRefused: never.
         """
         try:
             address = f"{self._url}{path}"

@@ -70,7 +70,7 @@ class BookMaker:
         """Make the book, and return its length in seconds.
 
         Raises:
-            Refused: the speaker refuses a passage, which the message names, or another engine speaks now
+            PassageRefused: the speaker refuses a passage, which the message names, or another engine speaks now
                 (`engine_changed`). Finished passages are kept.
             OSError: the disk is full or can't be written.
         """

@@ -119,7 +119,7 @@ class ServerSpeaker:
 
         Raises:
             Postponed: the server doesn't answer now.
-            Refused: it can't tell.
+            PassageRefused: it can't tell.
         """
         body = {"input": text, "language": language or None, "markup": "none"}
         found = await self._json("POST", "/dev/phonemize", body)

@@ -85,6 +85,6 @@ class PassageSpeaker(Protocol):
 
         Raises:
             Postponed: not now.
-            Refused: never.
+            PassageRefused: never.
         """
         ...
