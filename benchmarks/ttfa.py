@@ -180,7 +180,7 @@ def verdicts(results: Results, windowed: bool) -> list[Verdict]:
             target = f"{text}: last byte after at most {total:.0%} of the time of {BARE}"
             found.append(at_most(target, shares, total, lambda share: f"{share:.1%}"))
         if WARM in measured and measured[WARM].first:
-            target = f"{text}: first audio of what was spoken before"
+            target = f"{text}: first audio of what was spoken before within 10 ms"
             found.append(at_most(target, measured[WARM].first, WARM_SECONDS, lambda first: f"{first * 1e3:.1f} ms"))
     return found
 

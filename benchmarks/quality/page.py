@@ -52,8 +52,8 @@ def page(
         f"The gate: word errors at most {WORD_ERRORS:g} points above the first row's, on {MIN_WORDS} words or more; "
         f"P.808 at most {OPINION:g} below it; level within {LEVEL:g} dB at every length of text; log-mel distance of "
         f"windows at most {LOG_MEL:g} dB to the same model whole, their pauses within {PAUSES:g} dB of its; a plan for "
-        f"windows at most {PLAN_OPINION:g} in P.808 below one segment, and within {PLAN_SECONDS:.0%} of its length. "
-        f"Words were understood by Whisper tiny.en; P.808, overall and signal are DNSMOS's.",
+        f"windows at most {PLAN_OPINION:g} below one segment in the overall score, and within {PLAN_SECONDS:.0%} of "
+        f"its length. Words were understood by Whisper tiny.en; P.808, overall and signal are DNSMOS's.",
         "",
         Table("Texts of 1 to 60 words", _COLUMNS, [_row(each, reference, faults) for each in texts]).as_markdown(),
         "",

@@ -10,6 +10,7 @@ import aiohttp
 import msgspec
 
 from books.making.speech import Postponed, Refused
+from shm.no_answer import reason_of
 
 LOST = 1.0
 """Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
@@ -52,7 +53,7 @@ class Asking:
             async with self._session.request(method, address, json=body, headers=self._headers) as response:
                 answer = await response.read()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise Unreachable(f"{self._url} doesn't answer: {error or type(error).__name__}", LOST) from error
+            raise Unreachable(f"{self._url} doesn't answer: {reason_of(error)}", LOST) from error
         if response.status == 200:
             return answer, response.headers
         code, message = _error(answer)

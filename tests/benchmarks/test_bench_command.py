@@ -26,6 +26,7 @@ def cells(report: dict[str, object], table: int) -> list[list[object]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "competitors"),
     [

@@ -19,8 +19,8 @@ from tests.system.server import Server, server
 
 pytestmark = needs("ffmpeg", "ffprobe")
 
-TEXTS = ["Yes.", sentences(2), sentences(8)]
-LENGTHS = ["a word", "two sentences", "eight sentences"]
+TEXTS = ["Yes.", sentences(2), sentences(4)]
+LENGTHS = ["a word", "two sentences", "four sentences"]
 CODECS = {"mp3": "mp3", "opus": "opus", "aac": "aac", "flac": "flac", "wav": "pcm_s16le"}
 """As ffprobe calls them. pcm has no header, and so needs to be told."""
 

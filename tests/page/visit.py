@@ -22,8 +22,8 @@ needs_chromium = pytest.mark.skipif(
 
 SHORT = "On Monday, 3 March, Dr. Smith paid $12.50."
 
-LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 400))
-"""Half an hour: what is stopped was not at its end."""
+LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 150))
+"""Ten minutes: what is stopped was not at its end."""
 
 LISTEN = """
 window.heard = [];

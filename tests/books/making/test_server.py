@@ -18,6 +18,7 @@ from aiohttp import web
 from books.making.passages import Passage
 from books.making.server import ServerSpeaker
 from books.making.speech import Postponed, Refused
+from tests.ports import lasting_port
 
 PASSAGE = Passage("Hello there.", ("Hello there.",), "", 1.0, "", 0, 0.0)
 Answer = Callable[[web.Request], Awaitable[web.Response]]
@@ -194,3 +195,9 @@ async def test_words_that_no_dictionary_has_are_those_of_rules_and_letters() -> 
     made = MadeServer(silent, words=[{"word": word, "source": source} for word, source in sources.items()])
     async with asking(made) as speaker:
         assert await speaker.unknown_words("any", "en") == {"Zorblax", "XKQZ"}
+
+
+async def test_a_server_that_does_not_answer_is_said_without_the_library_s_words() -> None:
+    async with ServerSpeaker(f"http://127.0.0.1:{lasting_port()}") as speaker:
+        with pytest.raises(Postponed, match=r"doesn't answer: connection refused$"):
+            await speaker.engine()

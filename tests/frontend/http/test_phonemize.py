@@ -176,7 +176,7 @@ def test_phonemes_are_cut_at_stops_and_marks_and_spaces() -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text("ˈəhlO ,.!\n—ɡɪ", max_size=120), st.integers(5, 40))
 def test_no_phoneme_is_lost_doubled_or_moved(script: str, limit: int) -> None:
     notation = Notation("phonemes", frozenset(VOCABULARY), limit)

@@ -52,7 +52,7 @@ _texts = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=_texts, language=st.sampled_from(LANGUAGES))
 def test_no_word_is_lost_or_doubled_whatever_the_text(text: str, language: str) -> None:
     words = _g2p.words(text, language)

@@ -63,7 +63,7 @@ def test_a_bad_line_is_reported_by_its_number_and_the_rest_works(line: str, reas
     assert reason in problem.reason
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.binary(max_size=40) | st.text("a\t/\n# ɪkˈ.5en", max_size=30).map(str.encode))
 def test_any_file_is_read(content: bytes) -> None:
     entries, problems = read_entries(content)

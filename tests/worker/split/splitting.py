@@ -72,12 +72,16 @@ class Parts:
     """A model's stages by name, run with one thread, and inputs for them."""
 
     def __init__(self, folder: Path, rewrites=DEFAULT, **model) -> None:
-        self.model = make_split_model(folder / "small.onnx", **model)
+        self.model = make_split_model(folder / "small.onnx", predicted=False, **model)
         self.prepared: Prepared = stages_of(self.model, folder / "cache", rewrites)
         self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
+        self._opened: dict[str, Stage] = {}
 
     def stage(self, name: str) -> Stage:
-        return Stage(self.prepared.folder / name, WorkerSettings(), StageRecord())
+        """One for all that ask: its sessions are loaded once."""
+        if name not in self._opened:
+            self._opened[name] = Stage(self.prepared.folder / name, WorkerSettings(), StageRecord())
+        return self._opened[name]
 
     def run(self, name: str, *arrays):
         return self.stage(name).run(arrays, 1, NOBODY)

@@ -146,7 +146,7 @@ def operators(file):
 
 
 def test_stages_speak_as_before_and_share_the_packed_weights(tmp_path):
-    plain, model = make_split_model(tmp_path / "small.onnx"), tmp_path / "int8.onnx"
+    plain, model = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "int8.onnx"
     quantize_dynamic(plain, model, ["Conv"], weight_type=QuantType.QUInt8)
     before, after = (prepare(model, tmp_path, rewrites).folder for rewrites in ((), {Rewrite.PACKED}))
     for stage in (PROSODY, GENERATOR, EXACT_GENERATOR, DECODER):

@@ -14,7 +14,7 @@ import pytest
 
 from shm.errand_status import FAILED, NOTHING_NEW
 from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import SCRIPT, blocks_of, joined
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined, stages_of
 from tests.worker.trials import actors
 from tests.worker.trials.actors import AZURE
 from worker.acceleration import chain
@@ -38,6 +38,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerSettings:
     monkeypatch.setitem(NAMES, "cuda", AZURE)
     monkeypatch.setattr(chain, "CUDA", AZURE)
     model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    stages_of(model, tmp_path / "cache")
     return WorkerSettings(
         model=model, voices=voices, cache_dir=tmp_path / "cache", first_window=3.0, window=3.0, threads=1
     )
@@ -175,7 +176,6 @@ def test_what_is_not_the_providers_fault_is_no_verdict_on_it(settings: WorkerSet
 
 
 def test_a_verdict_that_cannot_be_kept_changes_nothing(settings: WorkerSettings) -> None:
-    settings.cache_dir.mkdir()
     (settings.cache_dir / "verdicts").write_text("a file where a folder should be")
     assert trial(settings, AZURE, PLENTY, actors.crashes) is None
 

@@ -13,6 +13,7 @@ import pytest
 from shm.audio import AUDIBLE, SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from tests.split_model import make_split_model, make_split_voices
+from tests.worker.split.splitting import stages_of
 from worker.acceleration.chain import Choice
 from worker.acceleration.placing import Placing
 from worker.acceleration.verdict import Verdict
@@ -99,11 +100,9 @@ def test_records_cross_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_real_engine_gives_a_round_for_each_that_is_asked_for(tmp_path: Path) -> None:
-    settings = WorkerSettings(
-        model=make_split_model(tmp_path / "small.onnx"),
-        voices=make_split_voices(tmp_path / "voices.bin"),
-        cache_dir=tmp_path / "cache",
-    )
+    model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    stages_of(model, tmp_path / "cache")
+    settings = WorkerSettings(model=model, voices=voices, cache_dir=tmp_path / "cache")
     found = list(records(settings, range(2)))
     assert [type(each) for each in found] == [Round, Round]
     (broken,) = records(replace(settings, model=tmp_path / "gone.onnx"), range(2))
