@@ -164,7 +164,7 @@ def whole(recorded: Pcm, wanted: Pcm) -> int | None:
     first, last = audible(wanted)[[0, -1]]
     loud = wanted[first : last + 1]
     for at in np.flatnonzero(recorded[: max(len(recorded) - len(loud) + 1, 0)] == loud[0]):
-        if np.array_equal(recorded[at : at + len(loud)], loud):
+        if np.array_equal(recorded[at : at + 64], loud[:64]) and np.array_equal(recorded[at : at + len(loud)], loud):
             return int(at - first)
     return None
 

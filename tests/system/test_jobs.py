@@ -132,7 +132,7 @@ def bomb() -> bytes:
 
 
 def test_kills_of_everything_change_no_byte(made: tuple[Server, Path], tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=8), "--jobs-dir", str(tmp_path / "jobs"))
+    arguments = (*miniature_arguments(tmp_path, cost=16), "--jobs-dir", str(tmp_path / "jobs"))
     jobs, book = tmp_path / "jobs", two_chapters(1).encode()
     with server(*arguments) as first:
         killed = accepted(first, book, "book.md")
