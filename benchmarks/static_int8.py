@@ -25,9 +25,9 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from benchmarks.evaluation.sentences import calibration
 from shm.messages import Voice
 from worker.machine.machine import cores
-from worker.quantization.sentences import calibration
 from worker.quantization.surgery import replace_nodes
 from worker.session import NUMPY_TYPES
 from worker.split.cuts import find_cuts

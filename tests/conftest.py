@@ -1,6 +1,6 @@
-"""For all tests: what property tests try is the same in every run, and no time limit is put on a single example.
+"""Settings for all tests: property tests try the same examples in every run, without a time limit for a single one.
 
-`HYPOTHESIS_PROFILE=search make test` has them search anew.
+`HYPOTHESIS_PROFILE=search make test` has them search new examples.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""How the time that a piece of work takes is related to another's, on a machine that others use as well."""
+"""The ratio of two pieces of work's times, on a machine that others use as well."""
 
 from __future__ import annotations
 

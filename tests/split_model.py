@@ -31,7 +31,7 @@ STYLE = 128
 TEXT = 16
 WIDE = 24
 CHANNELS = (16, 8, 6)
-"""Of the generator: what it takes, and what its two stages make."""
+"""The generator's inputs, and the outputs of its two stages."""
 HARMONICS = 9
 FFT, HOP = 20, 5
 BINS = FFT // 2 + 1
@@ -48,7 +48,7 @@ def make_split_model(
     norms: Norms = "node",
     predicted: bool = True,
 ) -> Path:
-    """Write the model, 0.5 MB, and beside it the predictor of its statistics, if it can be split.
+    """Write the model, 0.5 MB, and alongside it the predictor of its statistics, if it can be split.
 
     Args:
         path: the file to write.

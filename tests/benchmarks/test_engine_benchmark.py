@@ -14,7 +14,7 @@ from tests.miniature import make_voices
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import stages_of
 from worker.settings import WorkerSettings
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 
 @pytest.fixture

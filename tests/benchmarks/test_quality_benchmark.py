@@ -12,6 +12,9 @@ import numpy as np
 import onnx
 import pytest
 
+from benchmarks.hearing.ears import Ears, Heard
+from benchmarks.hearing.opinion import Opinion
+from benchmarks.hearing.words import spoken_words
 from benchmarks.quality import __main__ as command
 from benchmarks.quality import corpus, renderings, speaking
 from benchmarks.quality.corpus import ENGLISH, Item
@@ -22,9 +25,6 @@ from benchmarks.quality.ways import Way, of_passages, of_texts
 from frontend.text.segment import Cut
 from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import stages_of
-from worker.hearing.ears import Ears, Heard
-from worker.hearing.opinion import Opinion
-from worker.hearing.words import spoken_words
 from worker.split.rewrites import Rewrite
 
 SECOND = 24_000
@@ -117,10 +117,10 @@ def test_one_segment_is_one(folder: Path) -> None:
 def test_a_way_that_fails_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     assert run(folder, monkeypatch, "--quick") == 0
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", -1.0)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", -1.0)
     assert run(folder, monkeypatch, "--quick") == 1
     assert "windows: its log-mel distance is" in capsys.readouterr().out
 
@@ -128,8 +128,8 @@ def test_a_way_that_fails_is_the_exit_status(
 def test_a_plan_beyond_its_limits_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
-    monkeypatch.setattr("worker.hearing.gate.LEVEL", 1e9)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.hearing.gate.LEVEL", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", 1e9)
     assert run(folder, monkeypatch) == 0, capsys.readouterr().out

@@ -15,7 +15,8 @@ from tests.system.oracle import samples_of
 from tests.system.server import DEADLINE, Server
 
 Ending = Literal["clean", "cut", "refused", "answered", "unfinished"]
-"""clean: an orderly end after a 200. cut: visibly broken off. refused: no connection. answered: another status."""
+"""A stream's end. clean: an orderly end after a 200. cut: visibly broken off. refused: no connection. answered: another
+status."""
 
 DECLINED = 429
 
@@ -30,7 +31,7 @@ def some_text(rng: random.Random, longest: int = 8, least: int = 2) -> str:
 
 
 def expected_bytes(text: str) -> bytes:
-    """What must be heard of it."""
+    """The samples that must be heard."""
     with _pronouncing:  # the front, too, reads texts in one thread
         if text not in _EXPECTED:
             _EXPECTED[text] = samples_of(text).astype("<i2").tobytes()
@@ -45,7 +46,7 @@ class Heard:
     text: str
     started: float
     pieces: list[tuple[float, int]] = field(default_factory=list)
-    """When so many bytes came."""
+    """Times of arrival, each with the number of bytes."""
     heard: int = 0
     """Bytes."""
     wrong_at: int | None = None
@@ -54,7 +55,7 @@ class Heard:
     detail: str = ""
     ended: float = 0.0
     declined: int = 0
-    """How often the server had too much to do, which it may on a busy machine, before it spoke."""
+    """Number of 429 answers before the server spoke, which a busy machine may give."""
 
     @property
     def complete(self) -> bool:

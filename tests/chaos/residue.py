@@ -1,4 +1,4 @@
-"""What a server holds of the machine: counted before and after a loop of kills, it must be the same."""
+"""Resources of the machine that a server holds: their counts before and after a loop of kills must be the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def residue(of: Server) -> Residue:
 
 
 def _descriptors(pid: int, sockets: bool) -> dict[str, int]:
-    """How many of each kind. A front's sockets are its clients' affair."""
+    """Number of resources of each kind. A front's sockets are its clients' affair."""
     links: Counter[str] = Counter()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):

@@ -69,9 +69,9 @@ def test_plain(client: OpenAI, pcm: bytes, name: str | None) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_streaming_response(client: OpenAI, pcm: bytes, name: str) -> None:
     streaming = client.audio.speech.with_streaming_response
-    anew = {"Cache-Control": "no-store"}
+    fresh = {"Cache-Control": "no-store"}
     asked: dict[str, Any] = {"model": "tts-1", "voice": "af_heart", "input": TEXT, "response_format": name}
-    with streaming.create(**asked, extra_headers=anew) as response:
+    with streaming.create(**asked, extra_headers=fresh) as response:
         assert response.headers["X-Engine"] == "espeak-ng"
         chunks = list(response.iter_bytes())
     assert len(chunks) > 3, "it comes piece by piece"

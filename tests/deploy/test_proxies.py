@@ -96,7 +96,7 @@ class Listeners:
     def __init__(self, behind: Proxied, count: int) -> None:
         self.heard = 0
         self.declined = 0
-        """How often one was told to come again later, before any sound."""
+        """Number of answers that told a client to come again later, before any sound."""
         self.wrong: list[str] = []
         self._behind = behind
         self._expected = samples_of(TEXT).tobytes()

@@ -1,7 +1,7 @@
-"""What a text must sound like on the miniature model: the plan made here, the samples computed, not synthesised.
+"""The expected sound of a text on the miniature model: the plan made here, the samples computed, not synthesised.
 
-The plan and the joins are the product's, so that every sample can be foretold. What they come to is read back without
-them (`tests.system.reading`): an oracle that has lost a word, a sample or a pause fails the test that asks it.
+The plan and the joins are the product's, so that every sample can be foretold. Their result is read back
+without them (`tests.system.reading`): an oracle that has lost a word, a sample or a pause fails the test that asks it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDAr
 
 
 def sentence_starts(text: str) -> list[int]:
-    """For each sentence of a numbered text, the sample of `samples_of` at which it begins."""
+    """The sample of `samples_of` at which each sentence of a numbered text begins."""
     joiner, starts = Joiner(), []
     for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, numbered=True):
         joiner.push(expected(tokens_of(segment.script), segment.rate))

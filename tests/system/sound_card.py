@@ -85,7 +85,7 @@ class SoundCard:
 
 
 class Recording:
-    """What a sink plays, sample by sample, silence included: its length is a clock."""
+    """The samples that a sink plays, silence included: their number is a clock."""
 
     def __init__(self, sink: str, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(

@@ -16,7 +16,8 @@ from tests.system.server import Server, server
 
 TEXTS = ["Yes.", sentences(2), sentences(12)]
 WORST_SIGNAL_TO_NOISE = 9.0
-"""In dB: at 48 to 64 kbit/s espeak-ng's buzz, which is mostly noise above 4 kHz, comes back so well."""
+"""The least signal-to-noise ratio in dB: at 48 to 64 kbit/s espeak-ng's buzz, which is mostly noise above 4 kHz,
+decodes so well."""
 
 
 @pytest.fixture(scope="module")

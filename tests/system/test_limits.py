@@ -1,4 +1,4 @@
-"""What the machine or a crowd takes from a real server: it refuses clearly, and serves again when it can."""
+"""A real server that lacks a resource, or has too many clients, refuses clearly, and serves again when it can."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def many_files() -> Iterator[None]:
 
 @contextlib.contextmanager
 def crowd(to: Server, size: int) -> Iterator[list[socket.socket]]:
-    """So many connections that say nothing."""
+    """Open a number of connections that say nothing."""
     clients: list[socket.socket] = []
     try:
         clients.extend(socket.create_connection(("127.0.0.1", to.port), timeout=DEADLINE) for _ in range(size))

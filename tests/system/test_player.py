@@ -126,7 +126,7 @@ def test_a_pause_loses_nothing(speaking: Server, recording: Recording) -> None:
     after = recording.quiet(2 * SAMPLE_RATE, mark)
     after = after[audible(after)[0] :]
     wanted = samples_of(text, numbered=True)
-    rest = after[SAMPLE_RATE // 10 : audible(after)[-1] + 1]  # behind the fade
+    rest = after[SAMPLE_RATE // 10 : audible(after)[-1] + 1]  # after the fade
     end = int(audible(wanted)[-1]) + 1
     assert np.array_equal(rest, wanted[end - len(rest) : end]), "it goes on to the end"
     began = whole(before, wanted[:SAMPLE_RATE])

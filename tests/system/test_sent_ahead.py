@@ -1,4 +1,4 @@
-"""What leaves for a reader who reads nothing is bounded, in seconds, whatever the format."""
+"""The audio that leaves for a client that reads nothing is bounded, in seconds, whatever the format."""
 
 from __future__ import annotations
 

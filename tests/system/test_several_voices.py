@@ -34,7 +34,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def samples_of(turns: list[tuple[str, str]], pause: float | None = None) -> np.ndarray:
-    """What the turns sound like, from the plan of each turn by itself."""
+    """The expected sound of the turns, from the plan of each turn by itself."""
     joiner, pipeline = Joiner(), TextPipeline(G2P())
     joined: list[np.ndarray] = []
     for place, (voice, text) in enumerate(turns, 1):

@@ -26,7 +26,7 @@ def test_five_characters_break_nobodys_stream(live: Server) -> None:
     expected = live.hear(input=LONG, voice="af_heart", response_format="pcm")
     before = {title: live.child(title).pid for title in ("front", "worker")}
     with contextlib.closing(live.connect()) as connection:
-        response = live._ask(connection, {"input": LONG, "voice": "af_heart", "response_format": "pcm"})
+        response = connection.speak({"input": LONG, "voice": "af_heart", "response_format": "pcm"})
         heard = response.read(4096)
         for count in range(8):
             text = f"{POISON}{chr(ord('a') + count)}"

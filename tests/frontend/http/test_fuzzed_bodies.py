@@ -1,4 +1,4 @@
-"""Whatever bytes a body has, it is a call whose fields are right, or 400 that says what is wrong."""
+"""Every body of any bytes is a call whose fields are right, or is answered with 400 that says what is wrong."""
 
 from __future__ import annotations
 

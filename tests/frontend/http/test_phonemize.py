@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from frontend.contract.errors import ApiError
 from frontend.http.errors import openai_errors
-from frontend.http.phonemize import Phonemizer, check_phonemes
+from frontend.http.phonemize import Phonemizer
+from frontend.http.requests.phonemes import check_phonemes
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.entry import read_entries
 from frontend.text.lexicon.lexicon import Lexicon

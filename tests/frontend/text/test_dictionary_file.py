@@ -1,4 +1,4 @@
-"""misaki's dictionaries read in place: the same words, the same phonemes, a tenth of the memory."""
+"""Dictionaries of misaki read in place: the same words, the same phonemes, a tenth of the memory."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def test_a_sentence_without_end_is_pronounced_in_parts(pipeline: TextPipeline, g
 def test_a_sentence_that_is_too_long_is_not_parted_inside_a_given_pronunciation(
     pipeline: TextPipeline, before: str, covered: str
 ) -> None:
-    """Its other words, and the pause behind it, belong to the one that has its sound."""
+    """Its other words, and the pause after it, belong to the one that has its sound."""
     notation = Notation("phonemes", VOCABULARY, 12)
     spans = len(before), len(before + covered)
     marked = Marked(f"{before}{covered}, ten eleven", (Pronunciation(*spans, "ˈa"), Pause(spans[1] + 1, 2.0)))

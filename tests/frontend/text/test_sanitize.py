@@ -1,4 +1,4 @@
-"""What sanitising takes away, and what it must leave."""
+"""Characters that sanitising removes, and those that it must leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sentences are made of, how those that don't fit an engine are cut, and that nothing is lost in it."""
+"""Segmentation: the parts of sentences, the cuts of those that don't fit an engine, and no word lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def words(sentence: str) -> list[Word]:
 
 
 def segmented(some: list[Word], notation: Notation, dropped: Counter[str] | None = None) -> list[Segment]:
-    """On an engine so fast that only its limit makes cuts."""
+    """The segments of a text on an engine so fast that only its limit makes cuts."""
     sentence = units_of(some, notation, Counter() if dropped is None else dropped)
     fast = CostProfile(per_token=1e-9, audio_per_token=0.07)
     return list(plan([sentence] if sentence else [], fast, 1.0, notation, Limits(notation.max_tokens)))

@@ -16,7 +16,7 @@ from supervisor.tuning.measured_engine import CannotMeasure, measured_engine
 from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import stages_of
 from worker.settings import WorkerSettings
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 ROOT = Path(__file__).parents[3]
 

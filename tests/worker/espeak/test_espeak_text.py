@@ -51,7 +51,7 @@ for line in sys.stdin:
 
 
 def survived(cases):
-    """How many cases a process speaks before it dies."""
+    """Number of cases that a process speaks before it dies."""
     lines = "".join(json.dumps(case) + "\n" for case in cases)
     run = subprocess.run([sys.executable, "-c", SPEAK], input=lines, capture_output=True, text=True, check=False)
     assert "Traceback" not in run.stderr, run.stderr

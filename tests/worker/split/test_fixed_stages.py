@@ -6,11 +6,11 @@ import pytest
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.engine import ProviderUnavailable
 from worker.models import checksum_cache
-from worker.providers.records import Assignment, StageRecord
+from worker.providers.targets import Assignment, StageTarget
 from worker.split import static_windows
 from worker.split.prepared import Unprepared
 
-FIXED = StageRecord(window=75)
+FIXED = StageTarget(window=75)
 ASSIGNED = Assignment(generator=FIXED)
 
 
@@ -47,7 +47,7 @@ def test_the_first_window_has_a_length_of_its_own(folder, fixed):
 
 def test_whole_segments_run_on_the_cpu(folder):
     """What is compiled for a window isn't asked for a segment."""
-    accelerated = Assignment(generator=StageRecord("NoSuchProvider", window=75))
+    accelerated = Assignment(generator=StageTarget("NoSuchProvider", window=75))
     engine = make_engine(folder, assigned=accelerated, vocoder="whole")
     assert len(blocks_of(engine)) == 1
 

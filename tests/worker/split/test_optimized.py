@@ -10,12 +10,12 @@ import pytest
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, stages_of
 from worker.models import checksum_cache
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split import optimized, prepared
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import prepare
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, STAGES, WEIGHTS
 
 
@@ -52,9 +52,9 @@ def test_generators_share_their_weights_in_one_file(model, tmp_path):
 
 def test_a_session_with_another_optimisation_takes_the_stage_as_it_was_cut(model, tmp_path):
     folder = stages_of(model, tmp_path / "cache").folder
-    basic = Stage(folder / DECODER, WorkerSettings(graph_optimization="basic"), StageRecord())
+    basic = LoadedStage(folder / DECODER, WorkerSettings(graph_optimization="basic"), StageTarget())
     assert basic._file.name == DECODER
-    assert Stage(folder / DECODER, WorkerSettings(), StageRecord())._file.name == optimized_name(DECODER)
+    assert LoadedStage(folder / DECODER, WorkerSettings(), StageTarget())._file.name == optimized_name(DECODER)
 
 
 def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path, monkeypatch, caplog):

@@ -22,7 +22,7 @@ from worker.split import prepared as module
 from worker.split import stage_files
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import Unprepared, prepare
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import STAGES, WEIGHTS
 
 
@@ -65,7 +65,7 @@ def test_a_second_time_nothing_is_made(model, cache, monkeypatch):
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory):
-    """How many the model speaks from stages that nobody damaged."""
+    """Number of samples that the model speaks from undamaged stages."""
     folder = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
@@ -241,14 +241,14 @@ def test_stages_that_are_removed_while_they_are_loaded_are_not_called_unloadable
     tmp_path, model, cache, monkeypatch, caplog
 ):
     """Such as by whoever clears the cache: this start speaks whole, the next one makes them again."""
-    opened = Stage.session
+    opened = LoadedStage.session
 
     def removed(stage, threads):
         shutil.rmtree(next(cache.glob("split/*-*/")), ignore_errors=True)
         return opened(stage, threads)
 
     with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-        patch.setattr(Stage, "session", removed)
+        patch.setattr(LoadedStage, "session", removed)
         assert make_engine(tmp_path).info.first_block == 0
     assert "any more; the next start makes it again" in caplog.text and "fetch" not in caplog.text
     assert make_engine(tmp_path).info.first_block > 0

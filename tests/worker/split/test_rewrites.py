@@ -93,7 +93,7 @@ ALPHA = np.linspace(0.2, 5, 8, dtype=np.float32).reshape(1, 8, 1)
 
 
 def snake(square="Pow", inverse="Reciprocal", kind=np.float32):
-    """As exporters write it, in one form or another; and its constants."""
+    """Snake as exporters write it, in one form or another; and its constants."""
     constants = {"a": ALPHA.astype(kind), "one": np.ones(1, kind), "two": np.full((), 2, kind), "c": 1 / ALPHA}
     over = {"Reciprocal": ["a"], "Div": ["one", "a"]}
     nodes = [

@@ -14,7 +14,7 @@ from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine,
 from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
-from worker.providers.placement import graph_name
+from worker.providers.nodes_run import graph_name
 from worker.settings import WorkerSettings
 from worker.split import stage
 from worker.split.statistics import SUFFIX, Predictor
@@ -65,7 +65,7 @@ def test_other_windows_are_another_rendering(engine, again, folder, change):
 
 
 def test_other_statistics_are_another_rendering(tmp_path):
-    """So that a retrained predictor isn't heard beside segments of the old one."""
+    """The engine's identity names the predictor: a retrained one isn't heard next to segments of the old one."""
     model = make_split_model(tmp_path / "small.onnx")
     file = model.with_name(f"{model.stem}{SUFFIX}")
     predictor = Predictor.load(file)
@@ -153,7 +153,8 @@ def test_a_very_short_segment_is_exact(engine, whole):
 
 
 def test_a_model_whose_statistics_cant_be_predicted_is_spoken_whole(tmp_path, caplog):
-    """Of no known family, and without a file beside it: the sound is exact, and the log says what would help."""
+    """A model of no known family, without a statistics file alongside it, sounds exact, and the log says what would
+    help."""
     assert make_engine(tmp_path).info.first_block > 0
     (tmp_path / "small.statistics.npz").unlink()
     with caplog.at_level(logging.WARNING):

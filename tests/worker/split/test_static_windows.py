@@ -11,13 +11,13 @@ import pytest
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
 from worker.models import checksum_cache
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split import static_windows
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Unprepared
 from worker.split.segment import WindowedSegment
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.static_windows import static_generator
 from worker.split.trial_window import window_inputs
 from worker.split.windows import Window, WindowShape, windows
@@ -156,7 +156,7 @@ def test_what_depends_on_more_than_the_length_cant_be_static(own_parts):
 
 
 def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
-    """What it takes is in none of its inputs: only the graphs inside it name it."""
+    """A tensor that only the graphs inside the node name is in none of its inputs."""
     file = own_parts.prepared.folder / "generator.onnx"
     model = onnx.load(file, load_external_data=False)
     last = model.graph.node[-1]
@@ -172,11 +172,11 @@ def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
         static_generator(own_parts.prepared, UNMADE)
 
 
-class Counted(Stage):
+class Counted(LoadedStage):
     """Knows how often it was run."""
 
     def __init__(self, file):
-        super().__init__(file, WorkerSettings(), StageRecord())
+        super().__init__(file, WorkerSettings(), StageTarget())
         self.runs = 0
 
     def run(self, *args):
@@ -253,13 +253,13 @@ def test_a_window_on_a_fixed_length_is_the_same_whatever_was_made_before_it(part
     ids=str,
 )
 def test_a_window_is_moved_within_its_segment(given, expected):
-    stages = {length: Stage(Path("stage.onnx"), WorkerSettings(), StageRecord()) for length in (70, 40)}
-    fitted, stage = FittedStage(Stage(Path("stage.onnx"), WorkerSettings(), StageRecord()), stages).fitted(
+    stages = {length: LoadedStage(Path("stage.onnx"), WorkerSettings(), StageTarget()) for length in (70, 40)}
+    fitted, stage = FittedStage(LoadedStage(Path("stage.onnx"), WorkerSettings(), StageTarget()), stages).fitted(
         given, Window(10, 120)
     )
     assert (fitted, next((length for length in stages if stages[length] is stage), None)) == expected
 
 
 def test_what_is_shorter_than_every_length_fits_none():
-    stages = {40: Stage(Path("stage.onnx"), WorkerSettings(), StageRecord())}
+    stages = {40: LoadedStage(Path("stage.onnx"), WorkerSettings(), StageTarget())}
     assert FittedStage(stages[40], stages).fitted(Window(0, 39), Window(0, 39)) == (Window(0, 39), None)

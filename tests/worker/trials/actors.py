@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shm.lifeline import become_child
-from worker.providers.records import NAMES
+from worker.providers.targets import NAMES
 
 if TYPE_CHECKING:
-    from worker.providers.records import Assignment
+    from worker.providers.targets import Assignment
     from worker.settings import WorkerSettings
 
 AZURE = "AzureExecutionProvider"
-"""In every wheel, and has no kernels: onnxruntime takes it, and runs everything on the CPU."""
+"""A provider that every wheel has, without kernels: onnxruntime takes it, and runs everything on the CPU."""
 
 
 def pretend_azure_is_cuda() -> None:
@@ -94,9 +94,9 @@ def is_placed(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
     """As it is, but that the profile says that the provider ran something."""
-    from worker.providers.placement import Profiles
+    from worker.providers.nodes_run import NodeProfiles
 
-    Profiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
+    NodeProfiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
     is_quick(lifeline, answer, files, settings, provider, placed)
 
 

@@ -1,4 +1,4 @@
-"""What is compared and timed, with engines whose sound and speed are known."""
+"""Comparison and timing, with engines whose sound and speed are known."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.worker.split.splitting import stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
-from worker.providers.records import CPU, Assignment, StageRecord
+from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.trials import measuring
 from worker.trials.judge import Measurements, judge
 from worker.trials.measuring import ROUNDS, SENTENCES, measure
 
 AZURE = "AzureExecutionProvider"
-PLACED = Assignment(generator=StageRecord(AZURE))
+PLACED = Assignment(generator=StageTarget(AZURE))
 
 
 class FakeClock:

@@ -195,7 +195,7 @@ def test_nothing_is_lost_with_markup_and_no_pause_between_words_either(
         assert sum(unit.script.count("ˈ") for unit in found) == text.count("ˈ") + text.count("SQL")
     places = [place for place, part in enumerate(parts) if re.search("[a-zA-Z0-9]", part) and "pause" not in part]
     if not places:
-        return  # what has no letters may go to the engine as it is, with the pauses behind it
+        return  # what has no letters may go to the engine as it is, with the pauses after it
     after_first = parts[places[0] :]
     assert sum(unit.pause or 0.0 for unit in found) == after_first.count("[pause:1s]")
 

@@ -1,4 +1,4 @@
-"""What normalisation must never do, and the way back from what is said to what was written."""
+"""Changes that normalisation must never make, and the way back from spoken to written words."""
 
 from __future__ import annotations
 
