@@ -20,7 +20,7 @@ def own_checksums(tmp_path, monkeypatch):
 def folder(tmp_path):
     models = tmp_path / "my models"
     models.mkdir()
-    plain = make_split_model(tmp_path / "small.onnx")
+    plain = make_split_model(tmp_path / "small.onnx", predicted=False)
     int8 = models / "kokoro-v1.0.int8.onnx"
     quantize_dynamic(plain, int8, ["Conv", "MatMul", "LSTM", "Gather"], weight_type=QuantType.QUInt8)
     return models
