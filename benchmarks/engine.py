@@ -32,7 +32,7 @@ from benchmarks.report import Cell, Report, Table, Verdict, write
 from benchmarks.texts import SENTENCE
 from frontend.text.g2p import G2P
 from worker.machine.machine import cores
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 PUBLISHED = "published, whole"
 

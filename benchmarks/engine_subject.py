@@ -25,8 +25,8 @@ from worker.pcm import to_pcm
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.crew import Crew
-from worker.tuning.measure import FIRSTS, Speaking
-from worker.tuning.records import Round
+from worker.tuning.measure import FIRSTS, EngineMeasurement
+from worker.tuning.messages import Round
 from worker.voices.voice_bank import VoiceBank
 
 
@@ -111,13 +111,13 @@ def main() -> None:
     if isinstance(engine, Published):
         engine.ready_for_several()
     # A whole run's first sound takes as long as the sentence: seconds, where a window takes a fraction of one.
-    speaking = Speaking(engine, subject.script, firsts=1 if subject.published else FIRSTS)
+    speaking = EngineMeasurement(engine, subject.script, firsts=1 if subject.published else FIRSTS)
     for _ in sys.stdin:
         _say(speaking.measure())
 
 
-def _say(record: Loaded | Round) -> None:
-    print(msgspec.json.encode(record).decode(), flush=True)
+def _say(result: Loaded | Round) -> None:
+    print(msgspec.json.encode(result).decode(), flush=True)
 
 
 if __name__ == "__main__":

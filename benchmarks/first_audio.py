@@ -29,10 +29,10 @@ from benchmarks.report import Cell, Table
 from shm.audio import SAMPLE_RATE
 from worker.engine import Block, Engine, Utterance
 from worker.kokoro import KokoroEngine
-from worker.providers.placement import graph_name
+from worker.providers.nodes_run import graph_name
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 
 SCRIPTS = {
     "three words": "ɡˌʊd mˈɔɹnɪŋ, ˈɛvɹiwˌʌn.",
@@ -62,10 +62,10 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """While the block runs, each stage's time counts."""
-        plain = Stage.run
+        plain = LoadedStage.run
 
         def timed(
-            stage: Stage, arrays: Sequence[NDArray[Any]], threads: int, control: RunControl
+            stage: LoadedStage, arrays: Sequence[NDArray[Any]], threads: int, control: RunControl
         ) -> list[NDArray[Any]]:
             started = time.perf_counter()
             try:
@@ -76,11 +76,11 @@ class Watch:
                 run.times += 1
                 run.frames = max(run.frames, *(array.shape[-1] for array in arrays[:1]))
 
-        Stage.run = timed  # type: ignore[assignment, method-assign]
+        LoadedStage.run = timed  # type: ignore[assignment, method-assign]
         try:
             yield
         finally:
-            Stage.run = plain  # type: ignore[method-assign]
+            LoadedStage.run = plain  # type: ignore[method-assign]
 
 
 def first_block(engine: Engine, script: str) -> float:

@@ -39,7 +39,7 @@ STYLE_STD = 0.15
 """Standard deviation of the published voices' values."""
 
 TEXTS = 16
-"""With a style each, for the durations."""
+"""Networks with a style each, for the durations."""
 TOKEN_WEIGHT, STYLE_WEIGHT = 4.0, 0.25
 DURATION_SPREAD = 0.25
 """Standard deviation of the logits; a duration is the sum of their sigmoids."""

@@ -3,7 +3,7 @@
     python -m benchmarks.full_size_model [--seed 1] [--voices FILE] [--torch REQUIREMENT] [--again]
 
 The real weights can't be had on a machine without internet; what inference costs depends only on the architecture.
-Torch and the `kokoro` package, which define it, go into a virtual environment of their own in the cache folder, beside
+Torch and the `kokoro` package, which define it, go into a virtual environment of their own in the cache folder, next to
 `full-size-SEED.onnx` and `full-size-voices.bin`. The same seed gives the same file.
 """
 

@@ -38,7 +38,7 @@ class GoldWord:
     """One token of the treebank; the fields have the names of spaCy's."""
 
     idx: int
-    """Its first character's place in the sentence."""
+    """Place of the token's first character in the sentence."""
     text: str
     tag_: str
 

@@ -68,7 +68,7 @@ def compare(recorded: Pcm, wanted: Pcm) -> Heard:
 
 
 def _sounding(samples: Pcm) -> slice:
-    """From the first audible sample to the last."""
+    """Time from the first audible sample to the last."""
     audible = np.flatnonzero((samples > AUDIBLE) | (samples < -AUDIBLE))
     return slice(int(audible[0]), int(audible[-1]) + 1) if len(audible) else slice(0, 0)
 

@@ -85,7 +85,7 @@ def _status(server: Subject) -> Any:
 
 def main() -> int:
     """Measure, print, judge."""
-    parser = argparse.ArgumentParser(description="What --idle-unload gives back, and what the next request pays.")
+    parser = argparse.ArgumentParser(description="Memory that --idle-unload gives back, and the next request's delay.")
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--voices", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=5)

@@ -1,4 +1,4 @@
-"""How many listeners a core carries without a gap, and what 20, 200 and 2,000 of them need.
+"""Listeners that a core carries without a gap, and the cores that 20, 200 and 2,000 of them need.
 
     python -m benchmarks.listeners_per_core --model M --voices V [--runs N]
 

@@ -1,4 +1,4 @@
-"""Whether a listener hears numbers, names and dates as words: python -m benchmarks.numbers_heard --model FILE.
+"""Test of numbers, names and dates, heard as words: python -m benchmarks.numbers_heard --model FILE.
 
 The model speaks 30 English sentences twice: as people write them ("on 12/25") and in words ("on December twenty
 fifth"). Whisper listens to both. A sentence is heard right if Whisper understands the words of the written form no
@@ -11,14 +11,14 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.hearing.recognizer import Recognizer
+from benchmarks.hearing.words import word_errors
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
 from benchmarks.report import Table
 from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
-from worker.hearing.recognizer import Recognizer
-from worker.hearing.words import word_errors
 
 SENTENCES = Path(__file__).with_name("numbers_heard.txt")
 

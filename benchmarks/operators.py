@@ -19,12 +19,12 @@ import msgspec
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Table
 from benchmarks.rewrites import inputs
-from worker.providers.placement import profiling
-from worker.providers.records import StageRecord
+from worker.providers.nodes_run import profiling
+from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import GENERATOR
 
 LEAST_SHARE = 0.01
@@ -46,7 +46,7 @@ def profiled(prepared: Prepared, frames: int, runs: int, threads: int) -> list[E
     """The profile of so many runs of one window."""
     arrays = inputs(prepared, frames)
     with profiling():
-        stage = Stage(prepared.folder / GENERATOR, WorkerSettings(threads=threads), StageRecord())
+        stage = LoadedStage(prepared.folder / GENERATOR, WorkerSettings(threads=threads), StageTarget())
         for _ in range(runs):
             stage.run(arrays, threads, RunControl())
         return msgspec.json.decode(Path(stage.session(threads).end_profiling()).read_bytes(), type=list[Event])

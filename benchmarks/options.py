@@ -29,7 +29,7 @@ class Options:
 
     @property
     def competes(self) -> bool:
-        """kokoro-onnx can run what is measured: a model and its voices were named."""
+        """True if kokoro-onnx can run the same files: a model and its voices were named."""
         settings = self.settings
         return settings.engine != "espeak" and settings.model is not None and _is_archive(settings.voices)
 

@@ -41,17 +41,17 @@ class Turn:
     """One server's figures, once, in seconds."""
 
     first: float
-    """To the first audible sample of the long text."""
+    """Time to the first audible sample of the long text."""
     complete: float
-    """To its last byte."""
+    """Time to its last byte."""
     audio: float
-    """Its length."""
+    """Length of the long text's audio."""
     gaps: int
     """Gaps that a listener who played it as it came would have heard."""
     alone: float
-    """To the first audible sample of three words that are asked for alone."""
+    """Time to the first audible sample of three words that are requested alone."""
     behind: float
-    """The same, while the long text is being made."""
+    """Time to the first audible sample of three words while the long text is being made."""
 
 
 def run(options: Options) -> Report:

@@ -20,7 +20,7 @@ class Plot:
 
 
 def draw(plots: Sequence[Plot], out: Path) -> list[Path]:
-    """One SVG each; none without matplotlib."""
+    """Pictures, one SVG each; none without matplotlib."""
     if not plots:
         return []
     try:

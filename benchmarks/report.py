@@ -47,7 +47,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One benchmark's."""
+    """One benchmark's results."""
 
     name: str
     engine: str

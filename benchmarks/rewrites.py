@@ -25,13 +25,13 @@ from rich.table import Table
 
 from benchmarks.machine import machine
 from worker.fidelity import snr
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites import Rewrite
 from worker.split.segment import GENERATOR_CONTEXT, SECOND_STAGE_CONTEXT
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import GENERATOR
 from worker.split.trial_window import window_inputs
 
@@ -50,7 +50,7 @@ def inputs(prepared: Prepared, frames: int) -> list[NDArray[Any]]:
     return [*window_inputs(prepared, frames).values(), np.array([crop, crop])]
 
 
-def sound(stage: Stage, arrays: list[NDArray[Any]], threads: int) -> NDArray[Any]:
+def sound(stage: LoadedStage, arrays: list[NDArray[Any]], threads: int) -> NDArray[Any]:
     """The stage's audio in steps of 16 bits, not rounded."""
     return 32_768 * stage.run(arrays, threads, RunControl())[0].ravel()
 
@@ -64,7 +64,9 @@ class Times:
     """Processor seconds of all threads, run by run."""
 
 
-def measured(stages: Mapping[str, Stage], arrays: list[NDArray[Any]], threads: int, runs: int) -> dict[str, Times]:
+def measured(
+    stages: Mapping[str, LoadedStage], arrays: list[NDArray[Any]], threads: int, runs: int
+) -> dict[str, Times]:
     """Times of each variant, by its name."""
     times = {name: Times() for name in stages}
     for _ in range(runs):
@@ -97,7 +99,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, action="append", help="may be given several times; else 1")
     parser.add_argument("--frames", type=int, default=64, help="of the window at 80 Hz, context included")
     parser.add_argument("--runs", type=int, default=15)
-    parser.add_argument("--only", action="append", choices=list(VARIANTS), help="beside the graph as it is")
+    parser.add_argument("--only", action="append", choices=list(VARIANTS), help="alongside the graph as it is")
     arguments = parser.parse_args()
     wanted = {"none", *(arguments.only or VARIANTS)}
     console = Console()
@@ -111,7 +113,9 @@ def main() -> None:
         arrays = inputs(variants["none"], arguments.frames)
         for threads in arguments.threads or [1]:
             settings = WorkerSettings(threads=threads)
-            stages = {name: Stage(made.folder / GENERATOR, settings, StageRecord()) for name, made in variants.items()}
+            stages = {
+                name: LoadedStage(made.folder / GENERATOR, settings, StageTarget()) for name, made in variants.items()
+            }
             sounds = {name: sound(stage, arrays, threads) for name, stage in stages.items()}
             show(console, threads, measured(stages, arrays, threads, arguments.runs), sounds)
 

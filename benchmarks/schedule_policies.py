@@ -29,19 +29,19 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One that comes."""
+    """A request that comes."""
 
     arrival: float
     """Seconds."""
     tokens: int
     client: str
     whole: bool = False
-    """Collected before it is heard: nobody listens while it is made."""
+    """True for audio that is collected before it is heard: nobody listens while it is made."""
 
 
 @dataclass
 class Stream:
-    """One that was taken. Times are simulated seconds."""
+    """A request that was admitted. Times are simulated seconds."""
 
     request: Request
     audio: float
@@ -89,7 +89,7 @@ class Policy(Protocol):
         ...
 
     def choose(self, now: float, streams: Sequence[Stream]) -> Stream:
-        """Whose next block is made. `streams` has at least one."""
+        """The segment whose next block is made. `streams` has at least one."""
         ...
 
 

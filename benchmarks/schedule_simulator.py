@@ -44,7 +44,7 @@ ROW_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One policy on one load. Seconds."""
+    """Figures of one policy on one load, in seconds."""
 
     policy: str
     first_audio_p50: float | None

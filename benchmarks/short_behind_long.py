@@ -1,4 +1,4 @@
-"""A short request behind a long one: how long the newcomer waits for what is being made for somebody else."""
+"""A short request after a long one: the newcomer's wait for the long one's speech."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Waits:
     alone: list[float]
     behind: list[float]
     """Seconds of each admitted request while the long one was being spoken."""
-    sent_away: int
+    rejected: int
     """Short requests rejected (429) while the long one was being spoken."""
 
 
@@ -74,8 +74,8 @@ def run(options: Options) -> Report:
 def verdict(waits: Waits) -> Verdict:
     """A newcomer that is rejected heard nothing within any time."""
     target = f"first audio {waits.after:g} s behind a long request at most {WAIT_SHARE:.0%} later than alone"
-    if waits.sent_away:
-        said = f"{waits.sent_away} of {len(waits.behind) + waits.sent_away} rejected"
+    if waits.rejected:
+        said = f"{waits.rejected} of {len(waits.behind) + waits.rejected} rejected"
         return Verdict(target, said, False)
     most = median(waits.alone) * (1 + WAIT_SHARE)
     return at_most(target, waits.behind, most, lambda seconds: f"{seconds * 1e3:.0f} ms")
@@ -89,7 +89,7 @@ def measure(to: Subject, voice: str, long: str, after: float, runs: int, options
     """
     alone: list[float] = []
     behind: list[float] = []
-    sent_away = 0
+    rejected = 0
     for number in range(runs):
         alone.append(_first_audible(listen(to.port, PHRASE, voice, headers=FRESH)))
         left = threading.Event()
@@ -106,11 +106,11 @@ def measure(to: Subject, voice: str, long: str, after: float, runs: int, options
             left.set()
             reader.join()
         if heard.status == TOO_MANY:
-            sent_away += 1
+            rejected += 1
         else:
             behind.append(_first_audible(heard))
         options.say(f"short-behind-long: {to.name}, {after:g} s behind, {number + 1} of {runs}")
-    return Waits(after, alone, behind, sent_away)
+    return Waits(after, alone, behind, rejected)
 
 
 def _first_audible(heard: Heard) -> float:
@@ -122,4 +122,4 @@ def _first_audible(heard: Heard) -> float:
 def _row(name: str, waits: Waits) -> list[Cell]:
     behind = Summary.of_any(waits.behind)
     times = (behind.median * 1e3, behind.most * 1e3) if behind else (None, None)
-    return [name, waits.after, len(waits.alone), median(waits.alone) * 1e3, *times, waits.sent_away]
+    return [name, waits.after, len(waits.alone), median(waits.alone) * 1e3, *times, waits.rejected]

@@ -1,4 +1,4 @@
-"""From `serve` to the first word, in a first and a second start, and the memory of every process after it.
+"""Time from `serve` to the first word, in a first and a second start, and the memory of every process after it.
 
     python -m benchmarks.start [--runs 5] [--model MODEL] [--voices VOICES] [--words "Hello from a fresh machine."]
 
@@ -45,7 +45,7 @@ Sizes = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start. Times are seconds since `serve` was started."""
+    """One measured start. Times are seconds since `serve` was started."""
 
     ready: float
     load: float

@@ -27,12 +27,12 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from benchmarks.evaluation.sentences import calibration
 from benchmarks.report import Cell, Table
 from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
 from worker.machine.machine import cores
 from worker.providers.records import StageRecord
-from worker.quantization.sentences import calibration
 from worker.quantization.surgery import replace_nodes
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings

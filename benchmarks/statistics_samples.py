@@ -11,18 +11,18 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 from numpy.typing import NDArray
 
+from benchmarks.evaluation.sentences import calibration, foreign
 from frontend.text.language import language_of
 from shm.audio import Pcm
 from shm.messages import Voice
 from worker.pcm import to_pcm
-from worker.providers.records import StageRecord
-from worker.quantization.sentences import calibration, foreign
+from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.segment import Prosody, features_of, whole_segment
-from worker.split.source import Source
-from worker.split.stage import Stage
+from worker.split.source import HarmonicSource
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.statistics import Statistics, describe
 from worker.voices.voice_bank import VoiceBank
@@ -157,7 +157,7 @@ class Speaker:
         self._noise = prepared.manifest.noise
         self._bank = bank
         self._prosody, self._source, self._decoder, self._generator = (
-            Stage(prepared.folder / name, settings, StageRecord())
+            LoadedStage(prepared.folder / name, settings, StageTarget())
             for name in (PROSODY, SOURCE, DECODER, EXACT_GENERATOR)
         )
 
@@ -179,9 +179,9 @@ class Speaker:
         audio, statistics = whole_segment(prosody, features, self.source(prosody), self._generator, 1, _NOBODY)
         return to_pcm(audio), statistics
 
-    def source(self, prosody: Prosody) -> Source:
+    def source(self, prosody: Prosody) -> HarmonicSource:
         """The segment's harmonics, with the noise of seed 0."""
-        return Source(self._source, self._noise, 0, prosody.f0, prosody.frames, _NOBODY)
+        return HarmonicSource(self._source, self._noise, 0, prosody.f0, prosody.frames, _NOBODY)
 
 
 def keep(folder: Path, task: Task, speaker: Speaker) -> None:

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.evaluation.sentences import held_out
 from benchmarks.report import Cell, Table
 from benchmarks.statistics_samples import Speaker, Spoken, Task, script
 from shm.audio import Pcm
@@ -30,15 +31,14 @@ from shm.messages import Voice
 from worker.engine import EngineUnavailable
 from worker.fidelity import log_mel_distance
 from worker.pcm import to_pcm
-from worker.providers.records import StageRecord
-from worker.quantization.sentences import held_out
+from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
 from worker.split.segment import WindowedSegment
 from worker.split.speech import EXACT_BELOW
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import GENERATOR
 from worker.split.statistics import Predictor, Statistics, predictor_for
 from worker.split.windows import FRAME_SAMPLES, WindowShape, windows
@@ -78,7 +78,9 @@ class Windows:
     """One model's generator in the windows of the default settings, with given statistics."""
 
     def __init__(self, prepared: Prepared, speaker: Speaker) -> None:
-        self._generator = FittedStage(Stage(prepared.folder / GENERATOR, WorkerSettings(threads=1), StageRecord()))
+        self._generator = FittedStage(
+            LoadedStage(prepared.folder / GENERATOR, WorkerSettings(threads=1), StageTarget())
+        )
         self._speaker = speaker
         self._shape = WindowShape.of(WorkerSettings())
 
@@ -100,7 +102,7 @@ class Judged:
     words: int
     in_one_run: bool
     level: float
-    """dB."""
+    """Level against the whole run's, in dB."""
     distance: float
     """Log-mel distance in dB."""
     pauses: float | None
@@ -181,7 +183,7 @@ def of_every_voice(bank: VoiceBank) -> Iterator[tuple[int, Task]]:
 
 
 def rows(found: Sequence[Judged]) -> Iterator[list[Cell]]:
-    """One for each length."""
+    """Rows of the table: one for each length."""
     for words in LENGTHS:
         if not (these := [each for each in found if each.words == words]):
             continue

@@ -125,9 +125,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="Any file of the family, quantised or not.")
     parser.add_argument("--voices", type=Path, default=EMBEDDED)
-    parser.add_argument("--out", type=Path, required=True, help="Beside a model of yours: NAME.statistics.npz.")
+    parser.add_argument("--out", type=Path, required=True, help="Alongside a model of yours: NAME.statistics.npz.")
     parser.add_argument("--samples", type=Path, help="A folder for what was spoken: a run that ended goes on there.")
-    parser.add_argument("--adjust", type=Path, help="A predictor of which only the offsets are fitted anew.")
+    parser.add_argument("--adjust", type=Path, help="A predictor of which only the offsets are fitted again.")
     parser.add_argument("--only-kept", action="store_true", help="Fit to what is in the folder, and speak nothing.")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

@@ -21,15 +21,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.evaluation.sentences import evaluation_texts
 from benchmarks.machine import machine
 from benchmarks.quality.corpus import ENGLISH, PASSAGES
+from benchmarks.renderer import Renderer
 from benchmarks.report import Cell, Table
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Cut, Notation, Sentence
 from worker.kokoro import KokoroEngine
-from worker.quantization.renderer import Renderer
-from worker.quantization.sentences import evaluation_texts
 from worker.settings import WorkerSettings
 from worker.split.segment import Prosody
 from worker.voices.voice_bank import VoiceBank

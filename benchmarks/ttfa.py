@@ -70,7 +70,7 @@ def run(options: Options) -> Report:
             runs = options.count(RUNS[name], quick=1)
             measured: dict[str, Measured] = {}
             for number in range(runs):
-                # What is measured last profits from nothing, so the order is another one each time.
+                # The order changes each time, so that no subject profits from being measured last.
                 contenders = list(_contenders(text, ours, theirs, alone, bare))
                 rng.shuffle(contenders)
                 for competitor, once in contenders:
@@ -180,13 +180,13 @@ def verdicts(results: Results, windowed: bool) -> list[Verdict]:
             target = f"{text}: last byte after at most {total:.0%} of the time of {BARE}"
             found.append(at_most(target, shares, total, lambda share: f"{share:.1%}"))
         if WARM in measured and measured[WARM].first:
-            target = f"{text}: first audio of what was spoken before"
+            target = f"{text}: first audio of what was spoken before within 10 ms"
             found.append(at_most(target, measured[WARM].first, WARM_SECONDS, lambda first: f"{first * 1e3:.1f} ms"))
     return found
 
 
 def _added(text: str, ours: Sequence[float], engine: Sequence[float]) -> Verdict:
-    """What the server adds to first audio. The verdict is certain if the interval of our median lies on one side of the
+    """The server's share of first audio. The verdict is certain if the interval of our median lies on one side of the
     limit, and isn't below the engine's own: a server that is faster than its engine was measured on another machine's
     load."""
     alone = median(engine)

@@ -19,12 +19,12 @@ class BlockKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """One paragraph, heading or the like."""
 
     kind: BlockKind
     text: str = ""
-    """Without markup; a line break within the block is "\\n"."""
+    """The text without markup; a line break within the block is "\\n"."""
     level: int = 0
     """A heading's level, from 1."""
 
@@ -43,7 +43,7 @@ class Chapter:
     """One chapter: its title, and its blocks, the heading among them if the page shows one."""
 
     title: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[TextBlock, ...]
     matter: Matter = Matter.BODY
 
     @property
@@ -54,7 +54,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A cover."""
+    """A book's cover picture."""
 
     data: bytes = field(repr=False)
     media_type: str

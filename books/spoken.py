@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from books.book import Block
+from books.book import TextBlock
 
 SAMPLE_RATE = 24_000
 """Samples per second of all times in this package."""
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenWord:
+class BookWord:
     """One word as it is written, and when it sounds."""
 
     text: str
@@ -28,14 +28,14 @@ class SpokenSentence:
     start: int
     """Samples from the chapter's start."""
     end: int
-    words: tuple[SpokenWord, ...] = ()
+    words: tuple[BookWord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenBlock:
     """One block of the chapter's text with its sentences; a scene break has none."""
 
-    block: Block
+    block: TextBlock
     sentences: tuple[SpokenSentence, ...] = ()
 
 

@@ -34,7 +34,7 @@ def downloads(lines: Iterable[str]) -> Iterable[tuple[str, float, bool]]:
 
 
 def install(requirement: str, command: list[str]) -> int:
-    """Have pip install it; its exit status. What pip says on standard error is passed on."""
+    """Have pip install it; its exit status. pip's standard error is passed on."""
     started = time.monotonic()
     say(f"installing {requirement} and what it needs")
     total = 0.0

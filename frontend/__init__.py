@@ -1,4 +1,4 @@
-"""The front process: HTTP on one side, streams of PCM on the other.
+"""The front process: HTTP on one side, streams of PCM on the other; `process.py` connects its rooms.
 
-`process.py` puts its rooms together; only the supervisor enters.
+Imported by `supervisor` and `books`.
 """

@@ -21,13 +21,13 @@ from frontend.http.connections.connections import Connections
 from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
 from frontend.jobs.desk import JobDesk
-from frontend.monitoring.drift import Drift
+from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import cost_readings, demand_readings
-from frontend.monitoring.selfcheck import History, SelfCheck
+from frontend.monitoring.selfcheck import History, SelfChecker
 from frontend.monitoring.state_folder import state_folder
-from frontend.monitoring.status.handler import Sources, StatusHandler
 from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
+from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
 from frontend.playing.desk import PlayDesk
@@ -52,12 +52,12 @@ from shm.frames import BrokenChannel
 from shm.in_flight import Board
 from shm.listeners import Listeners
 from shm.messages import (
+    ChildProgress,
     Connect,
     ControlMessage,
     Disconnect,
     Drain,
     PlayerLink,
-    Progress,
     Started,
     Suspects,
     TextBoard,
@@ -108,7 +108,7 @@ class Front:
         settings, text = configured.front, configured.text
         self._listeners = listeners
         self._control = control
-        self._metrics = Metrics(files, Drift(state_folder() / "real_time_factors.json"))
+        self._metrics = Metrics(files, DriftMonitor(state_folder() / "real_time_factors.json"))
         self._settings = settings
         espeak.start(self._metrics.g2p_restarted)
         self._g2p = G2P(pronounced=self._metrics.pronounced)
@@ -207,9 +207,9 @@ class Front:
             keepalive_timeout=self._settings.keepalive_timeout,
         )
 
-    def _make_selfcheck(self) -> SelfCheck:
+    def _make_selfcheck(self) -> SelfChecker:
         history = History(state_folder() / "selfchecks.jsonl")
-        check = SelfCheck(self._scheduler, self._settings.selfcheck_hours, history)
+        check = SelfChecker(self._scheduler, self._settings.selfcheck_hours, history)
         self._metrics.readings.add(check.readings)
         return check
 
@@ -226,7 +226,7 @@ class Front:
     def _note_progress(self) -> None:
         if not self._answered:
             self._answered = True
-            self._tell(Progress())
+            self._tell(ChildProgress())
 
     def _connect(self, message: Connect, fds: list[int]) -> None:
         try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from player.fade import FADE, SHORT_FADE, faded_in, faded_out, with_volume
-from player.reel import NOTHING, Place, Reel
+from player.reel import NOTHING, Reel, ReelPlace
 from shm.audio import Pcm
 
 _REMEMBERED = 512
@@ -28,7 +28,7 @@ class _Span:
     at: int
     """Number of samples that the output had taken before."""
     reel: Reel
-    place: Place
+    place: ReelPlace
     length: int
 
 
@@ -113,7 +113,7 @@ class Deck:
         with self.lock:
             self._tail = NOTHING
 
-    def jump(self, reel: Reel | None, place: Place | None = None, *, run: bool) -> None:
+    def jump(self, reel: Reel | None, place: ReelPlace | None = None, *, run: bool) -> None:
         """Go to that place of that reel, after a fade of what sounds now; `run`: continue there at once."""
         with self.lock:
             if self.running and self._reel and not len(self._tail):
@@ -133,7 +133,7 @@ class Deck:
                 self._reel.place, self._risen, self._tail = place[1], 0, NOTHING
                 self._spans.clear()  # they would name places that were never heard
 
-    def sounding(self, delay: int) -> tuple[Reel, Place] | None:
+    def sounding(self, delay: int) -> tuple[Reel, ReelPlace] | None:
         """The reel and the place of the sample that sounds, if the output sounds `delay` samples after it took them;
         the first one after a jump that hasn't sounded. None if nothing was taken since."""
         with self.lock:
@@ -142,7 +142,7 @@ class Deck:
                 return None
             span = self._spans[max(index, 0)]
             passed = min(max(self.taken - delay - span.at, 0), span.length)
-            return span.reel, Place(span.place.number, span.place.offset + passed)
+            return span.reel, ReelPlace(span.place.number, span.place.offset + passed)
 
     def _taken_out(self, count: int) -> Pcm:
         assert self._reel

@@ -43,9 +43,9 @@ class FrontLink:
         if messages:
             self._greeted = True
             for message in messages:
-                self.send(message)
+                self.tell_front(message)
 
-    def send(self, message: FromPlayer) -> None:
+    def tell_front(self, message: FromPlayer) -> None:
         """Tell the front, once it was greeted; a front that is gone or not greeted yet learns it by the greeting."""
         if self._channel and self._greeted:
             self._channel.send(encode(message))

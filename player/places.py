@@ -5,10 +5,10 @@ from __future__ import annotations
 from player.deck import Deck
 from player.lineup import Lineup
 from player.loudspeaker import Loudspeaker
-from player.reel import Place
+from player.reel import ReelPlace
 from player.track import Track
 from shm.audio import SAMPLE_RATE
-from shm.playing import Answer, Change
+from shm.playing import Change, PlayerAnswer
 
 BACK_WITHIN = SAMPLE_RATE
 """Samples of a sentence within which a step back goes to the sentence before."""
@@ -25,7 +25,7 @@ class Places:
         """Commands to go to another place of a text."""
 
     @property
-    def now(self) -> Place | None:
+    def now(self) -> ReelPlace | None:
         """The sample that sounds, of the playing item; its first one before it sounds."""
         track = self._lineup.track
         if track is None:
@@ -36,7 +36,7 @@ class Places:
         return track.reel.place
 
     def step(self, by: int) -> bool:
-        """Go one sentence on or back; False if that is behind the last sentence."""
+        """Go one sentence on or back; False after the last sentence."""
         track, place = self._lineup.track, self.now
         if track is None or place is None:
             return True
@@ -48,7 +48,7 @@ class Places:
         self._go(track, number)
         return True
 
-    async def seek(self, track: Track, message: Change) -> Answer | None:
+    async def seek(self, track: Track, message: Change) -> PlayerAnswer | None:
         """Go to the sentence that the message names by its number or its time; the answer, if the message's other
         changes don't count: the place is beyond the end, the text has ended, or a later command goes elsewhere."""
         number = message.sentence
@@ -57,18 +57,18 @@ class Places:
         self._seeks = seek = self._seeks + 1
         there = number is not None and await track.reach(number)
         if track is not self._lineup.track:
-            return Answer(message.number, refusal="The text has ended meanwhile.", code="nothing_playing")
+            return PlayerAnswer(message.number, refusal="The text has ended meanwhile.", code="nothing_playing")
         if seek != self._seeks:
-            return Answer(message.number)  # a later command has cancelled the request for this place
+            return PlayerAnswer(message.number)  # a later command has cancelled the request for this place
         if number is None or not there:
             length = track.timeline.total(track.speed)
             refusal = f"The text ends before that: it has about {length:.0f} seconds."
-            return Answer(message.number, refusal=refusal, code="seek_beyond_end")
+            return PlayerAnswer(message.number, refusal=refusal, code="seek_beyond_end")
         self._go(track, number)
         return None
 
     def _go(self, track: Track, number: int) -> None:
         there = track.reel.holds(number)
-        self._deck.jump(track.reel, Place(number), run=there and self._deck.running)
+        self._deck.jump(track.reel, ReelPlace(number), run=there and self._deck.running)
         if not there:
             track.close()  # the request continues elsewhere in the text

@@ -19,7 +19,7 @@ from player.report import Reporter
 from player.tempo import faster, slower
 from player.track import Track
 from shm.audio import SAMPLE_RATE
-from shm.playing import Answer, Change, Play, Playing, Remove, State, Steer, Verb, WhenBusy, Word
+from shm.playing import Change, Play, PlayedWord, PlayerAnswer, PlayerState, Playing, Remove, Steer, Verb, WhenBusy
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +27,10 @@ MOST_WAITING = 1000
 """Texts that may wait: each is held by the player and by the front, and every state names them all."""
 
 
-class Playback:
+class ItemPlayback:
     """Plays items one after another. Lives on the event loop; only the deck is shared with the output's thread."""
 
-    def __init__(self, fetcher: Fetcher, opener: Opener, tell: Callable[[State | Word], None]) -> None:
+    def __init__(self, fetcher: Fetcher, opener: Opener, tell: Callable[[PlayerState | PlayedWord], None]) -> None:
         """`tell` is called with each new state and with each word as it sounds."""
         loop = asyncio.get_running_loop()
 
@@ -49,7 +49,7 @@ class Playback:
         self._loop = loop
 
     @property
-    def state(self) -> State:
+    def state(self) -> PlayerState:
         """The state as the API shows it."""
         return self._reporter.state()
 
@@ -63,13 +63,13 @@ class Playback:
 
     # -- commands
 
-    def play(self, message: Play) -> Answer:
+    def play(self, message: Play) -> PlayerAnswer:
         """Take an item."""
         if message.item.id in {item.id for item in self.lineup.items}:
-            return Answer(message.number)  # sent again, because the answer was lost
+            return PlayerAnswer(message.number)  # sent again, because the answer was lost
         if len(self.lineup.waiting) >= MOST_WAITING and message.on_busy is not WhenBusy.INTERRUPT:
             refusal = f"{MOST_WAITING} texts wait already: ask again when some have been played."
-            return Answer(message.number, refusal=refusal, code="queue_full")
+            return PlayerAnswer(message.number, refusal=refusal, code="queue_full")
         self.loudspeaker.want()
         busy = self.lineup.track is not None
         place = self.lineup.waiting.add(message.item, message.on_busy, busy)
@@ -77,9 +77,9 @@ class Playback:
             self.paused = message.paused
             self._advance(message.sentence)
         self.changed()
-        return Answer(message.number, place)
+        return PlayerAnswer(message.number, place)
 
-    def steer(self, message: Steer) -> Answer:
+    def steer(self, message: Steer) -> PlayerAnswer:
         """Obey a command. Nothing to obey is no error."""
         match message.verb:
             case Verb.TOGGLE:
@@ -104,16 +104,16 @@ class Playback:
         if self.paused:
             self.loudspeaker.cut()
         self.changed()
-        return Answer(message.number)
+        return PlayerAnswer(message.number)
 
-    async def change(self, message: Change) -> Answer:
+    async def change(self, message: Change) -> PlayerAnswer:
         """Change volume, speed, voice or place."""
         if message.volume is not None:
             self.deck.volume = message.volume
         track = self.lineup.track
         wanted = (message.speed, message.voice, message.seek, message.sentence)
         if track is None and any(each is not None for each in wanted):
-            return Answer(message.number, refusal="Nothing is being played.", code="nothing_playing")
+            return PlayerAnswer(message.number, refusal="Nothing is being played.", code="nothing_playing")
         if track and (message.seek is not None or message.sentence is not None):
             answer = await self.places.seek(track, message)
             self.changed()
@@ -122,9 +122,9 @@ class Playback:
         if track and (message.speed is not None or message.voice is not None):
             track.retake(message.speed, message.voice)
         self.changed()
-        return Answer(message.number)
+        return PlayerAnswer(message.number)
 
-    def remove(self, message: Remove) -> Answer:
+    def remove(self, message: Remove) -> PlayerAnswer:
         """End the item of that id, or take it out of the queue; the others stay."""
         track = self.lineup.track
         if track and track.item.id == message.id:
@@ -133,9 +133,9 @@ class Playback:
             self._advance()
         elif not self.lineup.remove(message.id):
             refusal = "There is no such text: it was played, or never taken."
-            return Answer(message.number, refusal=refusal, code="not_found")
+            return PlayerAnswer(message.number, refusal=refusal, code="not_found")
         self.changed()
-        return Answer(message.number)
+        return PlayerAnswer(message.number)
 
     def pause(self) -> None:
         """Pause, because the machine has slept."""

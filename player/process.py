@@ -18,28 +18,28 @@ from player.front_link import FrontLink
 from player.mpris.session import MediaKeys, NoMediaKeys
 from player.output.choice import open_output
 from player.output.output import Opener
-from player.playback import Playback
+from player.playback import ItemPlayback
 from player.priority import come_first
 from player.settings import PlayerSettings
 from player.sleep import SleepWatch
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import Drain, PlayerLink, Progress, Started
+from shm.messages import ChildProgress, Drain, PlayerLink, Started
 from shm.playing import (
-    Answer,
     Change,
     FromPlayer,
     Greeting,
     Held,
     Play,
+    PlayedWord,
+    PlayerAnswer,
+    PlayerState,
     Playing,
     Remove,
-    State,
     Steer,
     ToPlayer,
     Welcome,
-    Word,
 )
 
 IDLE_SECONDS = 60.0
@@ -78,7 +78,7 @@ class PlayerProcess:
         self._control = control
         self._front = FrontLink(self._greeting, self._hear)
         self._fetcher = HttpFetcher(self._front.known)
-        self.playback = Playback(self._fetcher, opener, self._tell)
+        self.playback = ItemPlayback(self._fetcher, opener, self._tell)
         self._progressed = False
         self._end = asyncio.Event()
         self._idle: asyncio.TimerHandle | None = None
@@ -158,13 +158,13 @@ class PlayerProcess:
         greeting = Greeting("" if speaker.reason else speaker.name, speaker.reason)
         return [greeting, *map(Held, self.playback.lineup.items), self.playback.state]
 
-    def _tell(self, message: State | Word) -> None:
+    def _tell(self, message: PlayerState | PlayedWord) -> None:
         self._front.greet()
-        self._front.send(message)
-        if isinstance(message, State):
+        self._front.tell_front(message)
+        if isinstance(message, PlayerState):
             if message.state is Playing.PLAYING and not self._progressed:
                 self._progressed = True
-                self._control.send(Progress())
+                self._control.send(ChildProgress())
             self._rest()
             if self._media_keys:
                 self._media_keys.show(message)
@@ -190,7 +190,7 @@ class PlayerProcess:
         else:
             self._answer(answer)
 
-    async def _accepted(self, message: Play, answer: Answer) -> Answer:
+    async def _accepted(self, message: Play, answer: PlayerAnswer) -> PlayerAnswer:
         """The answer to the only item, once it is known that it can be heard: the output that was there for the last
         item may be gone."""
         speaker = self.playback.loudspeaker
@@ -198,9 +198,9 @@ class PlayerProcess:
             return answer
         self.playback.remove(Remove(0, message.item.id))
         refusal = f"This machine has no output for sound any more: {speaker.reason}."
-        return Answer(message.number, refusal=refusal, code="no_sound_card")
+        return PlayerAnswer(message.number, refusal=refusal, code="no_sound_card")
 
-    def _answer_later(self, answer: Coroutine[None, None, Answer]) -> None:
+    def _answer_later(self, answer: Coroutine[None, None, PlayerAnswer]) -> None:
         async def answering() -> None:
             self._answer(await answer)
 
@@ -208,6 +208,6 @@ class PlayerProcess:
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
-    def _answer(self, answer: Answer) -> None:
-        self._front.send(self.playback.state)  # the client is answered with the state after its command
-        self._front.send(answer)
+    def _answer(self, answer: PlayerAnswer) -> None:
+        self._front.tell_front(self.playback.state)  # the client is answered with the state after its command
+        self._front.tell_front(answer)

@@ -16,7 +16,7 @@ NOTHING: Pcm = np.zeros(0, np.int16)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReelPlace:
     """A sample of a text's audio."""
 
     number: int
@@ -62,7 +62,7 @@ class Reel:
 
     def __init__(self, first: int = 0) -> None:
         """`first`: number of the sentence at which reading begins."""
-        self.place = Place(first)
+        self.place = ReelPlace(first)
         """The next sample to read."""
         self.last: int | None = None
         """Number of the text's last sentence, once it is known."""
@@ -100,7 +100,7 @@ class Reel:
                 again.append(held.read(0, self._checked))
                 self._held[number] = held = again
                 self._checked = None
-                self.place = Place(number) if self.place.number == number else self.place
+                self.place = ReelPlace(number) if self.place.number == number else self.place
         held.append(samples)
 
     def word(self, number: int, offset: int, word: str) -> None:
@@ -120,18 +120,18 @@ class Reel:
 
     # -- reading
 
-    def read(self, most: int) -> list[tuple[Place, Pcm]]:
+    def read(self, most: int) -> list[tuple[ReelPlace, Pcm]]:
         """Up to `most` samples from the place on, by sentence, each with the place of its first sample."""
-        found: list[tuple[Place, Pcm]] = []
+        found: list[tuple[ReelPlace, Pcm]] = []
         while most > 0 and (held := self._held.get(self.place.number)):
             samples = held.read(self.place.offset, most)
             if len(samples):
                 found.append((self.place, samples))
                 most -= len(samples)
-                self.place = Place(held.number, self.place.offset + len(samples))
+                self.place = ReelPlace(held.number, self.place.offset + len(samples))
             if self.place.offset < held.length or not held.whole or not self.holds(held.number + 1):
                 break
-            self.place = Place(held.number + 1)
+            self.place = ReelPlace(held.number + 1)
             self._forget_far_behind()
         return found
 

@@ -11,9 +11,9 @@ from player.deck import Deck
 from player.lineup import Lineup
 from player.loudspeaker import Loudspeaker
 from player.places import Places
-from player.reel import HeldSentence, Place
+from player.reel import HeldSentence, ReelPlace
 from shm.audio import SAMPLE_RATE
-from shm.playing import Playing, QueuedItem, State, Word
+from shm.playing import PlayedWord, PlayerState, Playing, QueuedItem
 
 _SOON = 0.005
 """Seconds added to a wake-up, so that it comes after the sample that it is for."""
@@ -23,7 +23,7 @@ _LONGEST = 5.0
 
 
 class Sounding(Protocol):
-    """The part of `player.playback.Playback` that reports need."""
+    """The part of `player.playback.ItemPlayback` that reports need."""
 
     deck: Deck
     loudspeaker: Loudspeaker
@@ -40,15 +40,15 @@ class Sounding(Protocol):
 class Reporter:
     """Tells what sounds. Between two reports it sleeps until the next word or sentence."""
 
-    def __init__(self, playback: Sounding, tell: Callable[[State | Word], None]) -> None:
+    def __init__(self, playback: Sounding, tell: Callable[[PlayerState | PlayedWord], None]) -> None:
         self._playback = playback
         self._tell = tell
-        self._told: State | None = None
+        self._told: PlayerState | None = None
         self._word: tuple[str, int, int] | None = None
         """Item, sentence and index of the last word that was told."""
         self._timer: asyncio.TimerHandle | None = None
 
-    def state(self) -> State:
+    def state(self) -> PlayerState:
         """The state now."""
         playback = self._playback
         queue = tuple(
@@ -56,7 +56,7 @@ class Reporter:
             for item in playback.lineup.waiting
         )
         output = playback.loudspeaker.output
-        common = State(
+        common = PlayerState(
             state=playback.phase,
             volume=playback.deck.volume,
             queue=queue,
@@ -69,7 +69,7 @@ class Reporter:
         with playback.deck.lock:
             held = track.reel.get(place.number)
             index = _word_at(held, place.offset)
-        return State(
+        return PlayerState(
             state=common.state,
             id=track.item.id,
             title=track.item.title,
@@ -96,7 +96,7 @@ class Reporter:
         self._tell_word(state)
         self._sleep()
 
-    def _tell_word(self, state: State) -> None:
+    def _tell_word(self, state: PlayerState) -> None:
         track, place = self._playback.lineup.track, self._playback.places.now
         if track is None or place is None or state.state is not Playing.PLAYING:
             return
@@ -106,8 +106,8 @@ class Reporter:
         if held and index >= 0 and word != self._word:
             self._word = word
             start, text = held.words[index]
-            seconds = round(track.seconds(Place(place.number, start)), 3)
-            self._tell(Word(track.item.id, text, place.number, seconds))
+            seconds = round(track.seconds(ReelPlace(place.number, start)), 3)
+            self._tell(PlayedWord(track.item.id, text, place.number, seconds))
 
     def _sleep(self) -> None:
         """Wake up when the next word or sentence begins to sound."""
@@ -134,7 +134,7 @@ def _word_at(held: HeldSentence | None, offset: int) -> int:
     return bisect_right(held.words, offset, key=lambda word: word[0]) - 1 if held else -1
 
 
-def _lasting(state: State) -> tuple[object, ...]:
+def _lasting(state: PlayerState) -> tuple[object, ...]:
     """The parts of a state whose change is told; time and word go on by themselves."""
     return (
         *(state.state, state.id, state.sentence_number, state.sentence, state.voice, state.speed),

@@ -10,7 +10,7 @@ from threading import RLock
 from player.assembly import Assembly
 from player.fetching import FIRST_RETRY, LAST_RETRY, CannotFetch, Fetcher
 from player.prebuffer import needed, room
-from player.reel import Place, Reel
+from player.reel import Reel, ReelPlace
 from player.timeline import Timeline
 from shm.audio import SAMPLE_RATE
 from shm.playing import Item
@@ -164,6 +164,6 @@ class Track:
             await self._moved.wait()
         return bool(assembly.sentences) and self.reel.holds(number)
 
-    def seconds(self, place: Place) -> float:
+    def seconds(self, place: ReelPlace) -> float:
         """Seconds of the text before that place, at the present speed."""
         return self.timeline.before(place.number, self.speed) + place.offset / SAMPLE_RATE

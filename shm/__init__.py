@@ -1,2 +1,4 @@
-"""Everything that crosses a process boundary: messages, channels, the PCM arena and its rings. Imports no other package
-of this project."""
+"""Everything that crosses a process boundary: messages, channels, the PCM arena and its rings.
+
+Imported by `worker`, `frontend`, `books`, `player` and `supervisor`.
+"""

@@ -19,7 +19,7 @@ def sync_folder(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path`, which replaces it when the block ends without an error. After the block no power
+    """A temporary file next to `path`, which replaces it when the block ends without an error. After the block no power
     cut loses it.
 
     The name is the same each time, so that a killed writer leaves at most one behind and the next one overwrites it.

@@ -16,7 +16,7 @@ ChapterFormat = Literal["m4a", "mp3", "opus", "flac"]
 _JOB_ID = re.compile(r"job-[0-9a-f]{16}")
 
 MOST_SPEAKERS = 200
-"""Speakers of a cast. Each is looked for beside each quotation by two expressions, of which Python keeps 512 compiled:
+"""Speakers of a cast. Each is looked for next to each quotation by two expressions, of which Python keeps 512 compiled:
 with more of them a book would take hours to divide."""
 
 Pause = Annotated[float, Meta(ge=0, le=30)]
@@ -109,7 +109,7 @@ class JobJournal(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds since 1970."""
     finished: float | None = None
     error: str = ""
-    """A sentence for people."""
+    """The reason of a failed job, as a sentence for people; empty without one."""
     error_code: str = ""
     result: str = ""
     """Name of the finished file in the job's folder."""

@@ -15,7 +15,8 @@ Incoming = TypeVar("Incoming")
 
 
 class Duplex(Generic[Incoming]):
-    """One end. Messages arrive whole and in order, as calls of `hear`; `gone` is called once if the other end ends."""
+    """One end of the channel. Messages arrive whole and in order, as calls of `hear`; `gone` is called once if the
+    other end ends."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class Duplex(Generic[Incoming]):
         if not self._open:
             return
         try:
-            self._writer.send(payload)
+            self._writer.write_frame(payload)
         except BrokenChannel:
             self._end()
             return

@@ -38,7 +38,7 @@ class FrameWriter:
         writable."""
         return bool(self._backlog)
 
-    def send(self, payload: bytes) -> None:
+    def write_frame(self, payload: bytes) -> None:
         """Write a frame with one system call if the pipe has room; keep the rest, in order, for `flush` otherwise.
 
         Raises:

@@ -90,7 +90,7 @@ class TextInFlight:
     """One text, from its request to its answer's end. Several threads may be inside `working` at once."""
 
     def __init__(self, board: Board | None = None, place: int | None = None) -> None:
-        """Without a board or a place, the text isn't recorded."""
+        """The text isn't recorded without a board or a place."""
         self._board = board
         self._place = place
         self._lock = threading.Lock()

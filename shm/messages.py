@@ -92,7 +92,7 @@ class Commit(msgspec.Struct, frozen=True, tag="commit"):
     """Offset of the block's first sample within the ring: samples since the stream took it."""
     samples: int
     crc32: int
-    """zlib.crc32 of the block's bytes."""
+    """Checksum of the block's bytes, by `zlib.crc32`."""
 
 
 class Marks(msgspec.Struct, frozen=True, tag="marks"):
@@ -165,7 +165,7 @@ class Load(msgspec.Struct, frozen=True, tag="load"):
     """True if the first worker runs on an accelerator, and so leaves the cores to the others."""
 
 
-class Ready(msgspec.Struct, frozen=True, tag="ready"):
+class ChildReady(msgspec.Struct, frozen=True, tag="ready"):
     """Worker -> supervisor: the engine is loaded and warmed up. The worker waits for a channel (`Connect`)."""
 
     engine: EngineInfo
@@ -173,12 +173,12 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Loading(msgspec.Struct, frozen=True, tag="loading"):
-    """Worker -> supervisor: the worker is loading for the named execution provider, from now until `Ready`."""
+    """Worker -> supervisor: the worker is loading for the named execution provider, from now until `ChildReady`."""
 
     provider: str
 
 
-class Progress(msgspec.Struct, frozen=True, tag="progress"):
+class ChildProgress(msgspec.Struct, frozen=True, tag="progress"):
     """Child -> supervisor, once: the child has done useful work. A worker has sealed a block, or a front has begun an
     answer. A later death doesn't count as part of a crash loop."""
 
@@ -316,9 +316,9 @@ class Drain(msgspec.Struct, frozen=True, tag="drain"):
 ControlMessage = (
     Load
     | Loading
-    | Ready
+    | ChildReady
     | Placed
-    | Progress
+    | ChildProgress
     | ProviderFailure
     | Recycle
     | BootFailure

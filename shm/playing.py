@@ -1,9 +1,9 @@
 """Messages between the front and the player, and the player's state as the API shows it.
 
 The channel is a socket pair with frames (`shm.frames`), one message of msgpack in each. The front sends `Welcome`,
-`Play`, `Steer`, `Change` and `Remove`; the player sends `Greeting`, `Held`, `Answer`, `State` and `Word`. Either end
-may die: the front keeps the items that the last `State` names, and gives them to the next player; the player tells a
-new front which items it holds.
+`Play`, `Steer`, `Change` and `Remove`; the player sends `Greeting`, `Held`, `PlayerAnswer`, `PlayerState` and
+`PlayedWord`. Either end may die: the front keeps the items that the last `PlayerState` names, and gives them to the
+next player; the player tells a new front which items it holds.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class QueuedItem(msgspec.Struct, frozen=True):
     voice: str
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, tag="state", tag_field="message"):
+class PlayerState(msgspec.Struct, frozen=True, kw_only=True, tag="state", tag_field="message"):
     """The player's state; without a player, `idle`."""
 
     state: Playing = Playing.IDLE
@@ -111,14 +111,14 @@ class State(msgspec.Struct, frozen=True, kw_only=True, tag="state", tag_field="m
     """The reason why a player that should play does not; None otherwise."""
 
 
-class Word(msgspec.Struct, frozen=True, tag="word", tag_field="message"):
+class PlayedWord(msgspec.Struct, frozen=True, tag="word", tag_field="message"):
     """Player -> front: this word begins to sound now."""
 
     id: str
     word: str
     sentence_number: int
     seconds: float
-    """Time of the word in its item, as `State.seconds`."""
+    """Time of the word in its item, as `PlayerState.seconds`."""
 
 
 class Welcome(msgspec.Struct, frozen=True, tag="welcome", tag_field="message"):
@@ -134,7 +134,7 @@ class Play(msgspec.Struct, frozen=True, tag="play", tag_field="message"):
     """Front -> player: take this item."""
 
     number: int
-    """Number of the message; its `Answer` has it too."""
+    """Number of the message; its `PlayerAnswer` has it too."""
     item: Item
     on_busy: WhenBusy
     sentence: int = 0
@@ -144,7 +144,7 @@ class Play(msgspec.Struct, frozen=True, tag="play", tag_field="message"):
 
 
 class Steer(msgspec.Struct, frozen=True, tag="steer", tag_field="message"):
-    """Front -> player: obey."""
+    """Front -> player: a command without a text, such as pause or next."""
 
     number: int
     verb: Verb
@@ -170,16 +170,16 @@ class Remove(msgspec.Struct, frozen=True, tag="remove", tag_field="message"):
     id: str
 
 
-class Answer(msgspec.Struct, frozen=True, tag="answer", tag_field="message"):
+class PlayerAnswer(msgspec.Struct, frozen=True, tag="answer", tag_field="message"):
     """Player -> front: the message with this number was obeyed, or can't be."""
 
     number: int
     place: int = 0
-    """For `Play`: number of items before this one."""
+    """Number of items before this one, for `Play`."""
     refusal: str = ""
     """The reason for a refusal, for the client; empty if the message was obeyed."""
     code: str = ""
-    """The same for programs."""
+    """The reason for programs."""
 
 
 class Greeting(msgspec.Struct, frozen=True, tag="greeting", tag_field="message"):
@@ -198,7 +198,7 @@ class Held(msgspec.Struct, frozen=True, tag="held", tag_field="message"):
 
 
 ToPlayer = Welcome | Play | Steer | Change | Remove
-FromPlayer = Greeting | Held | Answer | State | Word
+FromPlayer = Greeting | Held | PlayerAnswer | PlayerState | PlayedWord
 
 encode = msgspec.msgpack.Encoder().encode
 decode_to_player: Callable[[bytes], ToPlayer] = msgspec.msgpack.Decoder(ToPlayer).decode

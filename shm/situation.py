@@ -38,7 +38,7 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """Scheduling of a worker that has loaded."""
 
 
-class Tuning(msgspec.Struct, frozen=True, kw_only=True):
+class TuningState(msgspec.Struct, frozen=True, kw_only=True):
     """State of the profile that `kokoro-live tune` keeps."""
 
     reason: str = ""
@@ -62,7 +62,7 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     provider_failures: dict[str, str] = {}
     """Execution providers that were abandoned, with the reasons."""
     processes: tuple[ProcessReport, ...] = ()
-    tuning: Tuning | None = None
+    tuning: TuningState | None = None
     resting: dict[int, EngineInfo] = {}
     """Engines of the slots that rest (`--idle-unload`), by slot: a front that was started since knows them too."""
     streams_cut: int = 0

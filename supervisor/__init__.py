@@ -1,2 +1,4 @@
-"""The supervisor process and the command line. `cli.py` is the entry point of `kokoro-live`; no other folder imports
-this one."""
+"""The supervisor process and the command line; `cli.py` is the entry point of `kokoro-live`.
+
+Imported by no other folder.
+"""

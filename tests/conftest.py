@@ -1,12 +1,15 @@
-"""For all tests: what property tests try is the same in every run, and no time limit is put on a single example.
+"""Settings for all tests: property tests try the same examples in every run, without a time limit for a single one.
 
-`HYPOTHESIS_PROFILE=search make test` has them search anew.
+`HYPOTHESIS_PROFILE=search make test` has them search new examples.
 """
 
+import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 from tests.real_model import real_model
@@ -23,6 +26,33 @@ sys.dont_write_bytecode = False  # pytest rewrites 300 modules in each of its pr
 for _number in (signal.SIGHUP, signal.SIGINT):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
-settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+FIRST = (
+    "tests/system/test_player.py",
+    *("tests/page/", "tests/clients/", "tests/chaos/", "tests/system/"),
+    *("tests/worker/", "tests/benchmarks/", "tests/deploy/", "tests/supervisor/"),
+)
+"""How the names of tests begin that run first, in this order. The player's take four minutes, in which they mostly
+listen; a file of the other folders takes up to a minute. Files of seconds come last, so that all processes end
+together."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        return next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Modules and tests stay to the end: no garbage collection goes through them, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

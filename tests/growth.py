@@ -1,4 +1,4 @@
-"""How the time that a piece of work takes is related to another's, on a machine that others use as well."""
+"""The ratio of two pieces of work's times, on a machine that others use as well."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
-_TIMES = 10
+_LONG, _SHORT = 10, 3
+"""The long piece of work has ten times the length, the short one a third of it."""
+_TIMES = _LONG * _SHORT
 _ATTEMPTS = 8
 
 
 def grows_with_the_length(work: Callable[[int], object], length: int) -> bool:
-    """True if ten times `length` takes less than 40 times as long; with the square of it, it would take 100 times.
+    """True if ten times `length` takes less than 120 times as long as a third of `length`, of which it is 30 times;
+    with the square of it, it would take 900 times.
 
     The quickest of several attempts counts on either side, because other processes, the garbage collector and the
     processor's clock only ever make one of them slower. Attempts end with the first that shows it.
     """
     short, long = [], []
     for _ in range(_ATTEMPTS):
-        short.append(_seconds(work, length))
-        long.append(_seconds(work, _TIMES * length))
+        short.append(_seconds(work, length // _SHORT))
+        long.append(_seconds(work, _LONG * length))
         if min(long) < 4 * _TIMES * min(short) + 0.01:
             return True
     return False

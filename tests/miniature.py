@@ -111,7 +111,7 @@ def make_voices(path: Path, names: Sequence[str] = ("af_heart", "am_adam", "bf_e
 
 
 def make_voice_folder(path: Path, names: Sequence[str] = ("af_heart", "am_adam", "bf_emma")) -> Path:
-    """The same voices as single files of raw float32, as onnx-community publishes them."""
+    """The voices as single files of raw float32, as onnx-community publishes them."""
     path.mkdir()
     for name, table in _tables(names):
         (path / f"{name}.bin").write_bytes(table.tobytes())
@@ -127,14 +127,14 @@ def expected(tokens: Sequence[int], speed: float = 1.0, offset: int = 0) -> NDAr
 
     `offset` is the style's, for a model made with `style`.
     """
-    # In the graph's own precision, so that both round alike.
+    # The expected samples are computed in the graph's own precision, so that both round alike.
     span = max(1, int(np.rint(np.float32(SPAN) / np.float32(speed))))
     by_token = np.repeat(np.array([0, *tokens, 0]) * PHASES, span)
     return (by_token + np.arange(len(by_token)) % PHASES + _LOWEST + offset).astype(np.int16)
 
 
 def token_at(samples: NDArray[np.int16]) -> NDArray[np.int64]:
-    """Of which token each sample is (model without `style`)."""
+    """The index of the token that each sample belongs to (model without `style`)."""
     tokens: NDArray[np.int64] = (samples.astype(np.int64) - _LOWEST) // PHASES
     return tokens
 
@@ -146,7 +146,7 @@ def phase_of(samples: NDArray[np.int16]) -> NDArray[np.int64]:
 
 
 def style_offset(number: int, phonemes: int) -> int:
-    """What `make_voices`' voice of that number adds to each sample of a segment of so many phonemes."""
+    """The value that `make_voices`' voice of that number adds to each sample of a segment of so many phonemes."""
     return number * STYLE_STEP + (min(phonemes, ROWS) - 1) % 50
 
 

@@ -6,7 +6,7 @@ import random
 import socket
 
 _BELOW_EPHEMERAL = range(20_000, 32_000)
-"""What the system gives to whoever asks for no particular port, connections included, lies above (Linux, macOS)."""
+"""Ports that the system chooses itself, for connections too, lie above (Linux, macOS)."""
 
 
 def lasting_port() -> int:

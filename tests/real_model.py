@@ -19,7 +19,7 @@ FOLDER = platformdirs.user_cache_path("kokoro-live-tests", appauthor=False) / "m
 
 
 def real_model_file() -> Path:
-    """For modules that have no fixtures at hand, such as processes that a test starts.
+    """The model's path, for modules without fixtures, such as processes that a test starts.
 
     Raises:
         AssertionError: the packages aren't installed, so `pip install -e '.[dev]'` hasn't been run.

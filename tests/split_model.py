@@ -31,7 +31,7 @@ STYLE = 128
 TEXT = 16
 WIDE = 24
 CHANNELS = (16, 8, 6)
-"""Of the generator: what it takes, and what its two stages make."""
+"""The generator's inputs, and the outputs of its two stages."""
 HARMONICS = 9
 FFT, HOP = 20, 5
 BINS = FFT // 2 + 1
@@ -46,8 +46,9 @@ def make_split_model(
     folded: bool = True,
     random_in_generator: bool = False,
     norms: Norms = "node",
+    predicted: bool = True,
 ) -> Path:
-    """Write the model, 0.5 MB, and beside it the predictor of its statistics, if it can be split.
+    """Write the model, 0.5 MB, and alongside it the predictor of its statistics, if it can be split.
 
     Args:
         path: the file to write.
@@ -60,10 +61,11 @@ def make_split_model(
         norms: one node each, or written out: each for itself with its mean and difference twice, or merged as an
             optimiser does, so that residual blocks share a division; `axes` writes the axis as opset 18 does, as an
             input. `none`: no norm at all.
+        predicted: write the predictor too, which an engine needs and stages alone don't: it is fitted to six segments.
     """
     form = (noise_inputs, durations_output, tokens_name, folded, random_in_generator, norms)
     path.write_bytes(_model(*form))
-    if predictor := _predictor(*form):
+    if predicted and (predictor := _predictor(*form)):
         path.with_name(f"{path.stem}{SUFFIX}").write_bytes(predictor)
     return path
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -65,7 +68,6 @@ FLOORS = {
         "trials",
         "tuning",
         "quantization",
-        "hearing",
         "segment_work",
         "first_blocks",
         "stream_output",
@@ -79,11 +81,17 @@ FLOORS = {
 """Each folder's rooms and root files, from the bottom up: a room imports only rooms that stand before it."""
 
 
-def imports(file: Path) -> Iterator[tuple[str, int]]:
+@cache
+def imports(file: Path) -> tuple[tuple[str, int], ...]:
     """The dotted names that a file imports anywhere, with the line; `importlib.import_module` counts too.
 
-    A name that `import_module` is given as an f-string counts up to its first placeholder.
+    A name that `import_module` is given as an f-string counts up to its first placeholder. A string that is the name of
+    a module in another folder counts as well: tables name modules that are loaded later, or in a helper process.
     """
+    return tuple(_imports(file))
+
+
+def _imports(file: Path) -> Iterator[tuple[str, int]]:
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -97,9 +105,15 @@ def imports(file: Path) -> Iterator[tuple[str, int]]:
                     argument = argument.values[0]
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                     yield argument.value, node.lineno
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value.partition(":")[0]
+            named = ROOT / f"{name.replace('.', '/')}.py"
+            if MODULE.fullmatch(name) and named.is_file() and named.parent != file.parent:
+                yield name, node.lineno
 
 
 DYNAMIC = {"import_module", "__import__"}
+MODULE = re.compile(r"[a-z_]+(\.[a-z_]+)+")
 
 
 def imported(file: Path) -> Iterator[tuple[str, int]]:
@@ -133,16 +147,64 @@ def test_the_rooms_of_a_folder_import_only_downwards(folder: str) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("folder", sorted(FLOORS))
-def test_every_room_says_in_one_sentence_what_it_is(folder: str) -> None:
-    rooms = [file.parent for file in (ROOT / folder).rglob("__init__.py")]
-    assert [str(room) for room in rooms if not ast.get_docstring(ast.parse((room / "__init__.py").read_text()))] == []
+def package_folders() -> list[str]:
+    """Every folder of the product that is a package, as a path below the root."""
+    return sorted(str(f.parent.relative_to(ROOT)) for folder in FOLDERS for f in (ROOT / folder).rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("folder", package_folders())
+def test_the_rooms_and_files_of_a_folder_import_each_other_in_no_circle(folder: str) -> None:
+    package = folder.replace("/", ".")
+    arrows: dict[str, set[str]] = {}
+    for file in (ROOT / folder).rglob("*.py"):
+        importer = file.relative_to(ROOT / folder).parts[0].removesuffix(".py")
+        names = [name.split(".") for name, _ in imports(file) if name.startswith(f"{package}.")]
+        found = {name[package.count(".") + 1] for name in names}
+        arrows.setdefault(importer, set()).update(found - {importer, "__init__"})
+    TopologicalSorter(arrows).prepare()
+
+
+@pytest.mark.parametrize("folder", package_folders())
+def test_every_room_says_in_one_line_what_it_is_and_who_imports_it(folder: str) -> None:
+    package = folder.replace("/", ".")
+    told = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text())) or ""
+    assert re.match(r"[^\n]{20,}", told)
+    (sentence,) = re.findall(r"Imported by ((?:`[\w.]+`|[^.`])+)\.", told)
+    named = re.findall(r"`([\w.]+)`", sentence)
+    importers = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for other in FOLDERS
+        for file in (ROOT / other).rglob("*.py")
+        if not file.is_relative_to(ROOT / folder)
+        if any(name.startswith(f"{package}.") for name, _ in imports(file))
+    }
+    assert [name for name in importers if not any(f"{name}.".startswith(f"{door}.") for door in named)] == []
+    assert [door for door in named if not any(f"{name}.".startswith(f"{door}.") for name in importers)] == []
+
+
+def test_a_public_class_of_the_product_shares_its_name_with_no_other() -> None:
+    files: dict[str, list[str]] = {}
+    for folder in FOLDERS:
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.parse(file.read_text()).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and file not in OPENAPI_TYPES:
+                    files.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
+    assert {name: found for name, found in files.items() if len(found) > 1} == {}
+
+
+OPENAPI_TYPES = {ROOT / "frontend/http/routes/answer_types.py", ROOT / "frontend/monitoring/status/report.py"}
+"""Types whose names are the schemas of the OpenAPI document."""
 
 
 def test_an_import_by_name_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "sly.py"
-    file.write_text('import importlib\nimportlib.import_module("frontend.http.app")\nimport_module(f"tests.{x}")\n')
-    assert [name for name, _ in imports(file)] == ["importlib", "frontend.http.app", "tests."]
+    file.write_text(
+        "import importlib\n"
+        'importlib.import_module("frontend.http.app")\n'
+        'import_module(f"tests.{x}")\n'
+        'TABLE = ("worker.process:run", "no.module")\n'
+    )
+    assert {name for name, _ in imports(file)} == {"importlib", "frontend.http.app", "tests.", "worker.process"}
 
 
 def test_only_the_worker_knows_the_accelerator() -> None:

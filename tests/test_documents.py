@@ -1,4 +1,4 @@
-"""What the documents name is there: files, anchors, modules, commands and their options, metrics, settings."""
+"""Everything that the documents name exists: files, anchors, modules, commands and their options, metrics, settings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def tokens(document: Path) -> list[Token]:
 
 @cache
 def anchors(document: Path) -> set[str]:
-    """As GitHub makes them of headings: lower case, punctuation left out, spaces to hyphens."""
+    """Anchors as GitHub makes them of headings: lower case, punctuation left out, spaces to hyphens."""
     parsed = tokens(document)
     titles = [parsed[at + 1].content for at, token in enumerate(parsed) if token.type == "heading_open"]
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
@@ -65,7 +65,7 @@ def words(line: str) -> list[str]:
 
 
 def options_named(arguments: list[str]) -> list[str]:
-    """Up to a `|`, or to the `--` behind which another command's options are."""
+    """Up to a `|`, or to the `--` after which another command's options are."""
     ends = [at for at, word in enumerate(arguments) if word in ("|", "--")]
     named = (re.match(r"--[a-z][a-z0-9-]*", word) for word in arguments[: min(ends, default=None)])
     return [match.group() for match in named if match]

@@ -1,4 +1,4 @@
-"""The inference process: engines, model files, and the work loop. The only import from this project is `shm`."""
+"""The inference process: engines, model files, and the work loop. Imported by `supervisor`."""
 
 import os
 

@@ -81,7 +81,7 @@ class Channel:
         assert len(payload) + HEADER_BYTES <= MAX_COMMIT_BYTES, message
         # A front that is gone has also closed the orders pipe, whose reader closes the workbench.
         with contextlib.suppress(BrokenChannel):
-            self._commits.send(payload)
+            self._commits.write_frame(payload)
             if isinstance(message, Commit):
                 self._host.sealed()
 

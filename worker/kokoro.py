@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
 from worker.acceleration.chain import Choice
-from worker.acceleration.placing import Placing, place
+from worker.acceleration.decision import ProviderDecision, decide_providers
 from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.machine.machine import cores
 from worker.models.checksum_cache import cached_sha256_of
 from worker.providers.options import BadOption
-from worker.providers.records import Assignment
+from worker.providers.targets import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
@@ -46,7 +46,7 @@ SAMPLE_SENTENCES = (
 
 _NO_STATISTICS = (
     "no statistics are known for its family of weights; "
-    "`python -m benchmarks.statistics_training` makes a file of them, to lie beside the model"
+    "`python -m benchmarks.statistics_training` makes a file of them, to lie alongside the model"
 )
 
 _WARM_UP_WORDS = 8
@@ -80,8 +80,10 @@ class KokoroEngine:
             ProviderUnavailable: the execution provider doesn't work here.
         """
         self._voices = VoiceBank.open(voices)
-        placing = place(model, settings, without) if assigned is None else Placing(Choice(assigned), ())
-        placed = placing.choice.assignment
+        decision = (
+            decide_providers(model, settings, without) if assigned is None else ProviderDecision(Choice(assigned), ())
+        )
+        placed = decision.choice.assignment
         self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, placed)
         with self._voices.as_archive() as archive:
             self._kokoro = Kokoro.from_session(self._speech.session, archive)
@@ -103,10 +105,10 @@ class KokoroEngine:
             first_block=self._speech.first_block,
             marks=self._speech.marks,
             files=_files(model, voices),
-            providers=placing.chain,
-            stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), placing.verdicts)),
-            trials=tuple(_trial(provider, verdict) for provider, verdict in placing.verdicts.items()),
-            untried=placing.choice.untried,
+            providers=decision.chain,
+            stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), decision.verdicts)),
+            trials=tuple(_trial(provider, verdict) for provider, verdict in decision.verdicts.items()),
+            untried=decision.choice.untried,
             threads=self._speech.session.get_session_options().intra_op_num_threads,
         )
 
@@ -166,11 +168,11 @@ def _files(model: Path, voices: Path) -> tuple[ModelFile, ...]:
 def _stages(model: Path, placed: Assignment, cut: bool, verdicts: Mapping[str, Verdict]) -> Iterator[StageInfo]:
     """Stages with their execution providers, and with the nodes counted by the winning trial; a stage on the CPU has no
     such count."""
-    for name, record in placed.stages() if cut else [("whole", placed.whole)]:
-        verdict = verdicts.get(record.provider)
-        nodes = verdict.nodes_of(name if cut else model.stem, record.window) if verdict else None
+    for name, target in placed.stages() if cut else [("whole", placed.whole)]:
+        verdict = verdicts.get(target.provider)
+        nodes = verdict.nodes_of(name if cut else model.stem, target.window) if verdict else None
         yield StageInfo(
-            name=name, provider=record.provider, options=dict(record.options), window=record.window, nodes=nodes
+            name=name, provider=target.provider, options=dict(target.options), window=target.window, nodes=nodes
         )
 
 

@@ -31,7 +31,7 @@ class WorkerMetrics:
         )
         self._load = Gauge(
             "kokoro_live_model_load_seconds",
-            "What loading the engine and warming it up took; of several workers, the longest.",
+            "Seconds for loading and warming up the engine; of several workers, the longest.",
             registry=self.registry,
             multiprocess_mode="livemax",
         )

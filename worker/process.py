@@ -17,23 +17,23 @@ from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.messages import (
     BootFailure,
+    ChildProgress,
+    ChildReady,
     Connect,
     ControlMessage,
     Drain,
     Load,
     Loading,
     Placed,
-    Progress,
     ProviderFailure,
-    Ready,
     Recycle,
     clipped,
 )
 from worker.channel import Channel
 from worker.engine import Engine, EngineUnavailable, ProviderUnavailable
 from worker.machine.free_memory import return_free_memory
-from worker.machine.placement import Place
 from worker.machine.priority import place_process, place_thread, read_back
+from worker.machine.share import MachineShare
 from worker.metrics import MeteredEngine, WorkerMetrics
 from worker.select import choose, import_engines
 from worker.settings import WorkerSettings
@@ -71,7 +71,7 @@ class Worker:
         self._settings = settings
         self._metrics = metrics
         self._engine: Engine | None = None
-        self._place = Place()
+        self._place = MachineShare()
         self._channels: list[Channel] = []
         self._ended_streams = 0
         self._asked_for_successor = False
@@ -125,7 +125,7 @@ class Worker:
             seconds = time.monotonic() - started
             self._metrics.loaded(seconds)
             self._engine = MeteredEngine(engine, self._metrics)
-            self._control.send(Ready(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
+            self._control.send(ChildReady(msgspec.structs.replace(engine.info, priority=read_back()), seconds))
 
     def provider_failed(self, error: ProviderUnavailable) -> NoReturn:
         """Report the failed provider and end this process (`ChannelHost`). If several inference threads report it at
@@ -144,7 +144,7 @@ class Worker:
         """Report the first committed block to the supervisor."""
         if not self._progressed:
             self._progressed = True
-            self._control.send(Progress())
+            self._control.send(ChildProgress())
 
     def stream_ended(self) -> None:
         """Ask for a successor if this worker is too old or too large; streams continue here until the successor is

@@ -64,9 +64,9 @@ def _espeak(stands_in: bool = False) -> Engine:
 def _kokoro(settings: WorkerSettings, without: tuple[str, ...], loading: Callable[[str], object]) -> Engine:
     model, voices = kokoro_files(settings)
     # onnxruntime costs time and memory (`python -m benchmarks.late_loading`), and espeak-ng doesn't need it.
-    from worker.acceleration.placing import first, place
+    from worker.acceleration.decision import decide_providers, first
     from worker.kokoro import KokoroEngine
 
     loading(first(settings, without))  # the provider's driver may be asked about options
-    loading(place(model, settings, without).choice.assignment.provider)
+    loading(decide_providers(model, settings, without).choice.assignment.provider)
     return KokoroEngine(model, voices, settings, without)

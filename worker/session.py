@@ -13,9 +13,9 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from worker.engine import Cancelled, EngineError, EngineUnavailable, Paused, ProviderUnavailable
+from worker.providers.nodes_run import current
 from worker.providers.options import BadOption, given_to
-from worker.providers.placement import current
-from worker.providers.records import CPU, StageRecord
+from worker.providers.targets import CPU, StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 
@@ -31,7 +31,7 @@ NUMPY_TYPES: dict[str, Any] = {
 }
 """numpy types, by onnxruntime's names for a session's input types."""
 
-ON_CPU = StageRecord()
+ON_CPU = StageTarget()
 
 _OPTIMIZATION = {
     "all": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
@@ -54,7 +54,7 @@ _FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
 def open_session(
     model: Path,
     settings: WorkerSettings,
-    record: StageRecord = ON_CPU,
+    target: StageTarget = ON_CPU,
     *,
     threads: int = 0,
     optimized: bool = False,
@@ -64,7 +64,7 @@ def open_session(
     Args:
         model: the file.
         settings: the settings that the other arguments don't override.
-        record: the execution provider, with its options.
+        target: the execution provider, with its options.
         threads: threads of each run, instead of the settings' (whose 0 means one here).
         optimized: the file is onnxruntime's own optimised form, to be run as it is.
 
@@ -81,7 +81,7 @@ def open_session(
     options.graph_optimization_level = _OPTIMIZATION["off" if optimized else settings.graph_optimization]
     # Planning which buffers share memory takes time that is quadratic in the number of nodes, and as much again for
     # each session. Runs are as fast without the plan, because the arena reuses buffers.
-    options.enable_mem_reuse = record.provider != CPU
+    options.enable_mem_reuse = target.provider != CPU
     options.enable_mem_pattern = settings.memory_pattern
     options.enable_cpu_mem_arena = settings.memory_arena
     if settings.memory_arena:
@@ -93,8 +93,8 @@ def open_session(
         options.enable_profiling = True
         options.profile_file_prefix = profiles.prefix(model)
     try:
-        given = given_to(record.provider, settings.provider_options, settings.provider)
-        session = session_on(record, str(model), options, given)
+        given = given_to(target.provider, settings.provider_options, settings.provider)
+        session = session_on(target, str(model), options, given)
     except (ProviderUnavailable, BadOption):
         raise
     except Exception as error:  # onnxruntime's errors have no base class of their own
@@ -115,13 +115,13 @@ def _share_arena() -> None:
     ort.create_and_register_allocator(information, ort.OrtArenaCfg(dict(_ARENA)))
 
 
-def session_on(record: StageRecord, model: str | bytes, options: Any, given: Collection[str] = ()) -> Any:
-    """A session whose first provider is the record's and has accepted the record's options.
+def session_on(target: StageTarget, model: str | bytes, options: Any, given: Collection[str] = ()) -> Any:
+    """A session whose first provider is the target's and has accepted the target's options.
 
     onnxruntime's default reaction to a provider's failure, a session on the CPU and a line on standard output, is off.
 
     Args:
-        record: the provider, with its options.
+        target: the provider, with its options.
         model: a file's path, or its content.
         options: `onnxruntime.SessionOptions`.
         given: keys of options that the user gave; the others are this project's, and another provider may do without
@@ -133,22 +133,22 @@ def session_on(record: StageRecord, model: str | bytes, options: Any, given: Col
             CPU.
         Exception: the error that onnxruntime raises if the CPU can't load the model.
     """
-    provider = record.provider
-    chain = [(provider, dict(record.options)), *([] if provider == CPU else [(CPU, {})])]
+    provider = target.provider
+    chain = [(provider, dict(target.options)), *([] if provider == CPU else [(CPU, {})])]
     try:
         session = ort.InferenceSession(model, options, providers=chain, enable_fallback=0)
     except Exception as error:  # onnxruntime's errors have no base class of their own
         if provider == CPU:
             raise
         said = _line(error)
-        if "option" in said.lower() and any(_names(said, key) for key, _ in record.options if key in given):
+        if "option" in said.lower() and any(_names(said, key) for key, _ in target.options if key in given):
             raise BadOption(f"{provider} doesn't take an option that it was given: {said}") from error
         raise ProviderUnavailable(provider, said) from error
     if session.get_providers()[0] != provider:
         raise ProviderUnavailable(provider, "onnxruntime went over to another one when it loaded the model")
     # Some providers don't report their options (CoreML, OpenVINO): unreported options can't be compared.
     told = session.get_provider_options().get(provider) or {}
-    for key, value in record.options:
+    for key, value in target.options:
         if told and _plain(told.get(key)) != _plain(value):
             said = f"was given {key}={value}, and onnxruntime says that it has {told.get(key)}"
             raise BadOption(f"{provider} {said}") if key in given else ProviderUnavailable(provider, f"it {said}")

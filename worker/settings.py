@@ -22,7 +22,7 @@ class WorkerSettings:
 
     engine: Literal["auto", "kokoro", "espeak"] = field(
         default="auto",
-        metadata={"help": "Who speaks. auto: Kokoro if its files are there, else espeak-ng, with a warning."},
+        metadata={"help": "The engine. auto: Kokoro if its files are there, else espeak-ng, with a warning."},
     )
     model: Path | None = field(
         default=None,
@@ -34,7 +34,7 @@ class WorkerSettings:
     )
     model_dir: Path = field(
         default_factory=default_model_dir,
-        metadata={"help": "Where the published files are looked for (`kokoro-live models fetch` puts them there)."},
+        metadata={"help": "The folder of the published files (`kokoro-live models fetch` puts them there)."},
     )
     mirror: str = field(
         default="",
@@ -53,13 +53,15 @@ class WorkerSettings:
     )
     provider: Literal["auto", "coreml", "cuda", "tensorrt", "openvino", "cpu"] = field(
         default="auto",
-        metadata={"help": "What runs the model. Each falls back on the CPU, with a message; auto: the best there is."},
+        metadata={
+            "help": "The execution provider. Each falls back on the CPU, with a message; auto: the best there is."
+        },
     )
     provider_options: tuple[str, ...] = field(
         default=(),
         metadata={
             "help": "Options of that execution provider, as onnxruntime names them: KEY=VALUE, with commas between; a "
-            "comma without KEY= behind it is the value's. In the file also a table.",
+            "comma without KEY= after it belongs to the value. In the file also a table.",
             "pairs": True,
         },
     )
@@ -72,7 +74,7 @@ class WorkerSettings:
     )
     worker_cpus: str = field(
         default="",
-        metadata={"help": "Which processors a worker may use, like 0-3,6; empty: all that the server may. Linux only."},
+        metadata={"help": "Processors that a worker may use, like 0-3,6; empty: all that the server may. Linux only."},
     )
     worker_nice: int = field(
         default=0,
@@ -107,12 +109,12 @@ class WorkerSettings:
     window: float = field(
         default=0.6,
         metadata={
-            "help": "Seconds of sound in the largest window. Smaller ones let others in sooner; larger ones cost less."
+            "help": "Seconds of sound in the largest window. Smaller ones let others in sooner; larger cost less."
         },
     )
     cache_dir: Path = field(
         default_factory=lambda: platformdirs.user_cache_path("kokoro-live", appauthor=False),
-        metadata={"help": "Where what is made of a model once is kept, as its stages."},
+        metadata={"help": "The folder for files that are made of a model once, such as its stages."},
     )
     threads: int = field(
         default=0,

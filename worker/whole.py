@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shm.marks import Mark
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.session import NUMPY_TYPES, check_signature, open_session, run_session
 from worker.settings import WorkerSettings
 from worker.split.marks import marks_of
@@ -22,7 +22,7 @@ class WholeSpeech:
     """Speech from one session, which all threads share; each run has one thread unless the settings say otherwise. A
     second session with more threads would have weights of its own."""
 
-    def __init__(self, model: Path, settings: WorkerSettings, record: StageRecord) -> None:
+    def __init__(self, model: Path, settings: WorkerSettings, target: StageTarget) -> None:
         """Load the model.
 
         Raises:
@@ -30,8 +30,8 @@ class WholeSpeech:
                 user how to fix it.
             ProviderUnavailable: the execution provider doesn't work here.
         """
-        self.provider = record.provider
-        self.session = open_session(model, settings, record)
+        self.provider = target.provider
+        self.session = open_session(model, settings, target)
         check_signature(self.session, model)
         names = [output.name for output in self.session.get_outputs()]
         self._durations = next((names.index(name) for name in ("duration", "durations") if name in names), None)

@@ -14,7 +14,7 @@ sounds, and its lengths those of its passages and pauses.
 last hour's peak must be within a tenth of the first's; writing the file may add an index of 8 MB for an hour.
 
 `--real`: the first chapters of "Moby-Dick" (from npm's registry) on a real model: real-time factor, word errors by
-Whisper tiny.en in excerpts of each chapter (extra `quality`), and the time to first audio of a listener beside the book
+Whisper tiny.en in excerpts of each chapter (extra `quality`), and a listener's time to first audio alongside the book
 divided by that of one alone, in pairs one after the other. It must be within a tenth.
 
 `--quick`: four kills of a short book, and half an hour of audio, in which the heap still reaches its size: that memory
@@ -38,7 +38,7 @@ from benchmarks.report import Cell, Table
 from worker.settings import WorkerSettings
 
 BESIDE = 1.1
-"""A listener's time to first audio beside a book divided by that of one alone, at most."""
+"""A listener's time to first audio alongside a book divided by that of one alone, at most."""
 
 
 def main() -> int:
@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--voices", type=Path)
     parser.add_argument("--chapters", type=int, default=16, help="chapters of the real book; 16 have 32,000 words")
     parser.add_argument("--words", type=int, help="words of each chapter of the real book  [default: all]")
-    parser.add_argument("--pairs", type=int, default=20, help="listeners beside the real book")
+    parser.add_argument("--pairs", type=int, default=20, help="listeners alongside the real book")
     parser.add_argument("--excerpts", type=int, default=4, help="excerpts of each chapter that Whisper hears")
     parser.add_argument("--json", type=Path, help="a file for all figures")
     arguments = parser.parse_args()

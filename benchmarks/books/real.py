@@ -1,4 +1,4 @@
-"""A book on a real model: its speed, what Whisper hears of it, and a listener's time to first audio beside it."""
+"""A book on a real model: its speed, what Whisper hears of it, and a listener's time to first audio alongside it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import numpy as np
 
 from benchmarks.books.command import BookCommand
 from benchmarks.books.shipped import book_text
+from benchmarks.hearing.recognizer import Recognizer
+from benchmarks.hearing.words import spoken_words, word_errors
 from benchmarks.listening import FRESH, listen
 from benchmarks.subjects import Subject, kokoro_live
 from benchmarks.texts import SENTENCE
 from books.spoken import SAMPLE_RATE, SpokenChapter
 from books.writing.chapter_audio import decode_file
-from worker.hearing.recognizer import Recognizer
-from worker.hearing.words import spoken_words, word_errors
 from worker.settings import WorkerSettings
 
 VOICE = "af_heart"
@@ -35,7 +35,7 @@ _EXCERPT = 25.0
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Seconds to the first audible sample for one listener beside the book, and for the next one alone."""
+    """Seconds to the first audible sample for one listener alongside the book, and for the next one alone."""
 
     beside: float
     alone: float
@@ -77,13 +77,13 @@ class RealBook:
 
     @property
     def beside_ratio(self) -> float | None:
-        """Median over the pairs of time to first audio beside the book divided by alone; None without pairs."""
+        """Median over the pairs of time to first audio alongside the book divided by alone; None without pairs."""
         return statistics.median(pair.beside / pair.alone for pair in self.pairs) if self.pairs else None
 
 
 @dataclass(frozen=True, slots=True)
 class RealOptions:
-    """How a real book is measured."""
+    """The options of a real book's measurement."""
 
     settings: WorkerSettings
     chapters: int

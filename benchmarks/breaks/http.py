@@ -106,8 +106,8 @@ BREAKS = (
     Mutation(
         "header-timeout",
         "frontend/http/connections/exchange.py",
-        '        self._line.overdue("header_timeout")\n        self._line.close()\n',
-        '        self._line.overdue("header_timeout")\n',
+        '        self._peer.overdue("header_timeout")\n        self._peer.close()\n',
+        '        self._peer.overdue("header_timeout")\n',
         ("tests/frontend/http/test_connection_timeouts.py",),
     ),
     Mutation(

@@ -1,4 +1,4 @@
-"""One break."""
+"""A deliberate break of the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told: metrics, advice, headers, and settings that do what they say."""
+"""Breaks of what the server tells: metrics, advice, headers, and settings that do what they say."""
 
 from __future__ import annotations
 

@@ -4,14 +4,15 @@
         [--quick] [--only WAY]...
 
 Speaks texts of 1 to 60 words by seven voices in four languages: the reference whole and in windows, the model and each
-variant likewise; and passages in one segment, cut by the plan for an engine that vocodes
-in windows, and by that for one that doesn't. Judges each by the gate (`worker.hearing.gate`): Whisper tiny.en's word
-errors, DNSMOS, level at every length, log-mel distance; windows also by the noise in pauses, and a plan for them by its
-opinion score and length beside one segment. Shows steps where windows meet, and pauses and pitch at cuts. Needs the
-extra `quality`; asks no network.
+variant likewise; and passages in one segment, cut by the plan for an engine that vocodes in windows, and by that for
+one that doesn't. Judges each by the gate (`benchmarks.hearing.gate`): Whisper tiny.en's word errors, DNSMOS, level at
+every length, log-mel distance; windows also by the noise in pauses, and a plan for them by its opinion score and length
+against one segment. Shows steps where windows meet, and pauses and pitch at cuts. Needs the extra `quality`; asks no
+network.
 
 FOLDER gets `quality.md`, `quality.json`, spectrograms, and each text each way as a WAV file, to listen to in pairs.
-What is there already isn't spoken again: an interrupted run goes on. Exits with 1 if anything but the reference fails.
+Texts that are there already aren't spoken again: an interrupted run continues. Exits with 1 if anything but the
+reference fails.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.hearing.opinion import OpinionScorer
+from benchmarks.hearing.recognizer import Recognizer
 from benchmarks.machine import machine
 from benchmarks.quality import corpus, ways
 from benchmarks.quality.findings import Finding, cut_findings, finding, plan_faults
@@ -31,8 +34,6 @@ from benchmarks.quality.pictures import draw
 from benchmarks.quality.renderings import Rendering, Renderings
 from benchmarks.quality.ways import FOR_WINDOWS, WHOLE, Way
 from worker.engine import EngineError, EngineUnavailable
-from worker.hearing.opinion import OpinionScorer
-from worker.hearing.recognizer import Recognizer
 from worker.models.checksum_cache import cached_sha256_of
 from worker.quantization.dequantize import is_dynamic_int8
 from worker.quantization.error import QuantizationError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks.evaluation.sentences import evaluation_texts
 from benchmarks.texts import PARAGRAPH, SENTENCE
-from worker.quantization.sentences import evaluation_texts
 
 ENGLISH = ("af_heart", "am_michael", "bf_emma", "bm_george")
 """Voices that speak the English texts in turn."""
@@ -60,7 +60,8 @@ class Item:
 
 
 def texts(quick: bool = False) -> list[Item]:
-    """All but passages: over 500 words of English, and some of each other language. Quick: a dozen, of every length."""
+    """Texts that aren't passages: over 500 words of English, and some of each other language. Quick: a dozen, of every
+    length."""
     english = [
         Item(f"en-{number:02}", text, ENGLISH[number % len(ENGLISH)])
         for number, (text, _) in enumerate(evaluation_texts())

@@ -6,14 +6,14 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from benchmarks.hearing.gate import Judgement, level_differences
+from benchmarks.hearing.level import frame_levels, pause_noise
 from benchmarks.joins import largest_step
 from benchmarks.quality.pitch import pitch_before
 from benchmarks.quality.renderings import Rendering
 from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
 from worker.fidelity import log_mel_distance
-from worker.hearing.gate import Judgement, level_differences
-from worker.hearing.level import frame_levels, pause_noise
 
 SAME_PITCH = 1.15
 """Times a sentence's last pitch: a cut inside a sentence that falls lower than that falls like a sentence's end."""
@@ -30,7 +30,7 @@ overall score by 0.02: six passages can tell 0.02 of the latter only."""
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One way, over texts."""
+    """Figures of one way over all texts."""
 
     way: str
     judgement: Judgement
@@ -44,7 +44,7 @@ class Finding:
     signal: float | None
     seconds: float
     levels: dict[int, float]
-    """dB off by class of lengths (`worker.hearing.gate.LENGTHS`)."""
+    """dB off by class of lengths (`benchmarks.hearing.gate.LENGTHS`)."""
     pause_noise: float | None
     """dB louder where the same model pauses, run whole; None where there is no such sound."""
     step: float | None

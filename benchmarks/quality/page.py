@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.hearing.gate import LEVEL, LIMITED, LOG_MEL, MIN_WORDS, OPINION, WORD_ERRORS
 from benchmarks.machine import machine
 from benchmarks.quality.findings import PAUSES, PLAN_OPINION, PLAN_SECONDS, CutFinding, Finding
 from benchmarks.quality.renderings import Rendering
 from benchmarks.report import Cell, Table
-from worker.hearing.gate import LEVEL, LIMITED, LOG_MEL, MIN_WORDS, OPINION, WORD_ERRORS
 
 _COLUMNS = (
     "",
@@ -45,7 +45,7 @@ def page(
     """
     reference = texts[0]
     lines = [
-        "# How it sounds",
+        "# Quality of the sound",
         "",
         f"`{command}` on {', '.join(f'{name} {value}' for name, value in machine().items())}.",
         "",

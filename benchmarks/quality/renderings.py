@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.hearing.ears import Ears, Heard
+from benchmarks.hearing.opinion import Opinion
 from benchmarks.quality.corpus import Item
 from benchmarks.quality.speaking import Speaker
 from benchmarks.quality.ways import Way
 from frontend.text.segment import Cut
 from shm.audio import SAMPLE_RATE, Pcm
-from worker.hearing.ears import Ears, Heard
-from worker.hearing.opinion import Opinion
 from worker.models.checksum_cache import cached_sha256_of
 from worker.split.prepared import FORMAT
 from worker.split.rewrites import DEFAULT
@@ -44,7 +44,7 @@ class Rendering:
 
 
 class Renderings:
-    """All that was made, in a folder for each way."""
+    """The kept renderings, in a folder for each way."""
 
     def __init__(self, folder: Path, voices: Path, threads: int = 0, cache: Path | None = None) -> None:
         self._folder = folder

@@ -1,3 +1,1 @@
-"""Jobs of the server: the process that makes the books of the jobs' folder, one after another. Enter by
-`process.run`.
-"""
+"""The process that makes the books of the jobs' folder, one after another. Imported by `supervisor.processes`."""

@@ -17,9 +17,9 @@ from books.jobs.result import output_of_job, pack, result_name, settings_of
 from books.jobs.speaker import FrontSpeaker
 from books.making.estimate import spoken_seconds
 from books.making.maker import BookMaker, Order
-from books.making.progress import Progress
+from books.making.progress import BookProgress
 from books.making.selection import chosen
-from books.making.speech import Postponed, Refused
+from books.making.speech import PassageRefused, Postponed
 from books.reading.open import read_book
 from shm.book_jobs import Job, JobState
 from shm.hours import Hours
@@ -38,10 +38,10 @@ _DISK_SECONDS = 30.0
 """Seconds after which a disk that refused something is tried again."""
 
 _LONGEST_READING = 600.0
-"""Seconds after which a file is given up that keeps a reader busy: the books behind it wait."""
+"""Seconds after which a file is given up that keeps a reader busy: the books after it wait."""
 
 
-class Pause(Exception):
+class JobDelayed(Exception):
     """The job can't go on now, and others may."""
 
     def __init__(self, reason: str, seconds: float) -> None:
@@ -85,7 +85,7 @@ class JobMaking:
                 # The process lives: this attempt was none that it died of.
                 self._note(attempts=min(before, self.job.journal.attempts))
                 raise
-        except Refused as error:
+        except PassageRefused as error:
             if error.code == "engine_changed":
                 raise self._paused("another engine speaks now", 1.0) from error
             self._end(JobState.FAILED, error=str(error), error_code="passage_refused")
@@ -162,7 +162,7 @@ class JobMaking:
             raise self._paused("the folder of jobs is full: delete jobs that aren't needed any more", _DISK_SECONDS)
         return 0.0
 
-    def _tell(self, progress: Progress) -> None:
+    def _tell(self, progress: BookProgress) -> None:
         made = progress.audio_seconds > 0
         if made:
             self.progressed()
@@ -181,13 +181,13 @@ class JobMaking:
             waiting=progress.waiting,
         )
 
-    def _paused(self, reason: str, seconds: float) -> Pause:
+    def _paused(self, reason: str, seconds: float) -> JobDelayed:
         log.info("%s waits: %s", self.job.order.id, reason)
         try:
             self._note(waiting=reason, seconds_left=None, speed=None)
         except OSError as error:
             log.error("the journal of %s can't be written: %s", self.job.order.id, error)
-        return Pause(reason, seconds)
+        return JobDelayed(reason, seconds)
 
     def _end(self, state: JobState, **facts: Any) -> None:
         log.info("%s: %s %s", self.job.order.id, state, facts.get("error", ""))

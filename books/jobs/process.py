@@ -16,7 +16,7 @@ from books.jobs.speaker import FrontSpeaker
 from frontend.settings.jobs import JobSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
-from shm.messages import BooksIdle, BooksNews, Drain, Progress, Started
+from shm.messages import BooksIdle, BooksNews, ChildProgress, Drain, Started
 
 IDLE_SECONDS = 10.0
 """Seconds without a job after which the process ends; the next job starts another one."""
@@ -101,7 +101,7 @@ class BookProcess:
     def _progressed(self) -> None:
         if not self._has_progressed:
             self._has_progressed = True
-            self._control.send(Progress())
+            self._control.send(ChildProgress())
 
     def _hear(self) -> None:
         try:

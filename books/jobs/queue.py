@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
-from books.jobs.making import JobMaking, Pause
+from books.jobs.making import JobDelayed, JobMaking
 from books.jobs.speaker import FrontSpeaker
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobState
@@ -134,7 +134,7 @@ class JobQueue:
     def _settle(self, making: JobMaking, run: asyncio.Task[None]) -> None:
         name = making.job.order.id
         error = None if run.cancelled() else run.exception()
-        if isinstance(error, Pause):
+        if isinstance(error, JobDelayed):
             # The hours are looked at by the clock each time (`_wait_of`). A pause of a day would pass them by: the
             # monotonic clock stands still while the machine sleeps, and summer time begins.
             self._not_before[name] = time.monotonic() + min(error.seconds, _LONGEST_WAIT)

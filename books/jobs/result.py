@@ -7,8 +7,8 @@ import zipfile
 from pathlib import Path
 
 from books.making.cast_file import cast_of
-from books.making.outputs import Output
-from books.making.settings import BookSettings, Pauses
+from books.making.outputs import BookOutput
+from books.making.settings import BookPauses, BookSettings
 from books.writing.formats import audio_format
 from shm.atomic import replacing
 from shm.book_jobs import JobOptions
@@ -19,7 +19,7 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 def settings_of(options: JobOptions) -> BookSettings:
     """The settings with which the book is spoken."""
-    pauses = Pauses.given(options.paragraph_pause, options.scene_pause, options.chapter_pause)
+    pauses = BookPauses.given(options.paragraph_pause, options.scene_pause, options.chapter_pause)
     return BookSettings(cast_of(options.cast), options.speed, options.lang, pauses, options.loudness)
 
 
@@ -28,14 +28,14 @@ def result_name(options: JobOptions) -> str:
     return f"result.{options.format}"
 
 
-def output_of_job(options: JobOptions, folder: Path, work: Path) -> Output:
+def output_of_job(options: JobOptions, folder: Path, work: Path) -> BookOutput:
     """The place to which `books.making` writes the book: the result itself; for a zip, the folder that is packed."""
     if options.format == "zip":
-        return Output(work / "packed", audio_format(options.chapter_format), True, options.captions)
-    return Output(folder / result_name(options), audio_format(options.format), by_word=options.by_word)
+        return BookOutput(work / "packed", audio_format(options.chapter_format), True, options.captions)
+    return BookOutput(folder / result_name(options), audio_format(options.format), by_word=options.by_word)
 
 
-def pack(output: Output, path: Path) -> None:
+def pack(output: BookOutput, path: Path) -> None:
     """Put the folder of chapters into a zip, and delete the folder."""
     with replacing(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
         for file in sorted(output.path.iterdir()):

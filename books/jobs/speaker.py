@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from books.making.server import ServerSpeaker
-from books.making.speech import Postponed, Refused
+from books.making.speech import PassageRefused, Postponed
 
 _SOON = 1.0
 """Seconds until a front that is being replaced is asked again."""
@@ -15,5 +15,5 @@ _OTHER_FRONT = ("invalid_api_key", "missing_api_key", "api_key_not_configured")
 class FrontSpeaker(ServerSpeaker):
     """A speaker whose front may be replaced, without harm to the book."""
 
-    def _meant(self, error: Refused) -> Exception:
+    def _meant(self, error: PassageRefused) -> Exception:
         return Postponed("the front is being replaced", _SOON) if error.code in _OTHER_FRONT else error

@@ -1,3 +1,4 @@
-"""Making of a book: its text is spoken passage by passage into a journal on disk, from which chapters and the book are
-put together. Enter by `maker.BookMaker`.
+"""Making of a book: its text is spoken passage by passage into a journal on disk, from which chapters are put together.
+
+Imported by `books.jobs` and `supervisor`.
 """

@@ -9,7 +9,8 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from books.making.speech import Postponed, Refused
+from books.making.speech import PassageRefused, Postponed
+from shm.no_answer import reason_of
 
 LOST = 1.0
 """Seconds until a server that doesn't answer is asked again. A restarted front takes about one."""
@@ -45,28 +46,28 @@ class Asking:
         Raises:
             Unreachable: nobody answers.
             Postponed: not now.
-            Refused: never.
+            PassageRefused: never.
         """
         try:
             address = f"{self._url}{path}"
             async with self._session.request(method, address, json=body, headers=self._headers) as response:
                 answer = await response.read()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise Unreachable(f"{self._url} doesn't answer: {error or type(error).__name__}", LOST) from error
+            raise Unreachable(f"{self._url} doesn't answer: {reason_of(error)}", LOST) from error
         if response.status == 200:
             return answer, response.headers
         code, message = _error(answer)
         message = message or f"The server answers with {response.status} {response.reason}."
         if response.status == 500:
             # The engine died of this text, or the front fails at it, or either of something else in the same moment:
-            # the third time tells. A passage asked for for ever would hold up all books behind it.
+            # the third time tells. A passage asked for for ever would hold up all books after it.
             digest = msgspec.json.encode((path, body))
             self._failures[digest] += 1
             if self._failures[digest] >= _TRIES:
-                raise Refused(message, code)
+                raise PassageRefused(message, code)
         if response.status in (408, 429) or response.status >= 500:
             raise Postponed(message, _seconds(response.headers.get("Retry-After")))
-        raise Refused(message, code)
+        raise PassageRefused(message, code)
 
 
 class Unreachable(Postponed):

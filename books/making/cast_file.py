@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from books.errors import BookError
-from books.making.settings import Cast
+from books.making.settings import BookCast
 from shm.book_jobs import CastFile
 
 
-def read_cast(data: bytes) -> Cast:
+def read_cast(data: bytes) -> BookCast:
     """The cast in TOML: `narrator` and `quotes` are voices, the table `speakers` has names with theirs.
 
     Raises:
@@ -21,6 +21,6 @@ def read_cast(data: bytes) -> Cast:
         raise BookError(f"The file with the cast can't be read: {error}.") from error
 
 
-def cast_of(file: CastFile) -> Cast:
+def cast_of(file: CastFile) -> BookCast:
     """The cast that such a file names."""
-    return Cast(file.narrator, file.quotes, file.speakers)
+    return BookCast(file.narrator, file.quotes, file.speakers)

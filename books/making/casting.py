@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from books.making.settings import Cast
+from books.making.settings import BookCast
 
 _QUOTATION = re.compile(r"“[^“”]+”?|«[^«»]+»?|„[^„“”]+[“”]?|「[^「」]+」?|『[^『』]+』?|(?<!\w)\"[^\"]+\"?")
 _CUE = re.compile(r"([^\W\d_][\w .'’-]{0,40}?)\s*[:.]\s+(?=\S)")
@@ -16,7 +16,7 @@ _SAYS = (
 )
 
 
-def parts(text: str, cast: Cast) -> Iterator[tuple[str, str]]:
+def parts(text: str, cast: BookCast) -> Iterator[tuple[str, str]]:
     """Stretches of a block's text with the voice of each, in order; together they are the whole text."""
     cue = _CUE.match(text)
     if cue and (voice := _voice_of(cue[1], cast)):
@@ -37,13 +37,13 @@ def parts(text: str, cast: Cast) -> Iterator[tuple[str, str]]:
         yield text[position:], cast.narrator
 
 
-def _voice_of(name: str, cast: Cast) -> str:
+def _voice_of(name: str, cast: BookCast) -> str:
     wanted = name.strip().casefold()
     return next((voice for speaker, voice in cast.speakers.items() if speaker.casefold() == wanted), "")
 
 
-def _speaker(text: str, quotation: re.Match[str], cast: Cast) -> str:
-    """Voice of the speaker whom the words beside a quotation name; empty if they name none of the cast."""
+def _speaker(text: str, quotation: re.Match[str], cast: BookCast) -> str:
+    """Voice of the speaker whom the words next to a quotation name; empty if they name none of the cast."""
     beside = (text[quotation.end() : quotation.end() + 60], text[max(0, quotation.start() - 60) : quotation.start()])
     for speaker, voice in cast.speakers.items():
         name = re.escape(speaker)

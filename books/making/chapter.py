@@ -12,12 +12,12 @@ import msgspec
 import numpy as np
 
 from books.book import Chapter
-from books.making.journal import Journal
+from books.making.journal import SpeechJournal
 from books.making.passages import Passage
-from books.making.speech import Speech, TimedWord, Timing
-from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence, SpokenWord
+from books.making.speech import PassageSpeech, PassageTiming, PassageWord
+from books.spoken import SAMPLE_RATE, BookWord, SpokenBlock, SpokenChapter, SpokenSentence
 from books.writing.chapter_audio import Pcm
-from books.writing.formats import AudioFormat
+from books.writing.formats import BookAudioFormat
 from books.writing.loudness import QUIETEST, levelled, measure
 
 
@@ -29,10 +29,10 @@ class PlannedChapter:
     passages: tuple[Passage, ...]
     keys: tuple[str, ...]
 
-    def key(self, form: AudioFormat, loudness: float | None) -> str:
+    def key(self, form: BookAudioFormat, loudness: float | None) -> str:
         """Name of the chapter's finished file: the same for the same audio in the same format."""
         pauses = [passage.pause for passage in self.passages]
-        # The text in time, which is kept beside the audio, has the blocks too: a heading that became a quotation.
+        # The text in time, which is kept alongside the audio, has the blocks too: a heading that became a quotation.
         blocks = [(block.kind, block.level, block.text) for block in self.chapter.blocks]
         made = [self.chapter.title, blocks, self.keys, pauses, form.suffix, form.bit_rate, loudness]
         return hashlib.sha256(json.dumps(made, ensure_ascii=False).encode()).hexdigest()[:32]
@@ -42,7 +42,7 @@ class MissingPassage(Exception):
     """A passage isn't in the journal any more: it was damaged."""
 
 
-def audio_of(planned: PlannedChapter, journal: Journal, loudness: float | None) -> Iterator[Pcm]:
+def audio_of(planned: PlannedChapter, journal: SpeechJournal, loudness: float | None) -> Iterator[Pcm]:
     """Samples of the chapter with its pauses, as they are read from the journal.
 
     Raises:
@@ -55,7 +55,7 @@ def audio_of(planned: PlannedChapter, journal: Journal, loudness: float | None) 
     return levelled(_plain(planned, journal), 0.0 if measured <= QUIETEST else loudness - measured)
 
 
-def timed(planned: PlannedChapter, journal: Journal) -> SpokenChapter:
+def timed(planned: PlannedChapter, journal: SpeechJournal) -> SpokenChapter:
     """The chapter's text in time.
 
     Raises:
@@ -73,7 +73,7 @@ def timed(planned: PlannedChapter, journal: Journal) -> SpokenChapter:
     return SpokenChapter(planned.chapter.title, blocks, position)
 
 
-def sentences_in(passage: Passage, timing: Timing, position: int) -> Iterator[SpokenSentence]:
+def sentences_in(passage: Passage, timing: PassageTiming, position: int) -> Iterator[SpokenSentence]:
     """Sentences of a passage that begins at sample `position` of its chapter.
 
     A sentence lasts until the next one's first word; without word times, each gets its share by letters.
@@ -88,13 +88,13 @@ def sentences_in(passage: Passage, timing: Timing, position: int) -> Iterator[Sp
         starts.append(max(starts[-1], min(own[0].start, timing.samples) if own else share))
     ends = [*starts[1:], timing.samples]
     for sentence, own, start, end in zip(passage.sentences, words, starts, ends, strict=True):
-        inner = tuple(SpokenWord(word.text, position + word.start, position + word.end) for word in own)
+        inner = tuple(BookWord(word.text, position + word.start, position + word.end) for word in own)
         yield SpokenSentence(sentence, position + start, position + end, inner)
 
 
-def _by_sentence(passage: Passage, words: Sequence[TimedWord]) -> list[list[TimedWord]]:
+def _by_sentence(passage: Passage, words: Sequence[PassageWord]) -> list[list[PassageWord]]:
     """Words of each sentence, found by their places in the text."""
-    own: list[list[TimedWord]] = [[] for _ in passage.sentences]
+    own: list[list[PassageWord]] = [[] for _ in passage.sentences]
     ends = np.cumsum([len(sentence) + 1 for sentence in passage.sentences])
     place = 0
     for word in words:
@@ -105,14 +105,14 @@ def _by_sentence(passage: Passage, words: Sequence[TimedWord]) -> list[list[Time
     return own
 
 
-def _plain(planned: PlannedChapter, journal: Journal) -> Iterator[Pcm]:
+def _plain(planned: PlannedChapter, journal: SpeechJournal) -> Iterator[Pcm]:
     for passage, key in zip(planned.passages, planned.keys, strict=True):
         yield _read(journal, key).pcm
         if passage.pause:
             yield np.zeros(round(passage.pause * SAMPLE_RATE), np.int16)
 
 
-def _read(journal: Journal, key: str) -> Speech:
+def _read(journal: SpeechJournal, key: str) -> PassageSpeech:
     speech = journal.read(key)
     if speech is None:
         raise MissingPassage(key)

@@ -12,7 +12,7 @@ from typing import TypeVar
 import av
 import numpy as np
 
-from books.making.speech import Speech, TimedWord, Timing
+from books.making.speech import PassageSpeech, PassageTiming, PassageWord
 from books.spoken import SAMPLE_RATE
 from shm.atomic import sync_folder, write_whole
 
@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 log = logging.getLogger(__name__)
 
 
-class Journal:
+class SpeechJournal:
     """A folder with a file for each passage: a line of JSON with the word times, then the samples as FLAC."""
 
     def __init__(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class Journal:
     def __contains__(self, key: str) -> bool:
         return self._path(key).exists()
 
-    def add(self, key: str, speech: Speech) -> None:
+    def add(self, key: str, speech: PassageSpeech) -> None:
         """Keep a passage. After the call, no kill or power cut loses it.
 
         Raises:
@@ -44,21 +44,21 @@ class Journal:
             sync_folder(self._folder)
         write_whole(path, line + b"\n" + _flac(speech))
 
-    def timing(self, key: str) -> Timing | None:
+    def timing(self, key: str) -> PassageTiming | None:
         """A passage's length and words, or None if there is none. A damaged file is deleted."""
         return self._opened(key, lambda timing, _: timing)
 
-    def read(self, key: str) -> Speech | None:
+    def read(self, key: str) -> PassageSpeech | None:
         """A passage, or None if there is none. A damaged file is deleted, so that the passage is made again."""
         return self._opened(key, _speech)
 
-    def _opened(self, key: str, use: Callable[[Timing, bytes], Made]) -> Made | None:
+    def _opened(self, key: str, use: Callable[[PassageTiming, bytes], Made]) -> Made | None:
         path = self._path(key)
         try:
             line, _, audio = path.read_bytes().partition(b"\n")
             facts = json.loads(line)
-            words = tuple(TimedWord(str(text), int(start), int(end)) for text, start, end in facts["words"])
-            return use(Timing(int(facts["samples"]), words), audio)
+            words = tuple(PassageWord(str(text), int(start), int(end)) for text, start, end in facts["words"])
+            return use(PassageTiming(int(facts["samples"]), words), audio)
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, av.FFmpegError) as error:
@@ -70,14 +70,14 @@ class Journal:
         return self._folder / key[:2] / f"{key}.spoken"
 
 
-def _speech(timing: Timing, audio: bytes) -> Speech:
+def _speech(timing: PassageTiming, audio: bytes) -> PassageSpeech:
     pcm = _pcm(audio) if timing.samples else np.empty(0, np.int16)
     if len(pcm) != timing.samples:
         raise ValueError(f"{len(pcm)} samples of {timing.samples}")
-    return Speech(pcm, timing.words)
+    return PassageSpeech(pcm, timing.words)
 
 
-def _flac(speech: Speech) -> bytes:
+def _flac(speech: PassageSpeech) -> bytes:
     if not len(speech.pcm):
         return b""
     made = io.BytesIO()

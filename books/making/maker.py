@@ -15,12 +15,12 @@ import msgspec
 
 from books.book import Book, Chapter
 from books.making.chapter import MissingPassage, PlannedChapter, audio_of, decode_timed, encode_timed, timed
-from books.making.journal import Journal
-from books.making.outputs import FinishedChapter, Output, write_output
+from books.making.journal import SpeechJournal
+from books.making.outputs import BookOutput, FinishedChapter, write_output
 from books.making.passages import Passage, passages_of
-from books.making.progress import Meter, Progress
+from books.making.progress import BookProgress, Meter
 from books.making.settings import BookSettings
-from books.making.speech import Postponed, Refused, Speaker
+from books.making.speech import PassageRefused, PassageSpeaker, Postponed
 from books.spoken import SAMPLE_RATE
 from books.writing.chapter_audio import Packets, encode_chapter
 from shm.atomic import write_whole
@@ -41,7 +41,7 @@ class Order:
     chapters: tuple[Chapter, ...]
     """Chapters to speak, in order."""
     settings: BookSettings
-    output: Output
+    output: BookOutput
     folder: Path
     """Folder of the journal and the finished chapters. Another run with the same folder continues."""
     parallel: int | None = None
@@ -50,27 +50,27 @@ class Order:
 
 @dataclass(slots=True)
 class BookMaker:
-    """One run. Cancel `make` to stop; everything finished is kept, and another run goes on."""
+    """One run that makes a book. Cancel `make` to stop; everything finished is kept, and another run goes on."""
 
     order: Order
-    speaker: Speaker
-    tell: Callable[[Progress], None] = lambda _: None
+    speaker: PassageSpeaker
+    tell: Callable[[BookProgress], None] = lambda _: None
     """Called after each passage and while waiting."""
     may_work: Callable[[], float] = lambda: 0.0
     """Seconds to wait before the next passage, 0 for none: hours of the day in which nothing is made."""
-    _journal: Journal = field(init=False)
+    _journal: SpeechJournal = field(init=False)
     _meter: Meter = field(init=False)
     _current: tuple[int, str] = (0, "")
 
     def __post_init__(self) -> None:
-        self._journal = Journal(self.order.folder / "passages")
+        self._journal = SpeechJournal(self.order.folder / "passages")
         self._meter = Meter(0)
 
     async def make(self) -> float:
         """Make the book, and return its length in seconds.
 
         Raises:
-            Refused: the speaker refuses a passage, which the message names, or another engine speaks now
+            PassageRefused: the speaker refuses a passage, which the message names, or another engine speaks now
                 (`engine_changed`). Finished passages are kept.
             OSError: the disk is full or can't be written.
         """
@@ -94,7 +94,7 @@ class BookMaker:
     async def _planned(self, chapter: Chapter, passages: tuple[Passage, ...], engine: str) -> PlannedChapter:
         """The chapter with the names of its passages, which depend on their pronunciation now."""
         if (now := await self._patiently(self.speaker.engine)) != engine:
-            raise Refused(f"{now} speaks now, not {engine} as before.", "engine_changed")
+            raise PassageRefused(f"{now} speaks now, not {engine} as before.", "engine_changed")
         scripts = [await self._patiently(partial(self.speaker.script, passage)) for passage in passages]
         keys = (passage.key(engine, script) for passage, script in zip(passages, scripts, strict=True))
         return PlannedChapter(chapter, passages, tuple(keys))
@@ -147,14 +147,14 @@ class BookMaker:
         self._report()
         queue = iter(waiting.values())
 
-        async def lane() -> None:
+        async def speak_waiting() -> None:
             for number in queue:
                 await self._passage(planned, number)
 
         try:
-            async with asyncio.TaskGroup() as lanes:
+            async with asyncio.TaskGroup() as group:
                 for _ in range(self.order.parallel or self.speaker.inference_threads):
-                    lanes.create_task(lane())
+                    group.create_task(speak_waiting())
         except* Exception as errors:
             raise _first(errors) from None
 
@@ -168,9 +168,9 @@ class BookMaker:
 
         try:
             await self._patiently(ask)
-        except Refused as error:
+        except PassageRefused as error:
             message = f"{planned.chapter.title!r}: {error} The text begins {passage.text[:60]!r}."
-            raise Refused(message, error.code) from error
+            raise PassageRefused(message, error.code) from error
         self._report()
 
     async def _patiently(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
@@ -192,7 +192,7 @@ class BookMaker:
     def _report(self, waiting: str = "") -> None:
         number, title = self._current
         meter = self._meter
-        progress = Progress(
+        progress = BookProgress(
             number,
             len(self.order.chapters),
             title,

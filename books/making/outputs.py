@@ -14,7 +14,7 @@ from books.making.chapter import decode_timed
 from books.spoken import SpokenChapter
 from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.captions import captions
-from books.writing.formats import BY_SUFFIX, AudioFormat
+from books.writing.formats import BY_SUFFIX, BookAudioFormat
 from books.writing.read_along import ReadAlongChapter, write_read_along
 from shm.atomic import replacing, write_whole
 
@@ -22,15 +22,15 @@ _MOST_NAME_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class BookOutput:
     """The files to write."""
 
     path: Path
-    form: AudioFormat
+    form: BookAudioFormat
     folder: bool = False
     """Write a folder of chapters instead of one file."""
     captions: tuple[str, ...] = ()
-    """Suffixes of captions to write for each chapter beside the book: `srt`, `vtt`."""
+    """Suffixes of captions to write for each chapter alongside the book: `srt`, `vtt`."""
     by_word: bool = False
     """Mark words, not sentences, in an EPUB."""
 
@@ -50,7 +50,7 @@ class FinishedChapter:
         return decode_timed(self.text.read_bytes())
 
 
-def write_output(output: Output, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:
+def write_output(output: BookOutput, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:
     """Write the book from its chapters' files. Each file is there whole or not at all.
 
     Args:
@@ -71,7 +71,9 @@ def write_output(output: Output, book: Book, chapters: Sequence[FinishedChapter]
         _write_captions(output, output.path.with_suffix(""), number, chapter)
 
 
-def _write_folder(output: Output, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]) -> None:
+def _write_folder(
+    output: BookOutput, book: Book, chapters: Sequence[FinishedChapter], facts: dict[str, object]
+) -> None:
     output.path.mkdir(exist_ok=True)
     listed: list[dict[str, object]] = []
     for number, chapter in enumerate(chapters, 1):
@@ -88,7 +90,7 @@ def _write_folder(output: Output, book: Book, chapters: Sequence[FinishedChapter
     write_whole(output.path / "metadata.json", json.dumps(described, ensure_ascii=False, indent=2).encode() + b"\n")
 
 
-def _write_captions(output: Output, base: Path, number: int | None, chapter: FinishedChapter) -> None:
+def _write_captions(output: BookOutput, base: Path, number: int | None, chapter: FinishedChapter) -> None:
     for suffix in output.captions:
         name = f"{base.name}.{number:03d}" if number is not None else base.name
         write_whole(base.with_name(f"{name}.{suffix}"), captions(chapter.spoken(), suffix).encode())
@@ -101,7 +103,9 @@ def file_name(title: str) -> str:
     return plain.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip(" .")
 
 
-def output_of(path: Path, *, form: str | None = None, captions: tuple[str, ...] = (), by_word: bool = False) -> Output:
+def output_of(
+    path: Path, *, form: str | None = None, captions: tuple[str, ...] = (), by_word: bool = False
+) -> BookOutput:
     """The output for a path: its suffix names the format; a path without one, or a folder, is a folder of chapters.
 
     Args:
@@ -113,8 +117,8 @@ def output_of(path: Path, *, form: str | None = None, captions: tuple[str, ...] 
     from books.writing.formats import audio_format
 
     if path.is_dir() or not path.suffix:
-        return Output(path, audio_format(form or "m4a"), True, captions, by_word)
-    return Output(path, audio_format(path.suffix), False, captions, by_word)
+        return BookOutput(path, audio_format(form or "m4a"), True, captions, by_word)
+    return BookOutput(path, audio_format(path.suffix), False, captions, by_word)
 
 
 SUFFIXES = tuple(BY_SUFFIX)

@@ -1,4 +1,4 @@
-"""Passages: what is asked of the server at once, and the silence after it."""
+"""Passages: the text of one request to the server, and the silence after it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from books.book import Block, BlockKind, Chapter
+from books.book import BlockKind, Chapter, TextBlock
 from books.making.casting import parts
 from books.making.settings import BookSettings
 from frontend.text.sentences import sentences
@@ -75,7 +75,7 @@ def _with_pause(passage: Passage, pause: float) -> Passage:
     )
 
 
-def _of_block(block: Block, number: int, settings: BookSettings, language: str) -> Iterator[Passage]:
+def _of_block(block: TextBlock, number: int, settings: BookSettings, language: str) -> Iterator[Passage]:
     lines = block.text.split("\n") if block.kind is BlockKind.VERSE else [" ".join(block.text.split())]
     for line in lines:
         pause = settings.pauses.verse_line if block.kind is BlockKind.VERSE else 0.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BookProgress:
     """State of a book that is being made."""
 
     chapter: int
@@ -30,7 +30,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """0 to 1."""
+        """The part of the text that is spoken, 0 to 1."""
         return self.done / self.total if self.total else 1.0
 
 

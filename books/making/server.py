@@ -14,7 +14,7 @@ import numpy as np
 from books.making.asking import LOST, Asking, Unreachable
 from books.making.narrator import narrator
 from books.making.passages import Passage
-from books.making.speech import Postponed, Refused, Speech, TimedWord
+from books.making.speech import PassageRefused, PassageSpeech, PassageWord, Postponed
 from books.spoken import SAMPLE_RATE
 
 _STANDING_IN = 5.0
@@ -64,7 +64,7 @@ class ServerSpeaker:
         self._may_be_another = True
 
     async def engine(self) -> str:
-        """Implements `Speaker.engine`. A book is never begun with an engine that only stands in for Kokoro."""
+        """Implements `PassageSpeaker.engine`. A book is never begun with an engine that only stands in for Kokoro."""
         status = await self._json("GET", "/status")
         engine = status.get("engine") or {}
         if not engine:
@@ -82,44 +82,44 @@ class ServerSpeaker:
         return self._identity
 
     async def script(self, passage: Passage) -> str:
-        """Implements `Speaker.script`; the text itself where the server can't pronounce it apart from speaking."""
+        """Implements `PassageSpeaker.script`; the text itself where the server pronounces only while speaking."""
         try:
             found = await self._json("POST", "/dev/phonemize", self._read_as(passage))
-        except Refused:
+        except PassageRefused:
             return passage.text
         return str(found["phonemes"])
 
-    async def speak(self, passage: Passage) -> Speech:
-        """Implements `Speaker.speak`."""
+    async def speak(self, passage: Passage) -> PassageSpeech:
+        """Implements `PassageSpeaker.speak`."""
         if self._may_be_another and (before := self._identity) and before != await self.engine():
-            raise Refused(f"{self._identity} speaks now, not {before} as before.", "engine_changed")
+            raise PassageRefused(f"{self._identity} speaks now, not {before} as before.", "engine_changed")
         captions = self._captions
         how = {"speed": passage.speed, "response_format": "wav", "stream": False, "priority": "idle"}
         body = self._read_as(passage) | how | {"timestamps": "word" if captions else None}
         try:
             answer = await self._speech(body)
-        except Refused as error:
+        except PassageRefused as error:
             if error.code == "unspeakable":
-                return Speech(np.empty(0, np.int16))  # a row of dots, a lone sign
+                return PassageSpeech(np.empty(0, np.int16))  # a row of dots, a lone sign
             if error.code != "timestamps_unavailable":
                 raise
             self._captions = False  # this engine can't tell; sentences get their share by letters
             return await self.speak(passage)
         if not captions:
-            return Speech(_samples(answer))
+            return PassageSpeech(_samples(answer))
         captioned = msgspec.json.decode(answer, type=_Captioned)
         words = tuple(
-            TimedWord(word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE))
+            PassageWord(word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE))
             for word in captioned.words
         )
-        return Speech(_samples(base64.b64decode(captioned.audio)), words)
+        return PassageSpeech(_samples(base64.b64decode(captioned.audio)), words)
 
     async def unknown_words(self, text: str, language: str) -> set[str]:
         """Words of a text that no dictionary has, and that are pronounced by rules or spelled.
 
         Raises:
             Postponed: the server doesn't answer now.
-            Refused: it can't tell.
+            PassageRefused: it can't tell.
         """
         body = {"input": text, "language": language or None, "markup": "none"}
         found = await self._json("POST", "/dev/phonemize", body)
@@ -141,7 +141,7 @@ class ServerSpeaker:
     async def _speech(self, body: dict[str, Any]) -> bytes:
         answer, engine = await self._answer("POST", "/v1/audio/speech", body)
         if self._name and engine and engine != self._name:
-            raise Refused(f"{engine} speaks now, not {self._name} as before.", "engine_changed")
+            raise PassageRefused(f"{engine} speaks now, not {self._name} as before.", "engine_changed")
         return answer
 
     async def _answer(self, method: str, path: str, body: Any) -> tuple[bytes, str]:
@@ -151,11 +151,11 @@ class ServerSpeaker:
         except Unreachable:
             self._may_be_another = True
             raise
-        except Refused as error:
+        except PassageRefused as error:
             raise self._meant(error) from error
         return answer, headers.get("X-Engine", "")
 
-    def _meant(self, error: Refused) -> Exception:
+    def _meant(self, error: PassageRefused) -> Exception:
         """The error that a refusal is for this speaker."""
         return error
 
@@ -169,7 +169,7 @@ def _samples(audio: bytes) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
     try:
         with wave.open(io.BytesIO(audio)) as file:
             if (file.getnchannels(), file.getsampwidth(), file.getframerate()) != (1, 2, SAMPLE_RATE):
-                raise Refused("The server's audio isn't mono, 16 bits, at 24 kHz.")
+                raise PassageRefused("The server's audio isn't mono, 16 bits, at 24 kHz.")
             return np.frombuffer(file.readframes(file.getnframes()), "<i2")
     except (wave.Error, EOFError) as error:
-        raise Refused(f"The server's answer is no WAV: {error}.") from error
+        raise PassageRefused(f"The server's answer is no WAV: {error}.") from error

@@ -8,7 +8,7 @@ from books.book import BlockKind
 
 
 @dataclass(frozen=True, slots=True)
-class Pauses:
+class BookPauses:
     """Silence after each kind of block, in seconds."""
 
     paragraph: float = 0.45
@@ -20,7 +20,7 @@ class Pauses:
     chapter: float = 2.5
 
     @classmethod
-    def given(cls, paragraph: float | None, scene_break: float | None, chapter: float | None) -> Pauses:
+    def given(cls, paragraph: float | None, scene_break: float | None, chapter: float | None) -> BookPauses:
         """The usual pauses but for those that are given."""
         given = {"paragraph": paragraph, "scene_break": scene_break, "chapter": chapter}
         return cls(**{name: seconds for name, seconds in given.items() if seconds is not None})
@@ -35,7 +35,7 @@ class Pauses:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class BookCast:
     """Voices of a book's speakers; an empty name is the server's default voice."""
 
     narrator: str = ""
@@ -51,10 +51,10 @@ class Cast:
 class BookSettings:
     """The settings with which a book is spoken."""
 
-    cast: Cast = Cast()
+    cast: BookCast = BookCast()
     speed: float = 1.0
     language: str = ""
     """A language code of the server's; empty: the book's own, else the voice's."""
-    pauses: Pauses = Pauses()
+    pauses: BookPauses = BookPauses()
     loudness: float | None = None
     """LUFS to which each chapter is brought; None: as the model speaks."""

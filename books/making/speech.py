@@ -13,7 +13,7 @@ from books.making.passages import Passage
 
 
 @dataclass(frozen=True, slots=True)
-class TimedWord:
+class PassageWord:
     """One word as it is written in the passage."""
 
     text: str
@@ -23,20 +23,20 @@ class TimedWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class PassageSpeech:
     """One passage's audio."""
 
     pcm: NDArray[np.int16]
     """Samples, shape [n], mono at 24 kHz."""
-    words: tuple[TimedWord, ...] = ()
+    words: tuple[PassageWord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class PassageTiming:
     """One passage's length and words, without its audio."""
 
     samples: int
-    words: tuple[TimedWord, ...] = ()
+    words: tuple[PassageWord, ...] = ()
 
 
 class Postponed(Exception):
@@ -49,7 +49,7 @@ class Postponed(Exception):
         self.seconds = seconds
 
 
-class Refused(BookError):
+class PassageRefused(BookError):
     """The speaker will never speak this passage."""
 
     def __init__(self, message: str, code: str = "") -> None:
@@ -58,7 +58,7 @@ class Refused(BookError):
         self.code = code
 
 
-class Speaker(Protocol):
+class PassageSpeaker(Protocol):
     """Makes passages, several at once if asked."""
 
     inference_threads: int
@@ -80,11 +80,11 @@ class Speaker(Protocol):
         """
         ...
 
-    async def speak(self, passage: Passage) -> Speech:
+    async def speak(self, passage: Passage) -> PassageSpeech:
         """Make a passage.
 
         Raises:
             Postponed: not now.
-            Refused: never.
+            PassageRefused: never.
         """
         ...

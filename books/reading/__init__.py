@@ -1,1 +1,4 @@
-"""Reading of files into `books.book.Book`. Enter by `open.read_book`."""
+"""Files read into `books.book.Book`; `open.read_book` knows every format.
+
+Imported by `books.jobs` and `supervisor.commands`.
+"""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from books.book import Block, BlockKind, Chapter, Matter
+from books.book import BlockKind, Chapter, Matter, TextBlock
 from books.reading.matter import matter_of
 
 PART_WORDS = 150
@@ -29,7 +29,7 @@ class Division:
     """Part of the book, where the publisher marked it."""
 
 
-def heading_divisions(blocks: Sequence[Block]) -> list[Division]:
+def heading_divisions(blocks: Sequence[TextBlock]) -> list[Division]:
     """Headings of the outermost level that occurs at least twice, or the only heading. A single heading above the
     others is the book's title.
     """
@@ -43,7 +43,7 @@ def heading_divisions(blocks: Sequence[Block]) -> list[Division]:
 
 
 def by_divisions(
-    blocks: Sequence[Block], divisions: Sequence[Division], title: str, before: Matter | None = None
+    blocks: Sequence[TextBlock], divisions: Sequence[Division], title: str, before: Matter | None = None
 ) -> list[Chapter]:
     """Chapters that begin at the divisions; those without any text are left out.
 
@@ -69,7 +69,7 @@ def by_divisions(
     return chapters
 
 
-def _starts(blocks: Sequence[Block], divisions: Sequence[Division]) -> list[Division]:
+def _starts(blocks: Sequence[TextBlock], divisions: Sequence[Division]) -> list[Division]:
     """Divisions where a chapter begins, in the text's order: subdivisions only of parts, one for each place."""
     ordered = sorted(divisions, key=lambda division: (division.start, division.depth))
     words = [0, *accumulate(len(block.text.split()) for block in blocks)]
@@ -92,11 +92,11 @@ def _starts(blocks: Sequence[Block], divisions: Sequence[Division]) -> list[Divi
     return chosen
 
 
-def _heading(blocks: Sequence[Block]) -> str:
+def _heading(blocks: Sequence[TextBlock]) -> str:
     return next((" ".join(block.text.split()) for block in blocks if block.kind is BlockKind.HEADING), "")
 
 
-def _without_outer_breaks(blocks: Sequence[Block]) -> tuple[Block, ...]:
+def _without_outer_breaks(blocks: Sequence[TextBlock]) -> tuple[TextBlock, ...]:
     kept = list(blocks)
     while kept and kept[0].kind is BlockKind.SCENE_BREAK:
         kept.pop(0)

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 
-from books.book import Block, BlockKind
+from books.book import BlockKind, TextBlock
 from books.errors import BookError
 from books.reading.elements import (
     BESIDE,
@@ -51,7 +51,7 @@ _NEAR = 20
 class Document:
     """Text of one document."""
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[TextBlock] = field(default_factory=list)
     anchors: dict[str, int] = field(default_factory=dict)
     """Element identifiers, each with the index in `blocks` of the first block at or after the element."""
     title: str = ""
@@ -82,7 +82,7 @@ def read_document(text: str, web_page: bool = False) -> Document:
     """Parse a document. Any text is accepted, and the work is linear in its length.
 
     Args:
-        web_page: leave out what stands beside a page's text: its navigation, header and footer, and all that is outside
+        web_page: leave out all but the page's text: its navigation, header and footer, and all that is outside
             `<article>` or `<main>` if the page has one with text.
 
     Raises:
@@ -102,7 +102,7 @@ class _Parser(HTMLParser):
     def __init__(self, web_page: bool) -> None:
         super().__init__(convert_charrefs=True)
         self.document = Document()
-        self.main_blocks: list[Block] = []
+        self.main_blocks: list[TextBlock] = []
         self._web_page = web_page
         self._open: list[_Element] = []
         self._text: list[str] = []
@@ -128,7 +128,7 @@ class _Parser(HTMLParser):
         ):
             self._text.append(attributes["alt"])  # a chapter's first letter, as a picture
         elif tag == "hr" and not self._silent():
-            self._add(Block(BlockKind.SCENE_BREAK))
+            self._add(TextBlock(BlockKind.SCENE_BREAK))
         if tag == "html":
             self.document.language = attributes.get("lang") or attributes.get("xml:lang", "")
         types = frozenset(f"{attributes.get('epub:type', '')} {attributes.get('role', '')}".lower().split())
@@ -190,9 +190,9 @@ class _Parser(HTMLParser):
         if styled.page and len(text) <= _LONGEST_MARK and PAGE_NUMBER.fullmatch(text):
             return
         if is_ornament(text):
-            self._add(Block(BlockKind.SCENE_BREAK))
+            self._add(TextBlock(BlockKind.SCENE_BREAK))
         else:
-            self._add(Block(styled.kind or BlockKind.PARAGRAPH, text, styled.level))
+            self._add(TextBlock(styled.kind or BlockKind.PARAGRAPH, text, styled.level))
 
     def _element(self, tag: str, attributes: dict[str, str], types: frozenset[str]) -> _Element:
         classes = attributes.get("class", "")
@@ -240,7 +240,7 @@ class _Parser(HTMLParser):
     def _silent(self) -> bool:
         return bool(self._open) and self._open[-1].silent
 
-    def _add(self, block: Block) -> None:
+    def _add(self, block: TextBlock) -> None:
         blocks = self.document.blocks
         if block.kind is BlockKind.SCENE_BREAK and blocks and blocks[-1].kind is BlockKind.SCENE_BREAK:
             return

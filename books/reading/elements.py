@@ -39,7 +39,7 @@ SILENT = frozenset(
 """Elements whose text isn't spoken; the last five are DTBook's. A picture's caption is of no use without the picture,
 and `epub:case` has a form of its text that few programs show."""
 BESIDE = frozenset({"nav", "footer", "aside", "header", "menu"})
-"""Elements of a web page that stand beside its text."""
+"""Elements of a web page that stand next to its text."""
 MAIN = frozenset({"article", "main"})
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 BLOCKS = frozenset(

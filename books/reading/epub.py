@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from books.book import Block, Book, Chapter, Matter, Picture
+from books.book import Book, Chapter, Matter, Picture, TextBlock
 from books.errors import BookError
 from books.reading.archive import Archive
 from books.reading.chapters import Division, by_divisions, heading_divisions
@@ -90,7 +90,7 @@ _Places = dict[tuple[str, str], int]
 
 
 def _chapters(
-    blocks: Sequence[Block], places: _Places, breaks: Sequence[Division], toc: Sequence[TocEntry], title: str
+    blocks: Sequence[TextBlock], places: _Places, breaks: Sequence[Division], toc: Sequence[TocEntry], title: str
 ) -> list[Chapter]:
     divisions = [
         Division(place, entry.title, entry.depth)
@@ -189,9 +189,9 @@ class _Package:
         """First value of a Dublin Core element, or nothing."""
         return next(iter(self.all_metadata(name)), "")
 
-    def text(self) -> tuple[list[Block], _Places, list[Division]]:
+    def text(self) -> tuple[list[TextBlock], _Places, list[Division]]:
         """Blocks of the documents in reading order, the places in them, and each document's start."""
-        blocks: list[Block] = []
+        blocks: list[TextBlock] = []
         places: _Places = {}
         breaks = []
         guide = self._guide()

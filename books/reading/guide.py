@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html.parser import HTMLParser
 
-from books.book import Block, Matter
+from books.book import Matter, TextBlock
 from books.reading.markup import prepared
 from books.reading.matter import matter_of
 
@@ -15,7 +15,7 @@ _MOST_WORDS = 1500
 """Words of a document that the guide may call a cover or the like: one that is a whole book is called so too."""
 
 
-def guided(kind: str | None, blocks: Sequence[Block]) -> Matter:
+def guided(kind: str | None, blocks: Sequence[TextBlock]) -> Matter:
     """Part of the book that a document belongs to by the guide's word for it."""
     matter = matter_of("", {_TYPES.get(kind, kind)}) if kind else Matter.BODY
     words = sum(len(block.text.split()) for block in blocks) if matter is Matter.FRONT else 0

@@ -10,7 +10,7 @@ from books.reading.languages import language_tag
 
 
 def read_html(data: bytes, name: str) -> Book:
-    """Read a page: what stands beside its text is left out, and its headings divide it."""
+    """Read a page: what stands next to its text is left out, and its headings divide it."""
     document = read_document(decode(data), web_page=True)
     title = document.title or name
     chapters = by_divisions(document.blocks, heading_divisions(document.blocks), title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from books.book import Block, BlockKind
+from books.book import BlockKind, TextBlock
 from books.reading.elements import is_ornament
 
 _NUMERAL = (
@@ -28,7 +28,7 @@ _END = re.compile(r"[.!?:;。！？…\"'”’»)\]]\s*$")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐]\n(?=[^\W\d_A-Z])")
 
 
-def blocks_of_lines(text: str) -> list[Block]:
+def blocks_of_lines(text: str) -> list[TextBlock]:
     """Blocks of plain text: paragraphs stand between empty lines, or each on a line of its own.
 
     Lines that a fixed width broke are joined, words that hyphens broke too; verse keeps its lines. A line that stands
@@ -40,7 +40,7 @@ def blocks_of_lines(text: str) -> list[Block]:
     ]
     pieces = [piece for piece in pieces if piece.strip()]
     wrapped = is_wrapped(pieces)
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     for piece in pieces:
         lines = [line.strip() for line in piece.split("\n") if line.strip()]
         if not wrapped and all(len(line) >= _SHORTEST_WRAPPED for line in lines[:-1]):
@@ -78,11 +78,11 @@ def heading_level(line: str) -> int:
     return 2 if capitals and not line.endswith((",", ";", "!", "?", '"', "”")) else 0
 
 
-def _block(lines: Sequence[str]) -> Block:
+def _block(lines: Sequence[str]) -> TextBlock:
     if is_ornament(" ".join(lines)):
-        return Block(BlockKind.SCENE_BREAK)
+        return TextBlock(BlockKind.SCENE_BREAK)
     if len(lines) <= 2 and (level := heading_level(lines[0])):
-        return Block(BlockKind.HEADING, "\n".join(line.strip("_*= ") for line in lines), level)
+        return TextBlock(BlockKind.HEADING, "\n".join(line.strip("_*= ") for line in lines), level)
     if len(lines) > 2 and max(map(len, lines)) < _SHORTEST_WRAPPED:
-        return Block(BlockKind.VERSE, "\n".join(lines))
-    return Block(BlockKind.PARAGRAPH, join_lines(lines))
+        return TextBlock(BlockKind.VERSE, "\n".join(lines))
+    return TextBlock(BlockKind.PARAGRAPH, join_lines(lines))

@@ -1,6 +1,6 @@
 """Markup of unknown makers, made safe for the standard library's HTML parser.
 
-That parser drops CDATA sections, speaks what follows the first `>` of a document type with a subset, raises
+The latter drops CDATA sections, speaks what follows the first `>` of a document type with a subset, raises
 AssertionError at unknown marked sections, and takes quadratic time where many constructs have no end.
 """
 

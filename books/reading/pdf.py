@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from books.book import Block, Book
+from books.book import Book, TextBlock
 from books.errors import BookError
 from books.reading.chapters import Division, by_divisions, heading_divisions
 from books.reading.lines import blocks_of_lines
@@ -87,9 +87,9 @@ def _shape(line: str) -> str:
     return re.sub(r"\d+", "0", " ".join(line.split())).casefold()
 
 
-def _blocks(pages: Sequence[Sequence[str]]) -> tuple[list[Block], list[int]]:
+def _blocks(pages: Sequence[Sequence[str]]) -> tuple[list[TextBlock], list[int]]:
     """Blocks of the text, and the index of the first block of each page."""
-    blocks: list[Block] = []
+    blocks: list[TextBlock] = []
     starts = []
     carried = ""
     for page in pages:

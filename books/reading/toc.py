@@ -24,7 +24,7 @@ class TocEntry:
     fragment: str
     """Identifier of the element where the chapter begins, or empty for the document's start."""
     depth: int
-    """0 for the outermost."""
+    """Depth of the line; 0 for the outermost."""
 
 
 def resolve(link: str, base: str) -> tuple[str, str]:

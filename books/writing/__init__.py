@@ -1,1 +1,4 @@
-"""Writing of spoken chapters into files: audio by PyAV, captions, and EPUB with media overlays."""
+"""Spoken chapters written into files: audio by PyAV, captions, and EPUB with media overlays.
+
+Imported by `books.jobs` and `books.making`.
+"""

@@ -13,8 +13,8 @@ from typing import Any
 import av
 
 from books.book import Book, Picture
-from books.writing.chapter_audio import Encoding, Packets, decode_file, open_container
-from books.writing.formats import AAC, FLAC, MP3, AudioFormat
+from books.writing.chapter_audio import ChapterEncoding, Packets, decode_file, open_container
+from books.writing.formats import AAC, FLAC, MP3, BookAudioFormat
 from shm.atomic import replacing
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class ChapterFile:
     audio: Path
 
 
-def write_audiobook(path: Path, book: Book, chapters: Sequence[ChapterFile], form: AudioFormat) -> list[float]:
+def write_audiobook(path: Path, book: Book, chapters: Sequence[ChapterFile], form: BookAudioFormat) -> list[float]:
     """Write the book, whole or not at all; each chapter's start in seconds.
 
     The packets of the chapters follow each other as they are; FLAC's are numbered within a file, so FLAC is encoded
@@ -97,7 +97,7 @@ def _copy(container: Any, chapters: Sequence[ChapterFile], packets: Sequence[Pac
 
 
 def _encode_again(container: Any, chapters: Sequence[ChapterFile], cover: Picture | None) -> None:
-    encoding = Encoding(container, FLAC)
+    encoding = ChapterEncoding(container, FLAC)
     _attach(container, cover)
     for chapter in chapters:
         for pcm in decode_file(chapter.audio):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pysubs2
 
-from books.spoken import SAMPLE_RATE, SpokenChapter, SpokenSentence, SpokenWord
+from books.spoken import SAMPLE_RATE, BookWord, SpokenChapter, SpokenSentence
 
 LONGEST_LINE = 42
 """Characters of a caption's line, as broadcasters keep it; a caption has two lines."""
@@ -32,7 +32,7 @@ def _divided(sentence: SpokenSentence) -> Iterator[tuple[str, int, int]]:
     if not sentence.words or len(sentence.text) <= 2 * LONGEST_LINE:
         yield _wrapped(sentence.text), sentence.start, sentence.end
         return
-    group: list[SpokenWord] = []
+    group: list[BookWord] = []
     for word in sentence.words:
         if group and len(" ".join(each.text for each in [*group, word])) > 2 * LONGEST_LINE:
             yield _wrapped(" ".join(each.text for each in group)), group[0].start, word.start

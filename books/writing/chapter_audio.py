@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from books.spoken import SAMPLE_RATE
-from books.writing.formats import AudioFormat
+from books.writing.formats import BookAudioFormat
 from shm.atomic import replacing
 
 Pcm = NDArray[np.int16]
@@ -52,10 +52,10 @@ class Packets:
         return self.count * self.duration * self.base
 
 
-class Encoding:
+class ChapterEncoding:
     """Samples on their way through one encoder into a container."""
 
-    def __init__(self, container: Any, form: AudioFormat) -> None:
+    def __init__(self, container: Any, form: BookAudioFormat) -> None:
         self._container = container
         self._stream = container.add_stream(form.encoder, rate=form.sample_rate, layout="mono")
         self._stream.format = form.sample_format
@@ -83,18 +83,18 @@ class Encoding:
             self._container.mux(self._stream.encode(resampled))
 
 
-def open_container(path: Path, form: AudioFormat) -> Any:
+def open_container(path: Path, form: BookAudioFormat) -> Any:
     """An empty file of that format. The same audio gives the same bytes: nothing in it is chosen by chance."""
     return av.open(str(path), "w", format=form.container, container_options={"fflags": "+bitexact"})
 
 
-def encode_chapter(path: Path, audio: Iterable[Pcm], form: AudioFormat) -> int:
+def encode_chapter(path: Path, audio: Iterable[Pcm], form: BookAudioFormat) -> int:
     """Write one chapter's file, whole or not at all; the number of samples at `SAMPLE_RATE`.
 
     The audio goes through as it comes, so a chapter of any length takes the same memory.
     """
     with replacing(path) as draft, open_container(draft, form) as container:
-        encoding = Encoding(container, form)
+        encoding = ChapterEncoding(container, form)
         for pcm in audio:
             encoding.add(pcm)
         encoding.finish()

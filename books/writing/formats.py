@@ -8,7 +8,7 @@ from books.errors import BookError
 
 
 @dataclass(frozen=True, slots=True)
-class AudioFormat:
+class BookAudioFormat:
     """FFmpeg's names and figures for one format of audio."""
 
     suffix: str
@@ -29,16 +29,16 @@ class AudioFormat:
         return self.bit_rate / 8 if self.bit_rate else self.sample_rate
 
 
-AAC = AudioFormat("m4a", "mp4", "aac", "fltp", 24_000, 64_000, "audio/mp4", True)
-MP3 = AudioFormat("mp3", "mp3", "libmp3lame", "s16p", 24_000, 64_000, "audio/mpeg", True)
-OPUS = AudioFormat("opus", "ogg", "libopus", "s16", 48_000, 32_000, "audio/ogg", True)
-FLAC = AudioFormat("flac", "flac", "flac", "s16", 24_000, None, "audio/flac", False)
+AAC = BookAudioFormat("m4a", "mp4", "aac", "fltp", 24_000, 64_000, "audio/mp4", True)
+MP3 = BookAudioFormat("mp3", "mp3", "libmp3lame", "s16p", 24_000, 64_000, "audio/mpeg", True)
+OPUS = BookAudioFormat("opus", "ogg", "libopus", "s16", 48_000, 32_000, "audio/ogg", True)
+FLAC = BookAudioFormat("flac", "flac", "flac", "s16", 24_000, None, "audio/flac", False)
 
 BY_SUFFIX = {"m4b": AAC, "m4a": AAC, "mp3": MP3, "opus": OPUS, "flac": FLAC, "epub": AAC}
 """Audio in an output file of that suffix. An EPUB contains one file of AAC for each chapter."""
 
 
-def audio_format(suffix: str) -> AudioFormat:
+def audio_format(suffix: str) -> BookAudioFormat:
     """Audio format of an output with that suffix, with or without its dot.
 
     Raises:

@@ -23,9 +23,9 @@ class Loudness:
     """Loudness of a stretch of audio."""
 
     integrated: float
-    """LUFS."""
+    """Integrated loudness in LUFS."""
     true_peak: float
-    """dBFS."""
+    """The loudest peak between samples, in dBFS."""
 
 
 def measure(audio: Iterable[Pcm]) -> Loudness:

@@ -172,7 +172,7 @@ def _sentence(number: int, sentence: SpokenSentence, by_word: bool) -> str:
     parts, place = [], 0
     for count, word in enumerate(sentence.words, 1):
         found = sentence.text.find(word.text, place)
-        # What no word covers stays on the page: a dash, a sign; and no space is put between Chinese words.
+        # Characters that no word covers stay on the page: a dash, a sign; and no space is put between Chinese words.
         parts.append(escape(sentence.text[place:found]) if found >= 0 else " ")
         parts.append(f'<span id="s{number}w{count}">{escape(word.text)}</span>')
         place = found + len(word.text) if found >= 0 else place

@@ -1,1 +1,4 @@
-"""Encoders and resampling: PCM to mp3, opus, aac, flac, wav. It enters no room of the front; http enters."""
+"""Encoders and resampling: PCM to mp3, opus, aac, flac, wav.
+
+Imported by `frontend.contexts`, `frontend.http`, `frontend.wyoming` and `supervisor.client`.
+"""

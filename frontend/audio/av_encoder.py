@@ -29,7 +29,7 @@ class Codec:
     bit_rate: int | None = None
     """Bits per second; None where the codec is lossless."""
     bit_rate_above_24k: int | None = None
-    """For sample rates above 24 kHz, which carry twice the band."""
+    """Bit rate above 24 kHz, where the sound has twice the band."""
     options: Mapping[str, str] = field(default_factory=dict)
     container_options: Mapping[str, str] = field(default_factory=dict)
     packets_held: int = 0

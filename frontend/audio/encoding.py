@@ -1,4 +1,4 @@
-"""Encoders at work for streams: beside the event loop where that pays, on it where it doesn't."""
+"""Encoders at work for streams: alongside the event loop where that pays, on it where it doesn't."""
 
 from __future__ import annotations
 

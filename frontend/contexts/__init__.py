@@ -1,4 +1,4 @@
 """Contexts: speech of texts that are still being written, for every protocol that sends text piece by piece.
 
-The rooms that speak such a protocol enter; contexts import contract, text, audio, settings and monitoring.
+Imported by `frontend.http`, `frontend.wyoming` and `frontend.process`.
 """

@@ -15,7 +15,7 @@ class Flushes:
         self.reached = 0
         """Flushes whose audio was given."""
         self._reports: deque[bool] = deque()
-        """For each flush whose audio wasn't given yet, whether it is reported."""
+        """Flushes whose audio wasn't given yet: True for each that is reported."""
         self._reported = 0
 
     def add(self, report: bool) -> None:

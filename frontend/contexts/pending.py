@@ -9,7 +9,7 @@ from frontend.contract.countdown import Countdown
 from frontend.contract.errors import ApiError
 from frontend.contract.growing_text import GrowingText, TextPart
 from frontend.contract.in_flight import InFlight
-from frontend.text.growth import Growth, Piece
+from frontend.text.growth import Growth, WholeSentences
 from shm.in_flight import TextInFlight
 
 PAUSE = 0.3
@@ -80,7 +80,7 @@ class PendingText:
 
     def flush(self) -> None:
         """Give all text to the reader, and have it report that it has read it."""
-        self._give(self._growth.take_rest() or Piece(""), flush=True)
+        self._give(self._growth.take_rest() or WholeSentences(""), flush=True)
 
     def end(self) -> None:
         """Give all text to the reader; none follows."""
@@ -103,7 +103,7 @@ class PendingText:
         """Give no more held text. Idempotent."""
         self._countdown.stop()
 
-    def _give(self, piece: Piece, flush: bool = False) -> None:
+    def _give(self, piece: WholeSentences, flush: bool = False) -> None:
         entry = self._in_flight.enter(piece.text) if piece.text else TextInFlight()
         self.growing.add(TextPart(piece.text, piece.paragraph, flush, entry))
         if not len(self._growth):

@@ -17,7 +17,7 @@ from frontend.settings.front import FrontSettings
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One per front."""
+    """The services of one front."""
 
     speaker: Speaker
     settings: FrontSettings

@@ -33,7 +33,7 @@ class Voicing:
     timestamps: bool = False
     """True if word times are given; ignored if the engine has none."""
     markup: MarkupKind = MarkupKind.NONE
-    """With markup, the text between two flushes is one document."""
+    """The text's markup; the text between two flushes is then one document."""
     rules_off: tuple[str, ...] = ()
     """Normalisation rules that aren't applied to the text, by the names of their settings."""
     asked_at: float | None = None

@@ -1,4 +1,4 @@
 """The terms that all rooms of the front share: requests, errors, the speaker's interface.
 
-Every room may enter; it enters none.
+Imported by `frontend` and `supervisor`.
 """

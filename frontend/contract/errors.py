@@ -50,8 +50,8 @@ class Unavailable(SpeechError):
 
 
 LONGEST_RETRY = 60.0
-"""Most seconds for which a client is sent away. Clients of OpenAI's API ignore a longer `Retry-After`, and a place may
-be free sooner than calculated, because listeners leave."""
+"""The most seconds after which a rejected client is told to try again. Clients of OpenAI's API ignore a longer
+`Retry-After`, and a place may be free sooner than calculated, because listeners leave."""
 
 
 class Overloaded(SpeechError):

@@ -20,7 +20,7 @@ class TextMark(Enum):
     HOLDING = auto()
     """Text is there, and it would join the next sentence: wait for more, or call `GrowingText.hurry`."""
     WAITING = auto()
-    """No text is there."""
+    """All text so far has been given, and its client may still send more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from shm.playing import Change, Item, State, Verb, WhenBusy, Word
+from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
 
 
-class Player(Protocol):
+class PlayerControl(Protocol):
     """The player, running or not."""
 
     key: str
     """The API key with which the player itself passes the gate."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> PlayerState:
         """The last known state."""
         ...
 
@@ -51,6 +51,6 @@ class Player(Protocol):
         """
         ...
 
-    def events(self) -> AsyncIterator[State | Word]:
+    def events(self) -> AsyncIterator[PlayerState | PlayedWord]:
         """The state now, and each change of it and each word from now on. The oldest are dropped for a slow reader."""
         ...

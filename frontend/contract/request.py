@@ -16,7 +16,7 @@ class MarkupKind(StrEnum):
     """The notation of a request's text."""
 
     NONE = "none"
-    """Everything is text."""
+    """No markup: every character is text."""
     BASIC = "basic"
     """`[pause:1.5s]` and `[word](/ipa/)`, where they can't mean anything else; other brackets are text."""
     TAGS = "tags"
@@ -47,9 +47,9 @@ class SpeechRequest:
     phonemes: bool = False
     """The text is phonemes of the model's vocabulary, to be spoken as they are."""
     timestamps: bool = False
-    """Its words' times are wanted (`SpeechStream.take_words`)."""
+    """True if the words' times are wanted (`SpeechStream.take_words`)."""
     sentences: bool = False
-    """Its sentences' times are wanted (`SpeechStream.take_sentences`), and no segment holds two sentences."""
+    """True if the sentences' times are wanted (`SpeechStream.take_sentences`); then no segment holds two sentences."""
     from_sentence: int = 0
     """Number of the first sentence to speak; 0 speaks all."""
     client: str = ""

@@ -19,12 +19,12 @@ class Stages:
         self._reached: dict[str, float] = {}
 
     def reach(self, place: str) -> None:
-        """It is there now; the first time counts."""
+        """Note that the request is at the place now; the first time counts."""
         assert place in PLACES
         self._reached.setdefault(place, time.monotonic())
 
     def seconds(self, since: float) -> dict[str, float]:
-        """Each place's time, in seconds from `since` (monotonic)."""
+        """Time of each place, in seconds from `since` (monotonic)."""
         return {place: round(self._reached[place] - since, 3) for place in PLACES if place in self._reached}
 
     def line(self, since: float) -> str:

@@ -1,1 +1,4 @@
-"""The HTTP API: routes, checks and answers. It requests speech through contract; only the front's start imports it."""
+"""The HTTP API: routes, checks and answers. It requests speech through `frontend.contract`.
+
+Imported by `frontend.process`, `frontend.wyoming` and `supervisor`.
+"""

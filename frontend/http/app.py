@@ -10,7 +10,7 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import Services
-from frontend.contract.player import Player
+from frontend.contract.player import PlayerControl
 from frontend.contract.stages import STAGES, STARTED, Stages
 from frontend.http import request_id
 from frontend.http.access.bodies import Bodies
@@ -18,13 +18,14 @@ from frontend.http.access.gate import Gate
 from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
+from frontend.http.description import Description
 from frontend.http.dialects.error_forms import errors_in_form
 from frontend.http.dialects.handlers import Dialects
 from frontend.http.errors import ERROR_CODE, LISTENERS_FIRST, OVERLOADED, asked, openai_errors
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
 from frontend.http.openapi.document import build
-from frontend.http.openapi.handlers import Description
+from frontend.http.openapi.page import render
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.routes.route import Handlers
@@ -36,7 +37,7 @@ from frontend.http.ssml_translation import SsmlTranslation
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.metrics import UNMATCHED, Event, Metrics
 from frontend.monitoring.readings import engine_readings
-from frontend.monitoring.status.handler import StatusHandler
+from frontend.monitoring.status_handler import StatusHandler
 
 CLIENT_LEFT = 499
 """Status that is logged and counted for a cancelled handler: the client left, or the server stopped."""
@@ -48,7 +49,7 @@ def make_app(
     services: Services,
     phonemizer: Phonemizer | None = None,
     status: StatusHandler | None = None,
-    player: Player | None = None,
+    player: PlayerControl | None = None,
     jobs: JobDesk | None = None,
 ) -> web.Application:
     """The HTTP surface over a speaker. Without a phonemizer, a status, a player or jobs, their routes are missing.
@@ -75,7 +76,7 @@ def make_app(
     speech, dialects = SpeechHandler(services), Dialects(services)
     app.on_shutdown.append(dialects.drain)
     app.on_cleanup.append(speech.close)
-    description = Description(lambda: build(ROUTES))
+    description = Description(lambda: build(ROUTES), render)
     play = PlayHandler(player, speaker, settings) if player else None
     if play:
         app.on_shutdown.append(play.close)

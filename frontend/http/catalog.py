@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiohttp import web
@@ -10,14 +10,11 @@ from aiohttp import web
 from frontend.contract.errors import ApiError
 from frontend.contract.performer import Performer
 from frontend.contract.speaker import Speaker, engine_in_use
-from frontend.http.openapi.answers import VoicesQuery
 from frontend.http.requests.json_body import read_json, read_query
+from frontend.http.requests.model_names import MODELS
 from frontend.http.voice_description import VoiceDescription, described
 from frontend.text.language import language_of
 from frontend.text.voice_spec import VoiceError, default_voice, parse_voice
-
-MODELS = ("kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-"""The server's one model, under its own name and under the names that OpenAI's clients ask for."""
 
 _decode_blend = msgspec.json.Decoder(str | list[str]).decode
 
@@ -27,6 +24,14 @@ KOKORO_V1_PUBLISHED = 1_737_936_000
 
 def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": KOKORO_V1_PUBLISHED, "owned_by": "kokoro-live"}
+
+
+class VoicesQuery(msgspec.Struct):
+    """The query of the voices' list."""
+
+    legacy: Annotated[
+        bool, msgspec.Meta(description="`true`: names only, as in Kokoro-FastAPI before version 0.4.")
+    ] = False
 
 
 class Catalog:

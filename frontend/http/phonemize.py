@@ -1,4 +1,4 @@
-"""POST /dev/phonemize: a text's pronunciation, word by word; and the check of phonemes sent in place of a text."""
+"""POST /dev/phonemize: a text's pronunciation, word by word."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from frontend.http.requests.warning import warning
 from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
 from frontend.text.markup.parse import parse_markup
-from frontend.text.phoneme_script import unknown_phonemes
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation
 from frontend.text.segmentation import pronounceable
@@ -116,21 +115,6 @@ def _dead(fields: PhonemizeBody) -> list[str]:
         "voice": fields.voice is not None and bool(fields.lang or fields.language),
     }
     return [name for name, is_dead in dead.items() if is_dead]
-
-
-def check_phonemes(script: str, notation: Notation) -> None:
-    """Check that an engine can speak the phonemes that a client sent; `phoneme_sentences` cuts them later.
-
-    Raises:
-        ApiError: 400: the engine speaks text, or doesn't know some of the symbols.
-    """
-    if notation.speaks != "phonemes":
-        message = "`phonemes`: the engine that speaks takes text, and pronounces it itself. Send `input`."
-        raise ApiError(400, message, param="phonemes", code="phonemes_unavailable")
-    if unknown := unknown_phonemes(script, notation):
-        listed = ", ".join(f"{symbol!r} (U+{ord(symbol):04X})" for symbol in unknown[:8])
-        message = f"`phonemes`: the model doesn't know {listed}. POST /dev/phonemize shows a text's phonemes."
-        raise ApiError(400, message, param="phonemes", code="unknown_phoneme")
 
 
 def _tokens(phonemes: str, engine: EngineInfo | None) -> list[int]:

@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import hdrs, web
 
 from frontend.contract.errors import ApiError
-from frontend.contract.player import Player
+from frontend.contract.player import PlayerControl
 from frontend.contract.request import MarkupKind
 from frontend.contract.speaker import Speaker, engine_in_use
 from frontend.http.answers import sse
@@ -21,7 +21,7 @@ from frontend.http.requests.speech_request import checked_language, checked_voic
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import warning
 from frontend.settings.front import FrontSettings
-from shm.playing import Change, Item, State, Verb, WhenBusy, Word
+from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which an event stream gets a comment, so that a proxy doesn't close it."""
@@ -30,7 +30,7 @@ KEEP_ALIVE_SECONDS = 15.0
 class PlayHandler:
     """Answers the player's operations."""
 
-    def __init__(self, player: Player, speaker: Speaker, settings: FrontSettings) -> None:
+    def __init__(self, player: PlayerControl, speaker: Speaker, settings: FrontSettings) -> None:
         self._player = player
         self._speaker = speaker
         self._settings = settings
@@ -143,7 +143,7 @@ class PlayHandler:
         return _json(shown(self._player.state), headers)
 
 
-def shown(state: State) -> dict[str, object]:
+def shown(state: PlayerState) -> dict[str, object]:
     """The state as the API shows it."""
     built: dict[str, object] = msgspec.to_builtins(state)
     del built["message"]
@@ -154,12 +154,12 @@ def _name(voice: str | VoiceReference | None) -> str | None:
     return voice.id if isinstance(voice, VoiceReference) else voice
 
 
-async def _next(events: AsyncIterator[State | Word]) -> State | Word:
+async def _next(events: AsyncIterator[PlayerState | PlayedWord]) -> PlayerState | PlayedWord:
     return await anext(events)
 
 
-def _event(event: State | Word) -> bytes:
-    name = "state" if isinstance(event, State) else "word"
+def _event(event: PlayerState | PlayedWord) -> bytes:
+    name = "state" if isinstance(event, PlayerState) else "word"
     fields = msgspec.to_builtins(event)
     del fields["message"]
     return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(fields))

@@ -16,9 +16,9 @@ class OnBusy(StrEnum):
     """The wish of a request about its session's earlier ones."""
 
     INTERRUPT = "interrupt"
-    """They end here: somebody selects another text while one is being read."""
+    """The session's earlier requests end: its user has selected another text while one is being read."""
     QUEUE = "queue"
-    """It begins when they have been sent."""
+    """The request begins when the session's earlier ones have been sent."""
 
 
 class Sessions:

@@ -51,7 +51,7 @@ _decode = msgspec.json.Decoder(SsmlBody).decode
 
 
 class SsmlTranslation:
-    """The handlers."""
+    """The handlers of `/dev/ssml`."""
 
     def __init__(self, max_input_characters: int, in_flight: InFlight | None = None) -> None:
         self._max_input_characters = max_input_characters

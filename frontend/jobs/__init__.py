@@ -1,1 +1,4 @@
-"""Jobs as the front knows them: their folder, and the news that it tells the process which makes them."""
+"""The front's side of the jobs: their folder, and the messages to the process that makes them.
+
+Imported by `frontend.http` and `frontend.process`.
+"""

@@ -158,7 +158,7 @@ class JobDesk:
         return Job(order, JobJournal())
 
     async def refresh(self) -> None:
-        """Read what `report` and `readings` show; a disk that hangs is not waited for."""
+        """Read what `report` and `readings` show; a disk that hangs delays nothing."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.ensure_future(self.run(self._look))
         with contextlib.suppress(TimeoutError):

@@ -1,4 +1,1 @@
-"""Metrics, drift, self-checks and `/status`: figures about the other folders' work.
-
-This folder imports streams and the folders below it; scheduling and http import this one.
-"""
+"""Metrics, drift, self-checks and `/status`: figures about the other rooms' work. Imported by `frontend`."""

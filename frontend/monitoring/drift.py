@@ -42,7 +42,7 @@ _FASTER = 0.9
 _STREAMS = 64
 
 
-class Drift:
+class DriftMonitor:
     """Compares one front's recent speed with stored figures, which outlive the process."""
 
     def __init__(self, file: Path | None = None) -> None:

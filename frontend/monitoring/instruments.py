@@ -17,7 +17,7 @@ REAL_TIME_FACTOR_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MetricRow:
     """One metric: its name without `PREFIX`, its meaning, its labels."""
 
     name: str
@@ -26,60 +26,60 @@ class Row:
 
 
 COUNTERS = (
-    Row(
+    MetricRow(
         "requests_total",
         "Requests by route and answered status; 499 is a client that left before the end.",
         ("endpoint", "status"),
     ),
-    Row("audio_seconds_total", "Audio handed to sockets."),
-    Row(
+    MetricRow("audio_seconds_total", "Audio handed to sockets."),
+    MetricRow(
         "streams_cut_total",
         "Responses that broke after their first byte: the engine failed, the client read nothing for too long, the "
         "drain timeout ended, or the front died. A client that left, or interrupted itself, isn't counted.",
     ),
-    Row("segments_resubmitted_total", "Segments that a worker died on and another was given."),
-    Row(
+    MetricRow("segments_resubmitted_total", "Segments that a worker died on and another was given."),
+    MetricRow(
         "stream_underruns_total",
         "Gaps that listeners heard: the next sample was made after the one before it had been played.",
     ),
-    Row("replans_total", "Streams whose rest was cut again because their listeners were about to run dry."),
-    Row(
+    MetricRow("replans_total", "Streams whose rest was cut again because their listeners were about to run dry."),
+    MetricRow(
         "g2p_fallback_total",
         "Words that their language's lexicon lacked, by what pronounced them: espeak (its rules) or letters (spelled "
         "out). Languages without a lexicon aren't counted.",
         ("source",),
     ),
-    Row("process_restarts_total", "Processes started again after a death, by role.", ("process",)),
-    Row(
+    MetricRow("process_restarts_total", "Processes started again after a death, by role.", ("process",)),
+    MetricRow(
         "requests_refused_total",
         "Requests, and texts of sockets, that were rejected because there was no room to speak them in time. Those of "
         "the priority idle, which give way to listeners, aren't counted.",
     ),
-    Row(
+    MetricRow(
         "connections_closed_total",
         "Connections closed by the server: header_timeout, write_timeout, room (idle, for a newcomer), refused, drain "
         "(its stream didn't end within the drain timeout).",
         ("reason",),
     ),
-    Row("cache_hits_total", "Segments that were repeated from the cache."),
-    Row("cache_misses_total", "Segments that were looked for there and had to be made."),
+    MetricRow("cache_hits_total", "Segments that were repeated from the cache."),
+    MetricRow("cache_misses_total", "Segments that were looked for there and had to be made."),
 )
 
 GAUGES = (
-    Row("active_streams", "Requests, and texts of sockets, being spoken now."),
-    Row("connections", "Connections open now."),
-    Row("cache_bytes", "Memory that the cache takes."),
-    Row("queue_depth", "Segments that are planned and not with a worker."),
+    MetricRow("active_streams", "Requests, and texts of sockets, being spoken now."),
+    MetricRow("connections", "Connections open now."),
+    MetricRow("cache_bytes", "Memory that the cache takes."),
+    MetricRow("queue_depth", "Segments that are planned and not with a worker."),
 )
 """Gauges; each shows the sum over all living processes that set it."""
 
 HISTOGRAMS = (
     (
-        Row("request_duration_seconds", "From a request's header to the end of its response.", ("endpoint",)),
+        MetricRow("request_duration_seconds", "From a request's header to the end of its response.", ("endpoint",)),
         DURATION_BUCKETS,
     ),
     (
-        Row(
+        MetricRow(
             "time_to_first_audio_seconds",
             "From a request's header, or from the first complete sentence of a text that comes in pieces, to the first "
             "sample of speech handed to the socket; silence doesn't count.",
@@ -87,7 +87,7 @@ HISTOGRAMS = (
         FIRST_AUDIO_BUCKETS,
     ),
     (
-        Row(
+        MetricRow(
             "real_time_factor",
             "Seconds of work per second of audio, for each segment that was made; below 1 it keeps up with a listener.",
         ),
@@ -112,5 +112,5 @@ class Instruments:
         }
 
 
-def _described(row: Row) -> tuple[str, str, Iterable[str]]:
+def _described(row: MetricRow) -> tuple[str, str, Iterable[str]]:
     return PREFIX + row.name, row.meaning, row.labels

@@ -11,7 +11,7 @@ from typing import Literal
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from frontend.monitoring.drift import Drift
+from frontend.monitoring.drift import DriftMonitor
 from frontend.monitoring.instruments import Instruments
 from frontend.monitoring.readings import Readings
 from frontend.monitoring.status.recent_errors import RecentErrors
@@ -42,10 +42,10 @@ class Event(StrEnum):
 class Metrics:
     """The metrics of one front; each has its own `registry`, so that several can exist in one process."""
 
-    def __init__(self, files: MetricFiles | None = None, drift: Drift | None = None) -> None:
+    def __init__(self, files: MetricFiles | None = None, drift: DriftMonitor | None = None) -> None:
         """`files` is the folder prepared before this object; with it, `/metrics` has the counts of all processes."""
         self.errors = RecentErrors()
-        self.drift = drift or Drift()
+        self.drift = drift or DriftMonitor()
         self.readings = Readings()
         """Gauges that are computed at each scrape."""
         self.readings.add(self.drift.readings)

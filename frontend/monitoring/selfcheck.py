@@ -84,7 +84,7 @@ class History:
             log.error("the self-check's result is not kept: %s", error)
 
 
-class SelfCheck:
+class SelfChecker:
     """Runs a check every `hours`, counted from the last check in the history, even one by an earlier process."""
 
     def __init__(

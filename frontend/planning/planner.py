@@ -11,7 +11,7 @@ from frontend.planning.minimum import MIN_FIRST_TOKENS
 from frontend.planning.profile import CostProfile
 from frontend.planning.row import Cost, Cuts, Row, parts
 from frontend.planning.search import best_cuts
-from frontend.planning.sources import Source, WholeText
+from frontend.planning.sources import SentenceSource, WholeText
 from frontend.text.segment import Cut, Notation, Segment, Sentence, SpokenWord, Unit
 from frontend.text.segmentation import add_word
 
@@ -52,7 +52,7 @@ def plan(
 
 
 def plan_growing(
-    source: Source, profile: CostProfile, speed: float, notation: Notation, limits: Limits
+    source: SentenceSource, profile: CostProfile, speed: float, notation: Notation, limits: Limits
 ) -> Iterator[Segment | TextMark]:
     """The segments of a text that is still being written, in order, with marks between them.
 
@@ -78,7 +78,9 @@ def replan(
 
 
 class _Planner:
-    def __init__(self, source: Source, profile: CostProfile, speed: float, notation: Notation, limits: Limits) -> None:
+    def __init__(
+        self, source: SentenceSource, profile: CostProfile, speed: float, notation: Notation, limits: Limits
+    ) -> None:
         self._source = source
         self._most = most = min(limits.max_tokens, notation.max_tokens)
         self._speaks_text = notation.speaks == "text"

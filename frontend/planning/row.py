@@ -104,7 +104,7 @@ class Row:
         return self.before[end] - self.before[start] - self.leads[start]
 
     def _walls(self) -> list[int]:
-        """For each unit, the index of the next mandatory segment end."""
+        """Index of the next mandatory segment end, for each unit."""
         walls = [len(self.units)] * len(self.units)
         for place in range(len(self.units) - 2, -1, -1):
             walls[place] = place + 1 if parts(self.units[place], self.units[place + 1]) else walls[place + 1]

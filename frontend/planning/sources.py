@@ -9,7 +9,7 @@ from frontend.contract.growing_text import GrowingText, TextMark, TextPart
 from frontend.text.segment import Sentence
 
 
-class Source(Protocol):
+class SentenceSource(Protocol):
     """A text's sentences, with one sentence of lookahead. The text may come in stretches, which share no segment."""
 
     grows: bool
@@ -30,7 +30,7 @@ class Source(Protocol):
 
 
 class WholeText:
-    """A text that is all there. Implements `Source`."""
+    """A text that is all there. Implements `SentenceSource`."""
 
     grows = False
 
@@ -39,23 +39,23 @@ class WholeText:
         self._ahead: Sentence | None = None
 
     def peek(self) -> Sentence:
-        """Implements `Source.peek`."""
+        """Implements `SentenceSource.peek`."""
         if self._ahead is None:
             self._ahead = next(self._rest, ())
         return self._ahead
 
     def take(self) -> Sentence:
-        """Implements `Source.take`."""
+        """Implements `SentenceSource.take`."""
         sentence = self.peek()
         self._ahead = None if sentence else ()
         return sentence
 
     def continues(self) -> None:
-        """Implements `Source.continues`."""
+        """Implements `SentenceSource.continues`."""
 
 
 class WrittenText:
-    """A text that grows. Implements `Source`. A stretch ends at a flush, and where the text is hurried."""
+    """A text that grows. Implements `SentenceSource`. A stretch ends at a flush, and where the text is hurried."""
 
     grows = True
 
@@ -69,7 +69,7 @@ class WrittenText:
         self._ended = False
 
     def peek(self) -> Sentence | None:
-        """Implements `Source.peek`."""
+        """Implements `SentenceSource.peek`."""
         while self._ahead is None:
             if sentence := next(self._sentences, None):
                 self._ahead = sentence
@@ -88,14 +88,14 @@ class WrittenText:
         return self._ahead
 
     def take(self) -> Sentence | None:
-        """Implements `Source.take`."""
+        """Implements `SentenceSource.take`."""
         sentence = self.peek()
         if sentence:
             self._ahead = None
         return sentence
 
     def continues(self) -> TextMark | None:
-        """Implements `Source.continues`."""
+        """Implements `SentenceSource.continues`."""
         if self._ended:
             return None
         self._ahead = None

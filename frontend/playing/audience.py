@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from shm.playing import Playing, State, Word
+from shm.playing import PlayedWord, PlayerState, Playing
 
 _REMEMBERED = 256
 """Events kept for a reader of events that is slow; older ones are dropped."""
@@ -18,14 +18,14 @@ class Audience:
     """Shows clients the last state and word, and sends each new one to those that follow."""
 
     def __init__(self) -> None:
-        self._state = State()
+        self._state = PlayerState()
         self._word: str | None = None
         self._at = 0.0
         """Monotonic seconds at which the state was true."""
-        self._readers: set[asyncio.Queue[State | Word]] = set()
+        self._readers: set[asyncio.Queue[PlayerState | PlayedWord]] = set()
 
     @property
-    def state(self) -> State:
+    def state(self) -> PlayerState:
         """The last state, with the time that has passed since."""
         state = self._state
         if state.state is not Playing.PLAYING or state.seconds is None:
@@ -33,20 +33,20 @@ class Audience:
         seconds = round(state.seconds + time.monotonic() - self._at, 3)
         return msgspec.structs.replace(state, seconds=seconds, of=max(state.of or 0.0, seconds), word=self._word)
 
-    def show(self, state: State) -> None:
+    def show(self, state: PlayerState) -> None:
         """Show a new state."""
         self._state, self._at, self._word = state, time.monotonic(), state.word
         self._publish(state)
 
-    def show_word(self, word: Word) -> None:
+    def show_word(self, word: PlayedWord) -> None:
         """Show that a word begins to sound."""
         self._at, self._word = time.monotonic(), word.word
         self._state = msgspec.structs.replace(self._state, seconds=word.seconds, word=word.word)
         self._publish(word)
 
-    async def events(self) -> AsyncIterator[State | Word]:
+    async def events(self) -> AsyncIterator[PlayerState | PlayedWord]:
         """The state now, and then each new state and word."""
-        queue: asyncio.Queue[State | Word] = asyncio.Queue()
+        queue: asyncio.Queue[PlayerState | PlayedWord] = asyncio.Queue()
         queue.put_nowait(self.state)
         self._readers.add(queue)
         try:
@@ -55,7 +55,7 @@ class Audience:
         finally:
             self._readers.discard(queue)
 
-    def _publish(self, event: State | Word) -> None:
+    def _publish(self, event: PlayerState | PlayedWord) -> None:
         for queue in self._readers:
             if queue.qsize() >= _REMEMBERED:
                 queue.get_nowait()

@@ -12,7 +12,7 @@ from frontend.contract.errors import ApiError
 from frontend.monitoring.status.report import Player
 from frontend.playing.line import PlayerLine, unavailable
 from frontend.playing.unanswered import Asking
-from shm.playing import Answer, Change, Item, Play, Remove, State, Steer, Verb, WhenBusy, Word
+from shm.playing import Change, Item, Play, PlayedWord, PlayerAnswer, PlayerState, Remove, Steer, Verb, WhenBusy
 
 ANSWER_SECONDS = 30.0
 """Seconds in which a player must answer, its start and the opening of the device included."""
@@ -22,30 +22,30 @@ _STATUSES = {"nothing_playing": 409, "not_found": 404, "queue_full": 429, "no_so
 
 
 class PlayDesk:
-    """Implements `frontend.contract.player.Player`."""
+    """Implements `frontend.contract.player.PlayerControlControlControlControlControl`."""
 
     def __init__(self, line: PlayerLine) -> None:
         self.key = line.key
-        """Implements `Player.key`."""
+        """Implements `PlayerControl.key`."""
         self._line = line
 
     @property
-    def state(self) -> State:
-        """Implements `Player.state`: the last state, with the time that has passed since."""
+    def state(self) -> PlayerState:
+        """Implements `PlayerControl.state`: the last state, with the time that has passed since."""
         return self._line.audience.state
 
     async def play(self, item: Item, on_busy: WhenBusy) -> int:
-        """Implements `Player.play`."""
+        """Implements `PlayerControl.play`."""
         self._line.want()
         return (await self._ask(Play(self._number(), item, on_busy))).place
 
     async def steer(self, verb: Verb) -> None:
-        """Implements `Player.steer`."""
+        """Implements `PlayerControl.steer`."""
         if self._line.is_used:
             await self._ask(Steer(self._number(), verb))
 
     async def change(self, change: Change) -> None:
-        """Implements `Player.change`."""
+        """Implements `PlayerControl.change`."""
         if self._line.is_used:
             await self._ask(msgspec.structs.replace(change, number=self._number()))
         elif any(each is not None for each in (change.speed, change.voice, change.seek, change.sentence)):
@@ -54,13 +54,13 @@ class PlayDesk:
             self._line.take(msgspec.structs.replace(self.state, volume=change.volume))
 
     async def remove(self, name: str) -> None:
-        """Implements `Player.remove`."""
+        """Implements `PlayerControl.remove`."""
         if not self._line.is_used:
             raise ApiError(404, "There is no such text: nothing is being played.", param="id", code="not_found")
         await self._ask(Remove(self._number(), name))
 
-    def events(self) -> AsyncIterator[State | Word]:
-        """Implements `Player.events`."""
+    def events(self) -> AsyncIterator[PlayerState | PlayedWord]:
+        """Implements `PlayerControl.events`."""
         return self._line.audience.events()
 
     def report(self) -> Player:
@@ -75,10 +75,10 @@ class PlayDesk:
     def _number(self) -> int:
         return next(self._line.unanswered.numbers)
 
-    async def _ask(self, message: Asking) -> Answer:
+    async def _ask(self, message: Asking) -> PlayerAnswer:
         answered = self._line.unanswered.add(message)
         try:
-            self._line.send(message)
+            self._line.tell_player(message)
             answer = await asyncio.wait_for(answered, ANSWER_SECONDS)
         except TimeoutError as error:
             raise unavailable(f"The player doesn't answer within {ANSWER_SECONDS:.0f} seconds.") from error

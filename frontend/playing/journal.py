@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from shm.playing import Item, Play, Playing, State, WhenBusy
+from shm.playing import Item, Play, PlayerState, Playing, WhenBusy
 
 
 class Journal:
     """The items that the last state names, and that state."""
 
     def __init__(self) -> None:
-        self.state = State()
+        self.state = PlayerState()
         self.items: dict[str, Item] = {}
         self._given: dict[int, Play] = {}
         """Messages of `resumption` that the player hasn't answered, by their numbers, in order."""
@@ -31,7 +31,7 @@ class Journal:
         """Keep an item that the player has taken."""
         self.items[item.id] = item
 
-    def note(self, state: State) -> None:
+    def note(self, state: PlayerState) -> None:
         """Take a new state; items that it doesn't name have ended, unless they are still on their way to the player."""
         self.state = state
         named = {state.id, *(each.id for each in state.queue), *(play.item.id for play in self._given.values())}
@@ -42,7 +42,7 @@ class Journal:
         """Forget all items."""
         self.items.clear()
         self._given.clear()
-        self.state = State(volume=self.state.volume)
+        self.state = PlayerState(volume=self.state.volume)
 
     def resumption(self, numbers: Iterator[int]) -> list[Play]:
         """Messages for a new player, with numbers that no client waits for: the items in order, the first one at its

@@ -16,14 +16,14 @@ from shm.duplex import Duplex
 from shm.messages import ControlMessage, PlayerWanted
 from shm.playing import (
     MAX_MESSAGE_BYTES,
-    Answer,
     FromPlayer,
     Greeting,
     Held,
     Play,
-    State,
+    PlayedWord,
+    PlayerAnswer,
+    PlayerState,
     Welcome,
-    Word,
     decode_from_player,
     encode,
 )
@@ -64,12 +64,12 @@ class PlayerLine:
         if self._link is None:
             self._tell(PlayerWanted())
 
-    def send(self, message: Asking) -> None:
+    def tell_player(self, message: Asking) -> None:
         """Send a message whose answer is waited for; a player that hasn't greeted gets it afterwards."""
         if self._link and self._greeted:
             self._link.send(encode(message))
 
-    def take(self, state: State) -> None:
+    def take(self, state: PlayerState) -> None:
         """Take a new state."""
         if state.device:
             self.output, self.reason = state.device, ""
@@ -90,7 +90,7 @@ class PlayerLine:
         if reason and (self.unanswered or self.journal.items):
             self.unanswered.refuse(unavailable(f"The player can't be started: {reason}"))
             self.journal.clear()
-            self.take(State(volume=self.journal.state.volume, reason=reason))
+            self.take(PlayerState(volume=self.journal.state.volume, reason=reason))
 
     def close(self) -> None:
         """Close the channel; the player continues with the next front."""
@@ -106,19 +106,19 @@ class PlayerLine:
                 self._greet(message)
             case Held(item):
                 self.journal.add(item)
-            case Answer():
+            case PlayerAnswer():
                 self.journal.answered(message.number)
                 asked = self.unanswered.answer(message)
                 if isinstance(asked, Play) and not message.refusal:
                     self.journal.add(asked.item)  # at once: the next message may be the player's last
                 elif message.code == "no_sound_card":
                     self.output, self.reason = "", message.refusal
-            case State(id=None) if self._greeted and self.journal.resuming:
+            case PlayerState(id=None) if self._greeted and self.journal.resuming:
                 pass  # it has taken nothing yet
-            case State():
+            case PlayerState():
                 if self._greeted or not self._resume(message):
                     self.take(message)
-            case Word():
+            case PlayedWord():
                 self.audience.show_word(message)
 
     def _greet(self, greeting: Greeting) -> None:
@@ -128,7 +128,7 @@ class PlayerLine:
             self.unanswered.refuse(ApiError(501, message, code="no_sound_card"))
             self.journal.clear()
 
-    def _resume(self, state: State) -> bool:
+    def _resume(self, state: PlayerState) -> bool:
         """Give a new player the items that the last one held, and then the messages that it has not answered; returns
         True if there were items.
 
@@ -139,7 +139,7 @@ class PlayerLine:
         if lost:
             log.info("the player is to continue with %d items", len(lost))
         for message in (*lost, *self.unanswered.messages):
-            self.send(message)
+            self.tell_player(message)
         return bool(lost)
 
     def _gone(self) -> None:

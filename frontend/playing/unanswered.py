@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 
-from shm.playing import Answer, Change, Play, Remove, Steer
+from shm.playing import Change, Play, PlayerAnswer, Remove, Steer
 
 Asking = Play | Steer | Change | Remove
 """Messages that the player answers."""
@@ -18,7 +18,7 @@ class Unanswered:
     def __init__(self) -> None:
         self.numbers: Iterator[int] = itertools.count(1)
         """Numbers for messages, each given once."""
-        self._asked: dict[int, tuple[Asking, asyncio.Future[Answer]]] = {}
+        self._asked: dict[int, tuple[Asking, asyncio.Future[PlayerAnswer]]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._asked)
@@ -28,9 +28,9 @@ class Unanswered:
         """The messages without an answer, in order."""
         return [message for message, answered in self._asked.values() if not answered.done()]
 
-    def add(self, message: Asking) -> asyncio.Future[Answer]:
+    def add(self, message: Asking) -> asyncio.Future[PlayerAnswer]:
         """Wait for the answer to a message, until it is forgotten."""
-        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[PlayerAnswer] = asyncio.get_running_loop().create_future()
         self._asked[message.number] = message, answered
         return answered
 
@@ -38,7 +38,7 @@ class Unanswered:
         """Wait for that answer no more."""
         self._asked.pop(message.number, None)
 
-    def answer(self, answer: Answer) -> Asking | None:
+    def answer(self, answer: PlayerAnswer) -> Asking | None:
         """Give an answer to the client that waits for it; returns the message, or None if nobody waits."""
         message, answered = self._asked.get(answer.number, (None, None))
         if answered and not answered.done():

@@ -1,1 +1,1 @@
-"""Admission, turns and dispatch: which segment goes to which worker, and when. Only the front's start enters."""
+"""Admission, turns and dispatch: which segment goes to which worker, and when. Imported by `frontend.process`."""

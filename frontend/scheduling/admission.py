@@ -92,7 +92,7 @@ class Admission:
             others = [self._demand(other, now) for other in self._shared.streams.values() if other.timing.admitted]
             wait = wait_for_room(now, others, wish, self._threads(stream.engine))
             if wait:
-                raise Overloaded(f"What is being spoken leaves no room for this in the next {wait:.1f} seconds.", wait)
+                raise Overloaded(f"The streams in progress leave no room in the next {wait:.1f} seconds.", wait)
         timing.admitted = True
 
     def load(self) -> float | None:

@@ -79,7 +79,7 @@ class Dispatcher:
         return self._placement.isolation
 
     def _send(self, link: Link, stream: Stream, segment: PlannedSegment, deadline: float) -> None:
-        if self._orders.send(link, stream, segment, deadline):
+        if self._orders.send_order(link, stream, segment, deadline):
             self._placement.look()
 
     def link_for(self, stream: Stream) -> Link | None:

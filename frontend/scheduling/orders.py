@@ -26,7 +26,7 @@ class Orders:
         self._watch = watch
         self._number = number
 
-    def send(self, link: Link, stream: Stream, planned: PlannedSegment, deadline: float) -> bool:
+    def send_order(self, link: Link, stream: Stream, planned: PlannedSegment, deadline: float) -> bool:
         """Order the segment from that worker; returns False if the stream can get no ring there after all.
 
         Args:

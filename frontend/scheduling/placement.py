@@ -36,8 +36,7 @@ class Placement:
         self._there: dict[int, list[PlannedSegment]] | None = None
         """Segments at each worker, by generation."""
         self._ahead: dict[int, tuple[int, float]] = {}
-        """For each generation, the number of segments made at once with one more, and the seconds until that one
-        begins."""
+        """The number of segments made at once with one more, and the seconds until that one begins, by generation."""
         self.isolation: Isolation | None = None
         """The isolation in progress: its worker gets no other segment if there is another worker."""
 

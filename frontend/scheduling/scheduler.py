@@ -37,7 +37,7 @@ from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
 
 
-class Reader(Protocol):
+class TextReader(Protocol):
     """Turns a request's text into segments; implemented by `frontend.planning.reader.Reader`."""
 
     def segments(
@@ -50,7 +50,7 @@ class Scheduler:
 
     def __init__(
         self,
-        reader: Reader,
+        reader: TextReader,
         metrics: Metrics,
         tell: Callable[[ControlMessage], None],
         settings: FrontSettings,

@@ -1,4 +1,4 @@
 """The front's settings, and the values that check requests: hosts, origins, keys.
 
-This folder imports planning; process, scheduling, monitoring and http import this one.
+Imported by `frontend`, `books.jobs` and `supervisor`.
 """

@@ -45,20 +45,20 @@ class FrontSettings:
     requests_per_minute: int = field(
         default=0,
         metadata={
-            "help": "What one key may ask, or one address without a key; more is answered with 429. 0: no limit."
+            "help": "Requests of one key, or of one address without a key; more are answered with 429. 0: no limit."
         },
     )
     cors_origins: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Whose pages may use the server, beside localhost's: https://example.com, null, * for all.",
+            "help": "Origins whose pages may use the server, besides localhost's: https://example.com, null; *: all.",
             "separator": ",",
         },
     )
     allowed_hosts: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Names under which it may be asked, beside localhost: those that a proxy passes on.",
+            "help": "Host names of the server besides localhost: those that a proxy passes on.",
             "separator": ",",
         },
     )
@@ -98,7 +98,7 @@ class FrontSettings:
     )
     adapt_plans: bool = field(
         default=True,
-        metadata={"help": "Cut texts by what the engine is measured to cost; without it the same cuts on any day."},
+        metadata={"help": "Cut texts by the engine's measured costs; without it the cuts are the same on any day."},
     )
     cost_profiles: Path | None = field(
         default=None,
@@ -107,17 +107,17 @@ class FrontSettings:
     min_first_tokens: int = field(
         default=MIN_FIRST_TOKENS,
         metadata={
-            "help": "Phonemes that a segment has at least, where that can be. Fewer start sooner, and sound cut off: "
+            "help": "The least number of phonemes in a segment, where possible. Fewer start sooner, and sound cut off: "
             "a piece of a few words has a melody of its own. Not under 10."
         },
     )
     cache_bytes: int = field(
         default=256 * 1024 * 1024,
-        metadata={"help": "Bytes of spoken segments kept in memory for when they are asked for again; 0: none."},
+        metadata={"help": "Bytes of spoken segments kept in memory, in case they are requested again; 0: none."},
     )
     disk_cache: Path | None = field(
         default=None,
-        metadata={"help": "A folder in which spoken segments are kept besides, also for later starts."},
+        metadata={"help": "A folder in which spoken segments are kept too, also for later starts."},
     )
     disk_cache_bytes: int = field(
         default=1024 * 1024 * 1024,
@@ -125,12 +125,12 @@ class FrontSettings:
     )
     disk_cache_ttl: float = field(
         default=30 * 86_400.0,
-        metadata={"help": "Seconds after which what is in the folder is made again."},
+        metadata={"help": "Seconds after which a segment of the folder is made again."},
     )
     prewarm: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "Phrases, with | between them, spoken to nobody when nobody asks, so that they are in the cache.",
+            "help": "Phrases, with | between them, made while nobody listens, so that they are in the cache.",
             "separator": "|",
         },
     )
@@ -172,8 +172,8 @@ class FrontSettings:
     idle_unload: float = field(
         default=0.0,
         metadata={
-            "help": "How long nobody must have asked for speech before the engine's process is stopped and its memory "
-            "is free, such as 15m; the next request starts it. 0: never.",
+            "help": "The time without a request for speech after which the engine's process is stopped, and its memory "
+            "free, such as 15m; the next request starts it. 0: never.",
             "duration": True,
         },
     )

@@ -62,7 +62,7 @@ function row(known, label, value, window) {
   return found;
 }
 
-/** The window's points from left to right, from 0 to the highest. The text beside it says the figure. */
+/** The window's points from left to right, from 0 to the highest. The text next to it says the figure. */
 function sparkline(points) {
   const chart = document.createElementNS(SVG, "svg");
   chart.setAttribute("viewBox", "0 0 100 100");

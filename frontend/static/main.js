@@ -9,7 +9,7 @@ import { takeFiles } from "./drop.js";
 import { Follow } from "./follow.js";
 import { listen } from "./keys.js";
 import { Live } from "./live.js";
-import { anew, clear, failed, say } from "./notices.js";
+import { startOver, clear, failed, say } from "./notices.js";
 import { Pane } from "./pane.js";
 import { Picker } from "./picker.js";
 import { bind, bindDialogs } from "./preferences.js";
@@ -79,7 +79,7 @@ reader.addEventListener("state", ({ detail: state }) => {
   document.body.dataset.reading = state;
   if (state === "idle" && reader.ended) say(`Read to the end${gapsOf(reader.pump.gaps)}`);
   if (state === "idle" || state === "paused") return;
-  if (before === "idle") anew();
+  if (before === "idle") startOver();
   patience = setTimeout(() => reader.pump.silent && say(SILENT), PATIENCE);
 });
 reader.pump.addEventListener("begun", ({ detail: seconds }) => {

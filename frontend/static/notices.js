@@ -29,7 +29,7 @@ export function clear() {
 }
 
 /** Reading begins: neither an error nor the end of the last reading is told any more. */
-export function anew() {
+export function startOver() {
   clear();
   say("");
 }

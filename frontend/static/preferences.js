@@ -23,7 +23,7 @@ function apply() {
   document.documentElement.style.setProperty("--size", settings.size);
 }
 
-/** Open dialogs by buttons with `data-opens`, close them by those with `data-closes` and by a click beside them. */
+/** Open dialogs by buttons with `data-opens`, close them by those with `data-closes` and by a click next to them. */
 export function bindDialogs() {
   for (const button of document.querySelectorAll("[data-opens]")) {
     button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());

@@ -111,7 +111,7 @@ export async function* divide(paragraphs, text, voice, signal) {
   }
 }
 
-/** Paragraphs of plain text: blank lines part them. One that is too long for a request is parted at a space. */
+/** Paragraphs of plain text: blank lines separate them. One that is too long for a request is split at a space. */
 export function paragraphsOf(plain, kind = "p") {
   const parts = plain.split(/\n[^\S\n]*\n\s*/).filter((part) => part.trim());
   return parts.flatMap((part) => part.match(/[^]{1,80000}(?=\s|$)|[^]{1,80000}/g)).map((text) => ({ kind, text }));

@@ -1,4 +1,4 @@
 """One request's segments, from plan to joined samples, and the links to workers.
 
-This folder imports text, timestamps and contract; monitoring and scheduling import it.
+Imported by `frontend.monitoring`, `frontend.scheduling`, `frontend.process` and `supervisor.client`.
 """

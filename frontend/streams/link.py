@@ -79,7 +79,7 @@ class Link:
             return
         # The commits channel reports the worker's end, after the last sealed blocks were read.
         with contextlib.suppress(BrokenChannel):
-            self._orders.send(encode(message))
+            self._orders.write_frame(encode(message))
             if self._orders.pending:
                 self._loop.add_writer(self._orders.fd, self._flush)
 

@@ -66,7 +66,7 @@ class PlannedSegment:
     touched: float | None = None
     """Time at which an inference thread took up the current block, on the event loop's clock; None between blocks."""
     side_by_side: list[int] = field(default_factory=list)
-    """For each block, the number of segments that the worker was making when the block was begun, this one included."""
+    """Number of segments that the worker was making when each block was begun, this one included."""
     flushes: int = 0
     """Flushes of a growing text directly after the segment."""
     resumed: bool = False

@@ -20,7 +20,7 @@ _UTF8 = 1
 _IPA_WITH_TIES = 0x02 | 1 << 7 | 0x361 << 8
 
 
-class EspeakUnavailable(Exception):
+class LibraryUnavailable(Exception):
     """espeak-ng's library can't be loaded, or doesn't find its data."""
 
 
@@ -36,7 +36,7 @@ def answering() -> Callable[[bytes], bytes]:
     version, in JSON.
 
     Raises:
-        EspeakUnavailable: the library can't be loaded.
+        LibraryUnavailable: the library can't be loaded.
     """
     library = _Library()
     decode = msgspec.json.Decoder(Request).decode
@@ -56,9 +56,9 @@ class _Library:
         try:
             self._c: Any = ctypes.CDLL(path)
         except OSError as error:
-            raise EspeakUnavailable(f"{path} can't be loaded: {error}. Reinstall espeakng-loader") from error
+            raise LibraryUnavailable(f"{path} can't be loaded: {error}. Reinstall espeakng-loader") from error
         if self._c.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data), _DONT_EXIT) <= 0:
-            raise EspeakUnavailable(
+            raise LibraryUnavailable(
                 f"espeak-ng doesn't find its data in {data}: reinstall espeakng-loader (in a shorter path, "
                 "if that has over 150 characters)"
             )
@@ -76,7 +76,7 @@ class _Library:
         """IPA of the text, its clauses joined with spaces."""
         if voice != self._voice:
             if self._c.espeak_SetVoiceByName(voice.encode()):
-                raise EspeakUnavailable(f"espeak-ng's data has no voice {voice}: reinstall espeakng-loader")
+                raise LibraryUnavailable(f"espeak-ng's data has no voice {voice}: reinstall espeakng-loader")
             self._voice = voice
         rest = ctypes.pointer(ctypes.c_char_p(text.encode()))
         found: list[str] = []

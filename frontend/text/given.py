@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 
 from frontend.text.language import EAST_ASIAN
-from frontend.text.lexicon.lexicon import Found, Lexicon
+from frontend.text.lexicon.lexicon import Lexicon, LexiconMatch
 from frontend.text.markup.marked import Marked, Pronunciation
 from frontend.text.punctuation import MARKS
 from frontend.text.word import PhonemeSource, Word
@@ -46,7 +46,7 @@ class Given:
             return [(0, len(word))]
         return [(found.start, found.end) for found in self._inside(word)]
 
-    def _inside(self, token: str) -> list[Found]:
+    def _inside(self, token: str) -> list[LexiconMatch]:
         return self._lexicon.inside(token, self._language) if self._language in EAST_ASIAN and self._lexicon else []
 
     def covers_both(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -100,7 +100,7 @@ class Given:
                 words.append(Word(token, phonemes, PhonemeSource.USER))
         return tuple(words)
 
-    def _unspaced(self, token: str, origin: tuple[int, int], whole: Found | None, say: Say) -> Word:
+    def _unspaced(self, token: str, origin: tuple[int, int], whole: LexiconMatch | None, say: Say) -> Word:
         """Word for a token of a language without spaces, in which given pronunciations replace parts."""
         over = [given for given in self._over(*origin) if given.phonemes]
         if over:
@@ -130,7 +130,7 @@ class Given:
             for token, each in zip(tokens, found, strict=True)
         )
 
-    def _found(self, token: str) -> Found | None:
+    def _found(self, token: str) -> LexiconMatch | None:
         return self._lexicon.find(token, self._language)
 
     def _over(self, start: int, end: int) -> list[Pronunciation]:
@@ -158,7 +158,7 @@ class Given:
         return phonemes + _edge(token[place:], say, closing=True)
 
 
-def _respelled(token: str, found: Found) -> str:
+def _respelled(token: str, found: LexiconMatch) -> str:
     if found.respelling is None:
         return token
     return token[: found.start] + found.respelling + token[found.end :]

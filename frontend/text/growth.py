@@ -38,8 +38,8 @@ _LINK = re.compile(r"\[[^\]\n]*$|\]\([^)\n]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Whole sentences."""
+class WholeSentences:
+    """Sentences that no later text can change."""
 
     text: str
     paragraph: bool = False
@@ -77,7 +77,7 @@ class Growth:
         """Append text, in pieces of any size."""
         self._text += text
 
-    def take(self) -> Piece | None:
+    def take(self) -> WholeSentences | None:
         """Remove the next complete piece; None if no sentence is complete."""
         if self._whole or not self._text.strip() or not self._may_be_closed():
             return None
@@ -93,7 +93,7 @@ class Growth:
             self._wait_for_fence()
         return None
 
-    def _first(self, text: str, rest: str) -> Piece | None:
+    def _first(self, text: str, rest: str) -> WholeSentences | None:
         """Remove the first piece that is complete in `text`, whatever follows it. `rest`: the held text after it."""
         clean = sanitize(text + _UNWRITTEN).removesuffix(_UNWRITTEN)
         fence = FENCE.search(clean)
@@ -132,7 +132,7 @@ class Growth:
         self._looked = len(self._text)
         return False
 
-    def take_ended(self) -> Piece | None:
+    def take_ended(self) -> WholeSentences | None:
         """Remove all of the text if it looks like whole sentences: it ends as one ends, and not with a number."""
         bare = self._text.strip()
         if self._whole or not bare or _NUMBER.search(bare) or _is_open(bare):
@@ -144,10 +144,10 @@ class Growth:
             return None
         return self.take_rest()
 
-    def take_rest(self) -> Piece | None:
+    def take_rest(self) -> WholeSentences | None:
         """Remove all of the text, whatever it ends with; None if it is blank."""
         rest, self._text, self._fence = self._text, "", ""
-        return Piece(rest) if rest.strip() else None
+        return WholeSentences(rest) if rest.strip() else None
 
     def _first_end(self, block: str) -> int:
         """The end of the block's first sentence that more text can't move; 0 if there is none."""
@@ -161,9 +161,9 @@ class Growth:
                 return found
         return end
 
-    def _cut(self, clean: str, rest: str, end: int, paragraph: bool) -> Piece:
+    def _cut(self, clean: str, rest: str, end: int, paragraph: bool) -> WholeSentences:
         self._text = (clean[end:] + rest).lstrip("\n" if paragraph else " \n")
-        return Piece(clean[:end], paragraph)
+        return WholeSentences(clean[:end], paragraph)
 
 
 def _line_end(block: str) -> int:

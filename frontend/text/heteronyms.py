@@ -16,7 +16,7 @@ from frontend.text.word_list import word_list
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class WordContext:
     """Context of a word, in lower case; empty strings beyond the sentence's edges and beyond punctuation."""
 
     second_before: str
@@ -43,7 +43,7 @@ _INTO = word_list("into in under off down deep from headfirst right straight bac
 _LINGERING = word_list("to by enough together behind up at in")
 
 
-def _read(c: Context) -> str:
+def _read(c: WordContext) -> str:
     if c.before in known.BE | known.HAVE or (c.second_before in known.HAVE and c.before in known.SUBJECTS):
         return "VBN" if c.tag.startswith("VB") else c.tag
     if c.tag == "VB" and c.text & _PAST_MARKS and c.before not in known.MODALS | known.DO | {"to", "please"}:
@@ -51,18 +51,18 @@ def _read(c: Context) -> str:
     return c.tag
 
 
-def _wound(c: Context) -> str:
+def _wound(c: WordContext) -> str:
     plain = c.before in known.MODALS | known.DO | {"to"}
     return "VBD" if c.tag.startswith("VB") and not plain else c.tag
 
 
-def _live(c: Context) -> str:
+def _live(c: WordContext) -> str:
     if c.tag.startswith("VB") and not (c.tag_before in ("NN", "NNP") and not c.after):
         return c.tag
     return "RB" if c.tag_before.startswith("N") else "JJ"
 
 
-def _close(c: Context) -> str:
+def _close(c: WordContext) -> str:
     if c.tag.startswith("VB"):
         return "JJ" if c.after in _LINGERING or c.before in known.BE | known.SEEM else c.tag
     if c.before in ("the", "a") and c.after == "of":
@@ -72,26 +72,26 @@ def _close(c: Context) -> str:
     return "JJ"
 
 
-def _content(c: Context) -> str:
+def _content(c: WordContext) -> str:
     if c.before in known.BE | known.SEEM or c.after in ("with", "to"):
         return "JJ"
     return "NN"
 
 
-def _minute(c: Context) -> str:
+def _minute(c: WordContext) -> str:
     tiny = c.after in _TINY_THINGS and c.tag_before != "CD" and c.before not in ("last", "one")
     return "JJ" if tiny or c.before in ("very", "extremely") else "NN"
 
 
-def _bass(c: Context) -> str:
+def _bass(c: WordContext) -> str:
     return "JJ" if c.text & _MUSIC else "NN"
 
 
-def _dove(c: Context) -> str:
+def _dove(c: WordContext) -> str:
     return "VBD" if c.after in _INTO and c.before not in known.DETERMINERS else "NN"
 
 
-def _used(c: Context) -> str:
+def _used(c: WordContext) -> str:
     if c.after != "to":
         return "JJ" if c.tag_before == "DT" else "VBN"
     if c.before in known.BE:
@@ -106,19 +106,19 @@ def _used(c: Context) -> str:
     return c.tag
 
 
-def _learned(c: Context) -> str:
+def _learned(c: WordContext) -> str:
     return "JJ" if c.after in _SCHOLARS and c.before in known.DETERMINERS else "VBN"
 
 
-def _invalid(c: Context) -> str:
+def _invalid(c: WordContext) -> str:
     return "NN" if c.before in ("a", "an", "the") and not c.after else "JJ"
 
 
-def _moped(c: Context) -> str:
+def _moped(c: WordContext) -> str:
     return "VBD" if c.before in known.SUBJECTS or c.after in _MOPING else "NN"
 
 
-def _upset(c: Context) -> str:
+def _upset(c: WordContext) -> str:
     if c.after == "of" and c.before in known.POSSESSIVES:
         return "NN"
     if c.before in ("an", "major", "stomach", "big", "huge", "biggest", "stunning", "the", "this", "shock"):
@@ -126,7 +126,7 @@ def _upset(c: Context) -> str:
     return "JJ" if c.before in known.BE | known.SEEM | known.ADVERBS else "VBD"
 
 
-def _bow(c: Context) -> str:
+def _bow(c: WordContext) -> str:
     if c.text & _ARCHERY or c.after in ("tie", "ties", "window"):
         return "NN"
     if c.after in _BOWING or c.before in ("to", "and", "ship's", "take", "took", "takes") or c.text & _SHIPS:
@@ -134,23 +134,23 @@ def _bow(c: Context) -> str:
     return "VB" if c.tag.startswith("VB") else "NN"
 
 
-def _attribute(c: Context) -> str:
+def _attribute(c: WordContext) -> str:
     if c.before in known.DETERMINERS | known.POSSESSIVES | {"of"} or c.tag_before in ("JJ", "NN"):
         return "NN"
     return "VB" if c.after in _COMPLEMENTS or c.tag.startswith("VB") else "NN"
 
 
-def _combine(c: Context) -> str:
+def _combine(c: WordContext) -> str:
     noun = c.before in known.DETERMINERS | known.POSSESSIVES or c.after in ("harvester", "harvesters")
     return "NN" if noun and c.after not in _COMPLEMENTS else "VB"
 
 
-def _reject(c: Context) -> str:
+def _reject(c: WordContext) -> str:
     noun = c.before in known.DETERMINERS | known.POSSESSIVES | known.ADJECTIVES or c.after in ("pile", "bin", "rate")
     return "NN" if noun and c.after not in _COMPLEMENTS else "VB"
 
 
-def _adjective_or_verb(c: Context) -> str:
+def _adjective_or_verb(c: WordContext) -> str:
     last = not c.after and c.tag_before.startswith("N")
     return c.tag if c.tag.startswith("VB") and c.before not in known.BE | known.SEEM and not last else "JJ"
 
@@ -170,7 +170,7 @@ _BOWING = word_list("to down before low deeply out politely in slightly and of")
 _SHIPS = word_list("ship stern boat deck vessel wave waves audience curtain curtsy hull sailor sailors")
 _COMPLEMENTS = known.DETERMINERS | known.POSSESSIVES | known.PRONOUNS | {"to", "with"}
 
-RULES: dict[str, Callable[[Context], str]] = {
+RULES: dict[str, Callable[[WordContext], str]] = {
     "read": _read,
     "live": _live,
     "close": _close,

@@ -25,7 +25,7 @@ _BEGINNING = {None: ".", False: "t", True: "ə"}
 """Phonemes that put the token before them in a context, by `misaki.en.TokenContext.future_vowel`."""
 
 
-class Spoken(NamedTuple):
+class SpokenToken(NamedTuple):
     """Pronounced token."""
 
     word: int
@@ -63,9 +63,9 @@ class MisakiRules:
         self._known = lru_cache(_RECENT)(self._look_up)
         self._is_whole = lru_cache(_RECENT)(lambda text: en.subtokenize(text) == [text])
 
-    def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[Spoken]:
+    def pronounced(self, found: Sequence[Token], tags: Sequence[str]) -> list[SpokenToken]:
         """Tokens with phonemes, in order; the tokens that misaki merges are one."""
-        spoken: list[Spoken] = []
+        spoken: list[SpokenToken] = []
         context = self._en.TokenContext()
         for start, end in reversed(list(self._runs(found, tags))):
             token, tag = found[start], tags[start]
@@ -78,10 +78,10 @@ class MisakiRules:
                 plain = _Plain(token.text, tag)
                 phonemes, rating = self._fallback(plain)
                 context = self._en.G2P.token_context(context, phonemes, plain)
-                spoken.append(Spoken(token.word, _for_kokoro(phonemes), rating))
+                spoken.append(SpokenToken(token.word, _for_kokoro(phonemes), rating))
             else:
                 phonemes, rating, context = known
-                spoken.append(Spoken(token.word, phonemes, rating))
+                spoken.append(SpokenToken(token.word, phonemes, rating))
         spoken.reverse()
         return spoken
 
@@ -137,7 +137,7 @@ def _misakis_loop(en: Any, lexicon: Any, fallback: Callable[[Any], tuple[str, in
         underscore = MToken.Underscore(is_head=True, num_flags="", prespace=False)
         return MToken(text, tag, " " if space else "", phonemes, float(word), None, underscore)
 
-    class Loop(en.G2P):  # type: ignore[misc]
+    class PronunciationLoop(en.G2P):  # type: ignore[misc]
         def __init__(self) -> None:
             self.version = None
             self.british = lexicon.british
@@ -146,7 +146,7 @@ def _misakis_loop(en: Any, lexicon: Any, fallback: Callable[[Any], tuple[str, in
             self._given: list[Any] = []
             self._before: Any = None
 
-        def run(self, found: Sequence[Token], tags: Sequence[str], context: Any) -> tuple[list[Spoken], Any]:
+        def run(self, found: Sequence[Token], tags: Sequence[str], context: Any) -> tuple[list[SpokenToken], Any]:
             """Pronounced tokens of a run, and the context of the token before it.
 
             Args:
@@ -158,7 +158,9 @@ def _misakis_loop(en: Any, lexicon: Any, fallback: Callable[[Any], tuple[str, in
                 token("to" if context.future_to else "x", "", False, 0, _BEGINNING[context.future_vowel]),
             ]
             pronounced = self("", preprocess=False)[1][1:-1]
-            return [Spoken(int(each.start_ts), each.phonemes or "", _rating(each)) for each in pronounced], self._before
+            return [
+                SpokenToken(int(each.start_ts), each.phonemes or "", _rating(each)) for each in pronounced
+            ], self._before
 
         def tokenize(self, text: str, _tokens: object, _features: object) -> list[Any]:
             return self._given
@@ -170,7 +172,7 @@ def _misakis_loop(en: Any, lexicon: Any, fallback: Callable[[Any], tuple[str, in
             found: tuple[str | None, int | None] = lexicon(token, context)
             return found
 
-    return Loop()
+    return PronunciationLoop()
 
 
 def _rating(token: Any) -> int | None:

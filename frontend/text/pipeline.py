@@ -16,9 +16,9 @@ from frontend.text.markup.runs import Pacing
 from frontend.text.normalization.normalize import normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.paced import SourcedWords, paced_units
-from frontend.text.prosody import Pauses, Place, place_of, with_full_stop, with_inner_pauses, with_pause
+from frontend.text.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
 from frontend.text.segment import Continuation, Cut, Notation, Sentence
-from frontend.text.segmentation import Passage, passages, pronounceable
+from frontend.text.segmentation import UnitRun, passages, pronounceable
 from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import PhonemeSource, Word
 
@@ -153,10 +153,10 @@ class TextPipeline:
         def units(end: Cut, last: bool = False) -> Sentence:
             nonlocal read
             spoken, read = read, SourcedWords()
-            place = Place.TEXT
+            place = LayoutElement.TEXT
             if end in (Cut.SENTENCE, Cut.PARAGRAPH) and not last:
                 place = place_of(clean, spoken.origins[0][0], spoken.origins[-1][1])
-                if place is not Place.TEXT:
+                if place is not LayoutElement.TEXT:
                     spoken.words = with_full_stop(spoken.words, notation)
             found = paced_units(spoken, pacing, notation, self.dropped, end=end, language=language)
             found = with_inner_pauses(found, self._pauses, reading.speed)
@@ -219,7 +219,7 @@ class _Reading:
 
 def _passages(
     clean: str, language: str, normalization: Normalization, given: Given, limit: int
-) -> Iterator[tuple[Passage, list[str], list[tuple[int, int]], int]]:
+) -> Iterator[tuple[UnitRun, list[str], list[tuple[int, int]], int]]:
     """Passages of a text, each with its words as the user wrote them, the words' spans, and the passage's end."""
     for sentence in normalized_sentences(clean, language, normalization, given.keeps if given else None):
         said = sentence.text.split()
@@ -238,21 +238,21 @@ def _passages(
 
 
 def _around_given(
-    parts: Iterable[Passage], origin: Callable[[int], tuple[int, int]], given: Given
-) -> Iterator[Passage]:
+    parts: Iterable[UnitRun], origin: Callable[[int], tuple[int, int]], given: Given
+) -> Iterator[UnitRun]:
     """Passages joined where their border lies inside a given pronunciation.
 
     Only the first word that a given pronunciation covers has a sound; the other words, and a pause after them, belong
     to the first word's passage.
     """
-    held: list[Passage] = []
+    held: list[UnitRun] = []
     for part in parts:
         if held and not given.covers_both(origin(held[-1].places[-1]), origin(part.places[0])):
-            yield Passage.joined(held)
+            yield UnitRun.joined(held)
             held.clear()
         held.append(part)
     if held:
-        yield Passage.joined(held)
+        yield UnitRun.joined(held)
 
 
 def _goes_on(clean: str, position: int, language: str) -> bool:

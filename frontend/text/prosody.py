@@ -24,7 +24,7 @@ _LONGEST_TITLE = 60
 """Most characters of a line without a full stop, between blank lines, that counts as a heading."""
 
 
-class Place(StrEnum):
+class LayoutElement(StrEnum):
     """Layout element that a sentence ends: a heading, a list item, or running text."""
 
     HEADING = "heading"
@@ -48,11 +48,11 @@ class Pauses:
     parenthesis: float | None = None
     quotation: float | None = None
 
-    def after(self, place: Place, cut: Cut) -> float | None:
+    def after(self, place: LayoutElement, cut: Cut) -> float | None:
         """Pause in seconds after a sentence; None if the layout sets none."""
-        if place is Place.HEADING:
+        if place is LayoutElement.HEADING:
             return self.heading
-        if place is Place.ITEM and cut is not Cut.PARAGRAPH:
+        if place is LayoutElement.ITEM and cut is not Cut.PARAGRAPH:
             return self.item
         return self.paragraph if cut is Cut.PARAGRAPH else None
 
@@ -73,24 +73,24 @@ class Pauses:
         return self.quotation if opens or (text.endswith(_CLOSING) and len(text) > 1) else None
 
 
-def place_of(text: str, start: int, end: int) -> Place:
+def place_of(text: str, start: int, end: int) -> LayoutElement:
     """Layout element that ends with the sentence in `text[start:end]` of a sanitised text. The time is linear in the
     length of its lines.
     """
     rest = _REST.match(text, end)
     if rest is None:
-        return Place.TEXT
+        return LayoutElement.TEXT
     first = text.rfind("\n", 0, start) + 1
     line = text[first : rest.end()]
     quoted = _QUOTED.match(line)
     bare = line[quoted.end() :] if quoted else line
     if _HEADING.match(bare) or ("\n" not in line and _UNDERLINE.match(text, rest.end())):
-        return Place.HEADING
+        return LayoutElement.HEADING
     if LIST_MARKER.match(bare):
-        return Place.ITEM
+        return LayoutElement.ITEM
     alone = (first == 0 or text.startswith("\n\n", first - 2)) and text.startswith("\n\n", rest.end())
     short = len(bare) <= _LONGEST_TITLE and "\n" not in bare and not bare.rstrip("\"'”’»)*_").endswith(_ENDS)
-    return Place.HEADING if alone and short and not quoted else Place.TEXT
+    return LayoutElement.HEADING if alone and short and not quoted else LayoutElement.TEXT
 
 
 def with_full_stop(words: Sequence[Word], notation: Notation) -> list[Word]:

@@ -111,7 +111,7 @@ def pronounceable(word: Word, notation: Notation) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class UnitRun:
     """Part of a sentence."""
 
     text: str
@@ -123,7 +123,7 @@ class Passage:
     """
 
     @classmethod
-    def joined(cls, parts: Sequence[Passage]) -> Passage:
+    def joined(cls, parts: Sequence[UnitRun]) -> UnitRun:
         """Join consecutive passages, at least one, into one."""
         text = [parts[0].text]
         places = list(parts[0].places)
@@ -134,13 +134,13 @@ class Passage:
         return cls("".join(text), parts[-1].cut, places)
 
 
-def passages(sentence: str, limit: int) -> Iterator[Passage]:
+def passages(sentence: str, limit: int) -> Iterator[UnitRun]:
     """Parts of a sentence of at most `limit` characters each; only files that aren't prose have longer sentences.
 
     Only a word longer than the limit is cut inside.
     """
     if len(sentence) <= limit:
-        yield Passage(sentence, Cut.SENTENCE, range(sentence.count(" ") + 1))
+        yield UnitRun(sentence, Cut.SENTENCE, range(sentence.count(" ") + 1))
         return
     tokens: list[str] = []
     leads: list[int] = []
@@ -156,7 +156,7 @@ def passages(sentence: str, limit: int) -> Iterator[Passage]:
     for start, stop in pairwise([0, *ends]):
         joined = "".join(" " * leads[i] + tokens[i] for i in range(start, stop))
         cut = Cut.SENTENCE if stop == len(tokens) else Cut.CLAUSE if clauses[stop - 1] else Cut.WORD
-        yield Passage(joined.strip(), cut, [places[i] for i in range(start, stop) if leads[i] or i == start])
+        yield UnitRun(joined.strip(), cut, [places[i] for i in range(start, stop) if leads[i] or i == start])
 
 
 def _drafts(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from frontend.text import word_classes as known
-from frontend.text.heteronyms import RULES, Context
+from frontend.text.heteronyms import RULES, WordContext
 from frontend.text.perceptron import Perceptron
 from frontend.text.tokenizer import Token
 
@@ -141,9 +141,9 @@ class _Sentence:
             place += 1
         return place < len(self.tags) and self.tags[place] in _NOT_AFTER_THAT
 
-    def _context(self, place: int, tag: str) -> Context:
+    def _context(self, place: int, tag: str) -> WordContext:
         before = self._skipped(place)
-        return Context(
+        return WordContext(
             second_before=self._neighbour(before - 1),
             before=self._neighbour(before),
             after=self._neighbour(place + 1),

@@ -1,1 +1,4 @@
-"""Word times, cues and subtitles out of an engine's marks. It enters text and contract; streams and http enter."""
+"""Word times, cues and subtitles, computed from an engine's marks.
+
+Imported by `frontend.streams`, `frontend.http` and `supervisor`.
+"""

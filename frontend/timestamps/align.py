@@ -54,7 +54,7 @@ def align(words: Sequence[SpokenWord], marks: Sequence[Mark], to_stream: Callabl
     return timings
 
 
-def parted(words: Sequence[WordTiming]) -> list[WordTiming]:
+def without_overlaps(words: Sequence[WordTiming]) -> list[WordTiming]:
     """A whole text's words, each ending at the next one's start at the latest.
 
     Across a join one may end later: an engine counts the silence that was taken away there to the word before it.
@@ -70,7 +70,7 @@ class _Spans:
     """Begin and end of a segment's words, in samples."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
-        # What comes before the first mark begins with the segment.
+        # Positions before the first mark begin with the segment.
         anchors = marks if marks[0][0] == 0 else [(0, 0), *marks]
         self._anchor_places = [place for place, _ in anchors]
         self._anchor_samples = [sample for _, sample in anchors]

@@ -20,12 +20,12 @@ SHORTEST = 1.0
 """Seconds, where the next cue leaves them: less can't be read."""
 
 _LONG_PAUSE = 1.5
-"""Seconds without a word; what was said before is not to be read meanwhile."""
+"""Seconds without a word after which the words before are no longer shown."""
 
 _PART = re.compile(rf".{{1,{LINE - 1}}}[。！？।॥、，；：]|.{{1,{LINE}}}")
 _PAUSES = re.compile(r"[,;:!?.…)\]—–、，；：。！？।॥][\"'”’»)\]]*$")
 _WORTH = 20
-"""Characters by which the two lines may rather differ than be cut where nobody pauses."""
+"""Difference of the two lines' lengths, in characters, that a cut at a pause is worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Cue:
     """Seconds."""
     end: float
     lines: tuple[str, ...]
-    """One or two."""
+    """The text's lines: one or two."""
 
 
 @dataclass(frozen=True, slots=True)

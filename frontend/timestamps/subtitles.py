@@ -12,10 +12,11 @@ from frontend.contract.word_timing import WordTiming
 from frontend.timestamps.cues import cues
 
 FORMATS: Mapping[str, str] = {".srt": "srt", ".vtt": "vtt"}
-"""pysubs2's names for them, by the files' suffixes."""
+"""The formats' names in pysubs2, by the files' suffixes."""
 
 _BACKSLASH = "\ufdd0"
-"""Stands for one in pysubs2's hands, to which `\\n` and `\\h` are commands. Unicode has given this to nobody."""
+"""Stand-in for a backslash while pysubs2 has the text, because it takes `\\n` and `\\h` for commands. Unicode assigns
+this code point no character."""
 
 
 def subtitles(timings: Sequence[WordTiming], format_: str, language: str = "en") -> str:

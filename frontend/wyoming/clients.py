@@ -21,7 +21,7 @@ FULL = "Too many connections are open already: try again in a moment."
 
 
 class WyomingClients:
-    """One per front. `protocol` makes the protocol of each accepted connection."""
+    """The Wyoming connections of one front. `protocol` makes the protocol of each accepted connection."""
 
     def __init__(self, services: Services, progressed: Callable[[], None]) -> None:
         """`progressed` is called when a client is sent an event."""

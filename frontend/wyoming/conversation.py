@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class Conversation:
-    """One connection. `serve` runs until it is closed."""
+    """One Wyoming connection. `serve` runs until it is closed."""
 
     def __init__(
         self,

@@ -1,1 +1,4 @@
-"""MPRIS: media keys and Now Playing of Linux desktops, over the D-Bus session bus (extra `mpris`)."""
+"""MPRIS: media keys and Now Playing of Linux desktops, over the D-Bus session bus (extra `mpris`).
+
+Imported by `player.process` and `supervisor.commands`.
+"""

@@ -13,7 +13,7 @@ from dbus_fast.annotations import DBusBool, DBusDouble, DBusInt64, DBusObjectPat
 from dbus_fast.errors import DBusError
 from dbus_fast.service import ServiceInterface, dbus_method, dbus_property, dbus_signal
 
-from shm.playing import Answer, Change, Playing, State, Steer, Verb
+from shm.playing import Change, PlayerAnswer, PlayerState, Playing, Steer, Verb
 
 DBusStrings = Annotated[list[str], DBusSignature("as")]
 DBusMetadata = Annotated[dict[str, Variant], DBusSignature("a{sv}")]
@@ -33,14 +33,14 @@ _READ = PropertyAccess.READ
 
 
 class Controlled(Protocol):
-    """The part of `player.playback.Playback` that media keys need."""
+    """The part of `player.playback.ItemPlayback` that media keys need."""
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> PlayerState: ...
 
-    def steer(self, message: Steer) -> Answer: ...
+    def steer(self, message: Steer) -> PlayerAnswer: ...
 
-    async def change(self, message: Change) -> Answer: ...
+    async def change(self, message: Change) -> PlayerAnswer: ...
 
 
 class Root(ServiceInterface):
@@ -177,14 +177,14 @@ class PlayerProperties(PlayerAbilities):
         return round((self._playback.state.seconds or 0.0) * _MICROSECONDS)
 
 
-class Player(PlayerProperties):
+class PlayerInterface(PlayerProperties):
     """`org.mpris.MediaPlayer2.Player`: what plays. Next and Previous go by sentence, as the player's own verbs do."""
 
     def __init__(self, playback: Controlled) -> None:
         super().__init__(playback)
         self._shown: dict[str, Any] = {}
 
-    def show(self, state: State) -> None:
+    def show(self, state: PlayerState) -> None:
         """Tell the desktop what has changed."""
         now = {
             "PlaybackStatus": _STATUSES[state.state],
@@ -252,12 +252,12 @@ class Player(PlayerProperties):
         return position
 
 
-def path_of(state: State) -> str:
+def path_of(state: PlayerState) -> str:
     """The D-Bus object path that stands for the text: ids have characters that a path can't have."""
     return "/org/kokoro_live/" + re.sub(r"\W", "_", state.id, flags=re.ASCII) if state.id else NO_TRACK
 
 
-def metadata(state: State) -> dict[str, Variant]:
+def metadata(state: PlayerState) -> dict[str, Variant]:
     """The text as MPRIS describes a track: without a title, the sentence that sounds stands for it."""
     found = {"mpris:trackid": Variant("o", path_of(state))}
     if state.id:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shm.playing import State
+from shm.playing import PlayerState
 
 if TYPE_CHECKING:
     from player.mpris.interfaces import Controlled
@@ -38,10 +38,10 @@ class MediaKeys:
         try:
             from dbus_fast.aio import MessageBus
 
-            from player.mpris.interfaces import Player, Root
+            from player.mpris.interfaces import PlayerInterface, Root
         except ImportError as error:
             raise MissingLibrary("dbus-fast is not installed") from error
-        self._player, self._root = Player(playback), Root()
+        self._player, self._root = PlayerInterface(playback), Root()
         self._bus = MessageBus(bus_address=address)
 
     async def open(self) -> str:
@@ -70,7 +70,7 @@ class MediaKeys:
         with contextlib.suppress(OSError, EOFError):
             await self._bus.wait_for_disconnect()  # type: ignore[no-untyped-call]
 
-    def show(self, state: State) -> None:
+    def show(self, state: PlayerState) -> None:
         """Show the state on the desktop; does nothing once the bus is gone."""
         if self._bus.connected:
             self._player.show(state)

@@ -1,2 +1,4 @@
-"""Clients of a running server, and an engine in this process in place of a server. Only `supervisor.commands` imports
-it."""
+"""Clients of a running server, and an engine in this process in place of a server.
+
+Imported by `supervisor.commands`.
+"""

@@ -28,7 +28,7 @@ INSTRUCTIONS = (
 _REMEMBERED = 1100
 """Texts that may still wait: the player takes 1,000. An agent's program may run for weeks."""
 
-Text = Annotated[str, Field(description="What is said. Markdown is read as prose.")]
+Text = Annotated[str, Field(description="The text to speak. Markdown is read as prose.")]
 Voice = Annotated[
     str | None,
     Field(description="A voice of `list_voices`, or a blend such as af_heart(2)+af_bella; null: the server's default."),

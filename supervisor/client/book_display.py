@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from books.making.progress import Progress
+from books.making.progress import BookProgress
 
 
 @contextmanager
-def book_progress() -> Iterator[Callable[[Progress], None]]:
+def book_progress() -> Iterator[Callable[[BookProgress], None]]:
     """Call the result with each progress."""
     if not sys.stderr.isatty():
         yield _Lines()
@@ -24,14 +24,14 @@ def book_progress() -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=1.0, state="")
 
-        def show(progress: Progress) -> None:
+        def show(progress: BookProgress) -> None:
             title = f"{progress.chapter}/{progress.chapters} {progress.title}"
             bar.update(task, description=title[:50], completed=progress.fraction, state=state_of(progress))
 
         yield show
 
 
-def state_of(progress: Progress) -> str:
+def state_of(progress: BookProgress) -> str:
     """The reason for waiting, or the time left and what was made."""
     if progress.waiting:
         return f"waiting: {progress.waiting}"
@@ -48,7 +48,7 @@ class _Lines:
     def __init__(self) -> None:
         self._shown: tuple[int, str] | None = None
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: BookProgress) -> None:
         shown = (progress.chapter, progress.waiting)
         if shown != self._shown:
             self._shown = shown

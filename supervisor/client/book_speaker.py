@@ -9,7 +9,7 @@ import numpy as np
 
 from books.making.narrator import narrator
 from books.making.passages import Passage
-from books.making.speech import Refused, Speech, TimedWord
+from books.making.speech import PassageRefused, PassageSpeech, PassageWord
 from frontend.contract.word_timing import WordTiming
 from shm.audio import SAMPLE_RATE
 from supervisor.client.local_speech import LocalSpeech
@@ -23,15 +23,15 @@ class LocalBookSpeaker:
         self._speech = speech
         self._alone = asyncio.Lock()
         self.inference_threads = 1
-        """Implements `books.making.speech.Speaker`: the passage in hand takes all threads."""
+        """Implements `books.making.speech.PassageSpeaker`: the passage in hand takes all threads."""
 
     async def engine(self) -> str:
-        """Implements `books.making.speech.Speaker.engine`; equal to a server's with the same model."""
+        """Implements `books.making.speech.PassageSpeaker.engine`; equal to a server's with the same model."""
         engine = self._speech.engine
         return "/".join((engine.name, engine.model, engine.model_sha256[:16], engine.voices_sha256[:16]))
 
     async def script(self, passage: Passage) -> str:
-        """Implements `books.making.speech.Speaker.script`."""
+        """Implements `books.making.speech.PassageSpeaker.script`."""
         voice = passage.voice or narrator(self._speech.engine.voices, passage.language)
         try:
             return await asyncio.to_thread(
@@ -40,12 +40,12 @@ class LocalBookSpeaker:
         except CannotSpeak:
             return passage.text  # `speak` says why
 
-    async def speak(self, passage: Passage) -> Speech:
-        """Implements `books.making.speech.Speaker.speak`."""
+    async def speak(self, passage: Passage) -> PassageSpeech:
+        """Implements `books.making.speech.PassageSpeaker.speak`."""
         async with self._alone:
             return await asyncio.to_thread(self._speak, passage)
 
-    def _speak(self, passage: Passage) -> Speech:
+    def _speak(self, passage: Passage) -> PassageSpeech:
         marks = self._speech.engine.marks
         voice = passage.voice or narrator(self._speech.engine.voices, passage.language)
         pieces = self._speech.speak(
@@ -59,8 +59,8 @@ class LocalBookSpeaker:
                     pcm.append(piece.pcm)
                     words += piece.words
         except CannotSpeak as error:
-            raise Refused(str(error)) from error
+            raise PassageRefused(str(error)) from error
         timed = tuple(
-            TimedWord(word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)) for word in words
+            PassageWord(word.word, round(word.start * SAMPLE_RATE), round(word.end * SAMPLE_RATE)) for word in words
         )
-        return Speech(np.frombuffer(b"".join(pcm), "<i2"), timed)
+        return PassageSpeech(np.frombuffer(b"".join(pcm), "<i2"), timed)

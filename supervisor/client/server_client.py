@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from shm.audio import SAMPLE_BYTES, SAMPLE_RATE
+from shm.no_answer import reason_of
 from supervisor.client.spoken import CannotSpeak, SpokenPiece
 
 ANSWER_SECONDS = 2.0
@@ -98,7 +99,7 @@ async def _lines(url: str, path: str) -> AsyncGenerator[str, None]:
             async for line in response.content:
                 yield line.decode(errors="replace").rstrip("\n")
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        raise CannotSpeak(f"the server at {url} was lost: {_line(error)}") from error
+        raise CannotSpeak(f"the server at {url} was lost: {reason_of(error)}") from error
 
 
 def error_in(answer: Any) -> str:
@@ -194,9 +195,10 @@ async def _answer(url: str, body: dict[str, Any], form: _Form) -> AsyncGenerator
         ) from error
     except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
         if received:
-            raise CannotSpeak(f"the server at {url} was lost after {form.amount(received)}: {_line(error)}") from error
+            lost = f"the server at {url} was lost after {form.amount(received)}: {reason_of(error)}"
+            raise CannotSpeak(lost) from error
         cure = "start it with `kokoro-live serve`, or speak without it with --local"
-        raise CannotSpeak(f"the server at {url} can't be reached: {_line(error)}; {cure}") from error
+        raise CannotSpeak(f"the server at {url} can't be reached: {reason_of(error)}; {cure}") from error
 
 
 def _get(url: str, path: str) -> tuple[int, dict[str, str], str]:
@@ -215,7 +217,7 @@ def _request(url: str, method: str, path: str, body: Any, seconds: float) -> tup
             ):
                 return response.status, dict(response.headers), await response.text(errors="replace")
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-            raise NoAnswer(f"{url} doesn't answer: {_line(error)}") from error
+            raise NoAnswer(f"{url} doesn't answer: {reason_of(error)}") from error
 
     with _event_loop() as run:
         return run(ask())
@@ -272,23 +274,3 @@ _CAPTIONED = _Form(
     "it can't tell when words sound. Use a server of this version, or speak without one with --local",
     lambda received: f"{received} bytes",
 )
-
-
-def _line(error: Exception) -> str:
-    """The reason in one line, without the HTTP library's own words about sockets."""
-    import aiohttp
-
-    match error:
-        case aiohttp.ClientConnectorDNSError():
-            return "there is no host of that name"
-        case aiohttp.ClientConnectorError():
-            return os.strerror(error.os_error.errno).lower() if error.os_error.errno else "it can't be connected to"
-        case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
-            return "that is no http:// address"
-        case TimeoutError():
-            return "nothing came in time"
-        case aiohttp.ServerDisconnectedError():
-            return "it closed the connection"
-        case aiohttp.ClientResponseError():
-            return "it doesn't speak HTTP"
-    return " ".join(str(error).split()) or type(error).__name__

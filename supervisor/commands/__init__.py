@@ -1,1 +1,1 @@
-"""The subcommands of `kokoro-live`, one file each. Only `supervisor.cli` imports it."""
+"""The subcommands of `kokoro-live`, one file each. Imported by `supervisor.cli`."""

@@ -52,7 +52,7 @@ def bench(
     """Measure a server of its own, alongside the engine alone and, with --model and --voices, kokoro-onnx.
 
     ttfa: time to the first audible sample. streams: many listeners at once. short-behind-long: a newcomer's wait.
-    parallel: one long text made serially and side by side. overhead: what serving costs beside inference. g2p: what
+    parallel: one long text made serially and side by side. overhead: what serving costs alongside inference. g2p: what
     reading a sentence costs, by language. history: draws the self-checks that a server has kept, and measures nothing.
     """
     if which == "history":

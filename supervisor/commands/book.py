@@ -24,12 +24,12 @@ from supervisor.commands.client_command import ClientCommand, client_options, en
 if TYPE_CHECKING:
     from books.making.estimate import Pace
     from books.making.maker import Order
-    from books.making.progress import Progress
+    from books.making.progress import BookProgress
     from books.making.settings import BookSettings
-    from books.making.speech import Speaker
+    from books.making.speech import PassageSpeaker
 
 _NICENESS = 10
-"""Priority of the command beside a server: the encoding of a finished chapter takes a core for seconds, of which a
+"""Priority of the command alongside a server: the encoding of a finished chapter takes a core for seconds, of which a
 listener who comes gets nine tenths."""
 
 
@@ -131,11 +131,11 @@ def _kept(file: Path) -> Path:
 
 def _settings(values: dict[str, Any]) -> BookSettings:
     from books.making.cast_file import read_cast
-    from books.making.settings import BookSettings, Cast, Pauses
+    from books.making.settings import BookCast, BookPauses, BookSettings
 
-    cast = read_cast(values["cast"].read_bytes()) if values["cast"] else Cast()
-    narrated = Cast(values["voice"] or cast.narrator, cast.quotes, cast.speakers)
-    pauses = Pauses.given(values["paragraph_pause"], values["scene_pause"], values["chapter_pause"])
+    cast = read_cast(values["cast"].read_bytes()) if values["cast"] else BookCast()
+    narrated = BookCast(values["voice"] or cast.narrator, cast.quotes, cast.speakers)
+    pauses = BookPauses.given(values["paragraph_pause"], values["scene_pause"], values["chapter_pause"])
     return BookSettings(narrated, values["speed"], values["lang"], pauses, values["loudness"])
 
 
@@ -218,23 +218,23 @@ async def _make(context: click.Context, order: Order, between: str | None) -> No
 
 
 async def _made(
-    order: Order, speaker: Speaker, show: Callable[[Progress], None], may_work: Callable[[], float]
+    order: Order, speaker: PassageSpeaker, show: Callable[[BookProgress], None], may_work: Callable[[], float]
 ) -> None:
     """Make the book with the engine that speaks. If that is another one in the middle of the night, begin with it."""
     from books.making.maker import BookMaker
-    from books.making.speech import Refused
+    from books.making.speech import PassageRefused
 
     while True:
         try:
             await BookMaker(order, speaker, show, may_work).make()
             return
-        except Refused as error:
+        except PassageRefused as error:
             if error.code != "engine_changed":
                 raise
 
 
 @asynccontextmanager
-async def _speaker(context: click.Context) -> AsyncIterator[Speaker]:
+async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
     url = server_to_ask(context)
     if url is not None:
         from books.making.server import ServerSpeaker

@@ -18,7 +18,7 @@ from supervisor.startup.systemd import Systemd
 @name_option
 @click.option("--socket", "on_demand", is_flag=True, help="systemd listens, and starts the server when it is needed.")
 @click.option("--print", "only_print", is_flag=True, help="Print the files, and write nothing.")
-@click.option("--now", is_flag=True, help="Start it too, instead of printing how.")
+@click.option("--now", is_flag=True, help="Start the service too, instead of printing how.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF serve...]")
 def install_service(
     kind: str | None, name: str, on_demand: bool, only_print: bool, now: bool, arguments: tuple[str, ...]

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from supervisor.speechd.config import DEFAULT_URL, ModuleConfig
-from supervisor.speechd.installation import MODULE, Places, install
+from supervisor.speechd.installation import MODULE, InstalledFiles, install
 
 
 @click.command()
@@ -33,7 +33,7 @@ from supervisor.speechd.installation import MODULE, Places, install
     help="espeak-ng speaks characters and keys, at once.",
 )
 @click.option(
-    "--default/--no-default", "as_default", default=True, help="Make it the module of clients that name none."
+    "--default/--no-default", "as_default", default=True, help="Make kokoro-live the module of clients that name none."
 )
 def install_speechd(url: str, voice: str, instant_words: int, instant_characters: bool, as_default: bool) -> None:
     """Let Speech Dispatcher, and with it Orca and spd-say, speak with the server.
@@ -43,7 +43,7 @@ def install_speechd(url: str, voice: str, instant_words: int, instant_characters
     """
     config = ModuleConfig(url.rstrip("/"), voice, instant_words, instant_characters)
     try:
-        written = install(Places.of(os.environ, Path.home()), config, as_default=as_default)
+        written = install(InstalledFiles.of(os.environ, Path.home()), config, as_default=as_default)
     except OSError as error:
         raise click.ClickException(f"{error.filename} can't be written: {error.strerror}") from error
     for path in written:

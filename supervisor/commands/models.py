@@ -48,7 +48,7 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
 
     Files that the settings name, and the voices of this package, are in the list too.
     """
-    from worker.models.model_files import State
+    from worker.models.model_files import FilePresence
     from worker.models.model_inventory import inventory
 
     settings = engine_settings(context)
@@ -68,7 +68,12 @@ def list_files(context: click.Context, /, as_json: bool, **_: Any) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    colours = {State.PRESENT: "green", State.CORRUPT: "red", State.PARTIAL: "yellow", State.MISSING: "dim"}
+    colours = {
+        FilePresence.PRESENT: "green",
+        FilePresence.CORRUPT: "red",
+        FilePresence.PARTIAL: "yellow",
+        FilePresence.MISSING: "dim",
+    }
     table = Table(title=f"Model files in {settings.model_dir}", title_justify="left")
     for column in header:
         table.add_column(column, justify="right" if column == "MB" else "left", overflow="fold")

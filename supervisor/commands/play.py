@@ -18,8 +18,8 @@ _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower
 @click.command(cls=AskingCommand)
 @click.argument("words", metavar="[TEXT|FILE|-]", nargs=-1)
 @click.option("--pause", "verb", flag_value="pause", help="Pause what is being played.")
-@click.option("--resume", "verb", flag_value="resume", help="Go on after a pause.")
-@click.option("--toggle", "verb", flag_value="toggle", help="Pause, or go on.")
+@click.option("--resume", "verb", flag_value="resume", help="Continue after a pause.")
+@click.option("--toggle", "verb", flag_value="toggle", help="Pause, or continue.")
 @click.option("--stop", "verb", flag_value="stop", help="Stop, and empty the queue.")
 @click.option("--skip", "verb", flag_value="skip", help="Go to the next sentence.")
 @click.option("--back", "verb", flag_value="back", help="Go to the sentence's beginning, or to the one before.")
@@ -35,7 +35,7 @@ _VERBS = ("pause", "resume", "toggle", "stop", "skip", "back", "faster", "slower
     type=click.Choice(["interrupt", "queue", "next"]),
     default="interrupt",
     show_default=True,
-    help="What happens to the text that is being played.",
+    help="Treatment of the text that is being played.",
 )
 @click.option("--wait/--no-wait", default=True, help="Wait until the text was heard.  [default: wait]")
 @address_options

@@ -16,8 +16,8 @@ from setproctitle import setproctitle
 
 from frontend.planning.stored import stored_profiles
 from shm.listeners import Listeners
-from shm.messages import Ready
-from shm.situation import Situation, Tuning
+from shm.messages import ChildReady
+from shm.situation import Situation, TuningState
 from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.lifecycle import Lifecycle
@@ -111,7 +111,7 @@ def _listeners(settings: SupervisorSettings) -> Listeners:
 
 def _serve(
     settings: Settings,
-    tuning: Tuning,
+    tuning: TuningState,
     listeners: Listeners,
     arguments: list[str],
     notifications: Notifications,
@@ -123,7 +123,7 @@ def _serve(
     if notifications.watchdog_seconds is not None:
         probe = Probe(loop, listeners.http)
         seconds = notifications.watchdog_seconds
-        watchdog = WatchdogFeed(seconds, loop.timers, probe, lambda: notifications.send(WATCHDOG=1))
+        watchdog = WatchdogFeed(seconds, loop.timers, probe, lambda: notifications.notify(WATCHDOG=1))
     manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
     outside = Program(spawner, tuning, listeners, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
@@ -135,7 +135,7 @@ class Program(Outside):
     def __init__(
         self,
         spawner: ProcessSpawner,
-        tuning: Tuning,
+        tuning: TuningState,
         listeners: Listeners,
         arguments: list[str],
         manager: ServiceManager,
@@ -153,13 +153,13 @@ class Program(Outside):
         self._url = f"http://{f'[{self._host}]' if ':' in self._host else self._host}:{port}"
         self._said = ""
 
-    def errands(self, ready: Ready) -> Sequence[Errand]:
+    def errands(self, ready: ChildReady) -> Sequence[Errand]:
         return errands(self._spawner.settings, ready)
 
-    def tuning(self) -> Tuning:
+    def tuning(self) -> TuningState:
         return self._tuning
 
-    def announce(self, ready: Ready) -> None:
+    def announce(self, ready: ChildReady) -> None:
         """Print the address and the engine in use; again only when they change."""
         engine = ready.engine
         line = f"kokoro-live speaks on {self._url} with {engine.name} ({engine.model}, {engine.provider})"
@@ -210,7 +210,7 @@ class Program(Outside):
         return Changes(front=front, worker=new.worker != old.worker)
 
 
-def errands(settings: Settings, ready: Ready) -> Sequence[Errand]:
+def errands(settings: Settings, ready: ChildReady) -> Sequence[Errand]:
     """The errands that are due: fetching the model if espeak-ng speaks only for lack of one; else trying providers
     without a verdict."""
     worker = settings.worker

@@ -36,7 +36,7 @@ class _NotWell(Exception):
     type=click.FloatRange(min=0.05),
     default=1.0,
     show_default=True,
-    help="Seconds between two looks.",
+    help="Seconds between two updates.",
 )
 @address_options
 @click.pass_context

@@ -20,7 +20,7 @@ from worker.machine.machine import cores
 from worker.processors import processors
 
 if TYPE_CHECKING:
-    from supervisor.tuning.comparison import Found, Open
+    from supervisor.tuning.comparison import ComparisonResult, Open
 
 TIMEOUT = 300.0
 """Seconds within which an engine must load or answer; if providers compile, `--compile-timeout` is added."""
@@ -96,7 +96,7 @@ def _measure(context: click.Context, settings: Settings) -> TuningProfile:
     )
 
 
-def _compare(context: click.Context, settings: Settings) -> Found:
+def _compare(context: click.Context, settings: Settings) -> ComparisonResult:
     from supervisor.client.server_client import address, is_kokoro_live
     from supervisor.tuning.comparison import compare, ways
     from supervisor.tuning.measured_engine import CannotMeasure

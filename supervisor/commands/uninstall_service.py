@@ -12,7 +12,7 @@ from supervisor.startup.steps import manager_option, name_option, run, shown
 @click.command()
 @manager_option
 @name_option
-@click.option("--now", is_flag=True, help="Stop it too, instead of printing how.")
+@click.option("--now", is_flag=True, help="Stop the service too, instead of printing how.")
 def uninstall_service(kind: str | None, name: str, now: bool) -> None:
     """No longer start the server at login. A running server continues until it is stopped."""
     try:

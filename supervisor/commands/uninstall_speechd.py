@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from supervisor.speechd.installation import Places, uninstall
+from supervisor.speechd.installation import InstalledFiles, uninstall
 
 
 @click.command()
 def uninstall_speechd() -> None:
     """Remove what `install-speechd` wrote. The other lines of Speech Dispatcher's configuration stay."""
-    places = Places.of(os.environ, Path.home())
+    places = InstalledFiles.of(os.environ, Path.home())
     try:
         changed = uninstall(places)
     except OSError as error:

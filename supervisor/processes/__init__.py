@@ -1,1 +1,4 @@
-"""Processes of a server: their lifecycle, channels, restarts and errands. Imported by startup, commands and tuning."""
+"""Processes of a server: their lifecycle, channels, restarts and errands.
+
+Imported by `supervisor.startup` and `supervisor.commands`.
+"""

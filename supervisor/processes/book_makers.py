@@ -15,7 +15,8 @@ from supervisor.settings.supervisor import SupervisorSettings
 
 
 class BookMakers:
-    """One process at most. After its death the next one continues from the jobs' folder."""
+    """The role of the process that makes books: one at most. After its death the next one continues from the jobs'
+    folder."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
         self.role = OnDemandRole("books", settings, nursery, timers)
@@ -30,7 +31,7 @@ class BookMakers:
         """Handle a front's message that jobs were added or removed, or that it serves now."""
         number = self._news.number + 1 if self._news else 1
         if self._news and sender in self._fronts.role.draining:
-            # That front refuses new requests: the address and the key of its successor stay.
+            # A replaced front refuses new requests: the address and the key of its successor stay.
             message = msgspec.structs.replace(self._news, wanted=message.wanted)
         self._news = msgspec.structs.replace(message, number=number)
         if message.wanted:

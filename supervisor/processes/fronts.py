@@ -76,7 +76,7 @@ class Fronts:
         with channel(self._rings, self._samples) as ends:
             worker.send(Connect(worker.generation, self._rings, self._samples), ends.worker)
             told = Connect(worker.generation, self._rings, self._samples, worker.engine, worker.load.slot)
-            self.send(front, told, ends.front)
+            self.send_to_front(front, told, ends.front)
 
     def release(self, worker: Incarnation) -> bool:
         """Tell the fronts to send the worker no new segments; returns True if every front has released it."""
@@ -84,7 +84,7 @@ class Fronts:
         for front in joined:
             if not front.channels[worker.generation]:
                 front.channels[worker.generation] = True
-                self.send(front, Disconnect(worker.generation, draining=True))
+                self.send_to_front(front, Disconnect(worker.generation, draining=True))
         return not joined
 
     def released(self, front: Incarnation, worker: int) -> None:
@@ -96,7 +96,7 @@ class Fronts:
         """Tell the fronts that were joined to the worker that it has ended."""
         for front in self._listening:
             if front.channels.pop(worker.generation, None) is not None:
-                self.send(front, Disconnect(worker.generation))
+                self.send_to_front(front, Disconnect(worker.generation))
 
     # -- messages to fronts
 
@@ -113,9 +113,9 @@ class Fronts:
             for message in (self.suspects.message, situation):
                 if front.told.get(type(message)) != message:
                     front.told[type(message)] = message
-                    self.send(front, message)
+                    self.send_to_front(front, message)
 
-    def send(self, front: Incarnation, message: ControlMessage, fds: tuple[int, ...] = ()) -> None:
+    def send_to_front(self, front: Incarnation, message: ControlMessage, fds: tuple[int, ...] = ()) -> None:
         """Send a message. A front that doesn't read its messages is killed."""
         if not front.send(message, fds):
             log.error("front[%d] doesn't listen: ending it", front.generation)

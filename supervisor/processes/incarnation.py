@@ -10,7 +10,7 @@ import msgspec
 
 from shm.engine_info import EngineInfo, Priority
 from shm.in_flight import TextsInFlight
-from shm.messages import ControlMessage, Load, Ready
+from shm.messages import ChildReady, ControlMessage, Load
 
 
 class Incarnation(ABC):
@@ -28,7 +28,7 @@ class Incarnation(ABC):
         self.started = 0.0
         """Start in monotonic seconds."""
         self.progressed = False
-        """True once the process has sent `Progress`."""
+        """True once the process has sent `ChildProgress`."""
         self.ending = False
         """True once the process was asked to end."""
 
@@ -36,7 +36,7 @@ class Incarnation(ABC):
         """The last order to load an engine that a worker was given; None before the first."""
         self.loading = ""
         """The execution provider that a worker reported last as being loaded; empty before."""
-        self.ready: Ready | None = None
+        self.ready: ChildReady | None = None
         """A worker's message that its engine is loaded; None until it comes."""
 
         self.told: dict[type, ControlMessage] = {}

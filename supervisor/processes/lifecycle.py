@@ -17,6 +17,8 @@ from shm.messages import (
     BooksIdle,
     BooksNews,
     BootFailure,
+    ChildProgress,
+    ChildReady,
     Cleared,
     ControlMessage,
     Distrust,
@@ -24,9 +26,7 @@ from shm.messages import (
     Loading,
     Placed,
     PlayerWanted,
-    Progress,
     ProviderFailure,
-    Ready,
     Recycle,
     Started,
     WorkersNeeded,
@@ -89,11 +89,11 @@ class Lifecycle:
         match message:
             case Started():
                 self._clients.get(sender.role, self._fronts.role).serves(sender)
-            case Progress():
+            case ChildProgress():
                 sender.progressed = True
             case Loading(provider):
                 sender.loading = provider
-            case Ready():
+            case ChildReady():
                 self._workers.ready(sender, message)
             case Placed(priority):
                 sender.placed(priority)

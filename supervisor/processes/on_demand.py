@@ -7,7 +7,7 @@ from supervisor.processes.role import Role, RoleState
 
 
 class OnDemandRole(Role):
-    """One process at most. Its death concerns no other process."""
+    """The role of a process on demand: one at most. Its death concerns no other process."""
 
     wanted = False
     """True while there is something to do of which no process knows: set by `want`, cleared by the caller."""

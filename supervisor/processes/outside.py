@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shm.messages import Ready
-from shm.situation import Situation, Tuning
+from shm.messages import ChildReady
+from shm.situation import Situation, TuningState
 from supervisor.processes.errands import Errand
 from supervisor.processes.standing import Standing
 
@@ -22,15 +22,15 @@ class Changes:
 class Outside:
     """A program without reload and errands. `serve` overrides these methods."""
 
-    def errands(self, ready: Ready) -> Sequence[Errand]:
+    def errands(self, ready: ChildReady) -> Sequence[Errand]:
         """The errands that are due now that this engine speaks. `Errands` runs none of them twice."""
         return ()
 
-    def tuning(self) -> Tuning | None:
+    def tuning(self) -> TuningState | None:
         """The state of tuning's profile; None for a program without tuning."""
         return None
 
-    def announce(self, ready: Ready) -> None:
+    def announce(self, ready: ChildReady) -> None:
         """Announce a newly speaking engine."""
 
     def stands(self, standing: Standing) -> None:

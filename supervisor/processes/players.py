@@ -16,7 +16,7 @@ from supervisor.settings.supervisor import SupervisorSettings
 
 
 class Players:
-    """One player at most, and its channel to the front."""
+    """The player's role: one process at most, and its channel to the front."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
         self.role = OnDemandRole("player", settings, nursery, timers)
@@ -40,7 +40,7 @@ class Players:
         descriptors = [end.detach() for end in ends]
         try:
             player.send(PlayerLink(), descriptors[:1])
-            self._fronts.send(front, PlayerLink(), (descriptors[1],))
+            self._fronts.send_to_front(front, PlayerLink(), (descriptors[1],))
         finally:
             for fd in descriptors:
                 os.close(fd)

@@ -6,7 +6,7 @@ import logging
 import signal
 from collections import Counter
 
-from worker.providers.records import CPU
+from worker.providers.targets import CPU
 
 log = logging.getLogger(__name__)
 

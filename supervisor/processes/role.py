@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from enum import StrEnum
 
-from shm.messages import Ready
+from shm.messages import ChildReady
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.restarts import Restarts
@@ -77,7 +77,7 @@ class Role:
         """True if a process is to be started now."""
         self.outdated = ""
         """The reason why the process is to be replaced by a successor; empty if it is not."""
-        self.ready: Ready | None = None
+        self.ready: ChildReady | None = None
         """The last serving worker's message about its engine; None before the first."""
         self.boot_failed = False
         """True if the last process reported that starting again would not help."""

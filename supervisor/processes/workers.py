@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from shm.messages import Ready
+from shm.messages import ChildReady
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.role import Role, RoleState
@@ -12,7 +12,7 @@ from supervisor.processes.speaking import coming_up, resting, speaking
 from supervisor.processes.supply import Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
-from worker.providers.records import CPU
+from worker.providers.targets import CPU
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Workers:
         """The role for which that worker was started; None for a standby."""
         return self.roles[child.load.slot] if child.load and not child.load.standby else None
 
-    def ready(self, child: Incarnation, ready: Ready) -> None:
+    def ready(self, child: Incarnation, ready: ChildReady) -> None:
         """Handle a worker's message that its engine is loaded. A standby's message is kept until the standby is
         needed."""
         child.ready = ready

@@ -1,3 +1,4 @@
-"""The output module that Speech Dispatcher starts: a client of the server, which starts quickly and imports no numpy.
-`kokoro-live install-speechd` installs it; it enters nothing of the supervisor.
+"""The output module that Speech Dispatcher starts: a client of the server that starts quickly, without numpy.
+
+Imported by `supervisor.commands`.
 """

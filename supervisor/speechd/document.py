@@ -37,13 +37,13 @@ Part = Text | Mark | Tag
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SpokenText:
     """A text to speak."""
 
     parts: tuple[Part, ...]
 
     @classmethod
-    def of(cls, ssml: str) -> Document:
+    def of(cls, ssml: str) -> SpokenText:
         """Parse SSML. Text that isn't well-formed is read without its tags, since a client's fault must not silence
         it."""
         try:
@@ -79,7 +79,7 @@ class Document:
                     found.append(tag)
         return "".join([*found, "</speak>"])
 
-    def after(self, reached: int) -> Document:
+    def after(self, reached: int) -> SpokenText:
         """The rest from the last of so many marks on, without tags; the whole if none was reached."""
         seen = 0
         for place, part in enumerate(self.parts):
@@ -89,7 +89,7 @@ class Document:
             seen += isinstance(part, Mark)
         else:
             rest = ()
-        return Document(tuple(part for part in rest if not isinstance(part, Tag)))
+        return SpokenText(tuple(part for part in rest if not isinstance(part, Tag)))
 
     def plain(self) -> tuple[str, list[tuple[int, str]]]:
         """The text with single spaces, and each mark with the number of characters before it."""

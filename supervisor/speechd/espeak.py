@@ -11,7 +11,7 @@ from shm.audio import SAMPLE_BYTES
 from shm.expendable import Expendable, HelperDied, HelperError
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.signs import LEVELS
-from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, Speech, Spoken, decode_spoken, encode
+from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from worker.espeak.espeak_text import pieces
 
 _LONGEST = 10.0
@@ -24,7 +24,7 @@ _FALLBACK_VOICE = "en-us"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class EspeakAudio:
     """Audio of a part of a text."""
 
     pcm: bytes
@@ -48,14 +48,14 @@ class Espeak:
         """End the helper."""
         self._helper.close()
 
-    def character(self, character: str, language: str, manner: Manner) -> Iterator[Piece]:
+    def character(self, character: str, language: str, manner: Manner) -> Iterator[EspeakAudio]:
         """The name of a character."""
         speech = self._speech([character], language, manner)
         speech.character, speech.punctuation = True, None
         if (said := self._said(speech)) is not None:
-            yield Piece(said.samples, [])
+            yield EspeakAudio(said.samples, [])
 
-    def text(self, text: str, marks: list[tuple[int, str]], language: str, manner: Manner) -> Iterator[Piece]:
+    def text(self, text: str, marks: list[tuple[int, str]], language: str, manner: Manner) -> Iterator[EspeakAudio]:
         """A text, sentence by sentence.
 
         Args:
@@ -72,12 +72,12 @@ class Espeak:
             yield self._piece(part, own, self._speech([], language, manner, end_pause=not last))
             start = end
 
-    def _piece(self, text: str, marks: list[tuple[int, str]], speech: Speech) -> Piece:
+    def _piece(self, text: str, marks: list[tuple[int, str]], speech: EspeakRequest) -> EspeakAudio:
         cut = pieces(text)
         speech.texts = [piece.text for piece in cut]
         said = self._said(speech)
         if said is None:
-            return Piece(b"", [(0, name) for _, name in marks])
+            return EspeakAudio(b"", [(0, name) for _, name in marks])
         begun = [
             (cut[of].places[place], sample)
             for of, place, sample in said.words
@@ -88,11 +88,11 @@ class Espeak:
         for at, name in marks:
             sample = next((sample for place, sample in begun if place >= at), length)
             placed.append((max(sample, placed[-1][0] if placed else 0), name))
-        return Piece(said.samples, placed)
+        return EspeakAudio(said.samples, placed)
 
     @staticmethod
-    def _speech(texts: list[str], language: str, manner: Manner, *, end_pause: bool = False) -> Speech:
-        return Speech(
+    def _speech(texts: list[str], language: str, manner: Manner, *, end_pause: bool = False) -> EspeakRequest:
+        return EspeakRequest(
             texts,
             _voice(language, manner),
             manner.words_per_minute,
@@ -104,7 +104,7 @@ class Espeak:
             capitals=manner.cap_let_recogn != "none",
         )
 
-    def _said(self, speech: Speech) -> Spoken | None:
+    def _said(self, speech: EspeakRequest) -> EspeakResult | None:
         """The helper's answer; None if the text crashes the library. A language that it lacks is read as English."""
         try:
             return decode_spoken(self._helper.ask(encode(speech)))
@@ -124,7 +124,7 @@ def _voice(language: str, manner: Manner) -> str:
 
 
 def _punctuation(manner: Manner) -> str | None:
-    """`Speech.punctuation` for a level: espeak-ng knows all signs by itself, and a list."""
+    """`EspeakRequest.punctuation` for a level: espeak-ng knows all signs by itself, and a list."""
     if manner.punctuation_mode == "all":
         return ""
     return LEVELS[manner.punctuation_mode] or None

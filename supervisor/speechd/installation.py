@@ -23,8 +23,8 @@ _LISTS_MODULES = re.compile(r"^\s*AddModule\b", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """The files' places."""
+class InstalledFiles:
+    """Paths of the installed files."""
 
     program: Path
     config: Path
@@ -34,7 +34,7 @@ class Places:
     """The user's data folder, from which Speech Dispatcher finds the programs; it must exist."""
 
     @classmethod
-    def of(cls, environment: Mapping[str, str], home: Path) -> Places:
+    def of(cls, environment: Mapping[str, str], home: Path) -> InstalledFiles:
         """Places of the user with these XDG variables."""
         data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
         own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "speech-dispatcher"
@@ -46,7 +46,7 @@ class Places:
         )
 
 
-def install(places: Places, config: ModuleConfig, *, as_default: bool) -> list[Path]:
+def install(places: InstalledFiles, config: ModuleConfig, *, as_default: bool) -> list[Path]:
     """Write the module's files, and name the module in the user's configuration where that is needed; the files.
 
     Args:
@@ -71,7 +71,7 @@ def install(places: Places, config: ModuleConfig, *, as_default: bool) -> list[P
     return written
 
 
-def uninstall(places: Places) -> list[Path]:
+def uninstall(places: InstalledFiles) -> list[Path]:
     """Remove the module's files and its lines in the user's configuration; the files that were changed.
 
     Raises:

@@ -81,7 +81,7 @@ class Manner:
 
     @property
     def words_per_minute(self) -> int:
-        """espeak-ng's rate."""
+        """Speaking rate for espeak-ng, in words per minute."""
         return min(max(round(_WORDS_PER_MINUTE * self.pace), _SLOWEST), _FASTEST)
 
     @property

@@ -33,7 +33,7 @@ class Playout:
         """Tell Speech Dispatcher that the utterance begins. Idempotent."""
         if not self._begun:
             self._begun = True
-            self._wire.send("701 BEGIN")
+            self._wire.reply("701 BEGIN")
 
     def another_source(self) -> None:
         """Forget marks that are due in audio of a source that has failed."""
@@ -78,7 +78,7 @@ class Playout:
             self._check()
             self.begin()
             _, name = self._marks.popleft()
-            self._wire.send(f"700-{' '.join(name.split())}", "700 INDEX MARK")
+            self._wire.reply(f"700-{' '.join(name.split())}", "700 INDEX MARK")
             self.reached += 1
 
     def _check(self) -> None:

@@ -27,7 +27,7 @@ class NoServer(Exception):
     """The server can't be reached, can't speak, or was lost before the end."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The server doesn't take the request."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -130,7 +130,7 @@ class Server:
             error = json.loads(text)["error"]
             code, message = str(error["code"]), str(error["message"])
         if 400 <= answer.status < 500 and answer.status != 429:
-            return Refused(answer.status, code, message)
+            return RequestRefused(answer.status, code, message)
         return NoServer(f"{answer.status} {message or answer.reason}")
 
 

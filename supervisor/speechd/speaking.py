@@ -14,13 +14,13 @@ from typing import Any
 
 from shm.audio import SAMPLE_RATE
 from supervisor.speechd.config import ModuleConfig
-from supervisor.speechd.document import Document, Text, marked_up, spelled, words_in
-from supervisor.speechd.espeak import Espeak, Piece
+from supervisor.speechd.document import SpokenText, Text, marked_up, spelled, words_in
+from supervisor.speechd.espeak import Espeak, EspeakAudio
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.playout import Ended, Playout
-from supervisor.speechd.server import Audio, NoServer, Refused, Server
+from supervisor.speechd.server import Audio, NoServer, RequestRefused, Server
 from supervisor.speechd.signs import named
-from supervisor.speechd.voices import Voices, tag
+from supervisor.speechd.voices import VoiceList, tag
 from supervisor.speechd.wire import Wire, leave
 
 VOICES_AGAIN = 5.0
@@ -37,7 +37,7 @@ class Speaking:
         self._config = config
         self._server = Server(config.url)
         self._espeak = Espeak()
-        self._voices: Voices | None = None
+        self._voices: VoiceList | None = None
         self._no_voices_before = 0.0
         """Monotonic seconds until which the server isn't asked for them."""
         self._thread: threading.Thread | None = None
@@ -64,15 +64,15 @@ class Speaking:
         """True while an utterance is under way: its last event hasn't been sent."""
         return not self._over.is_set()
 
-    def voices(self) -> Voices:
+    def voices(self) -> VoiceList:
         """The server's voices, asked for until it answers; Kokoro's own until then."""
         if self._voices is None and time.monotonic() >= self._no_voices_before:
             try:
-                self._voices = Voices(self._server.voices(), self._config.voice)
+                self._voices = VoiceList(self._server.voices(), self._config.voice)
             except NoServer as error:
                 self._note_missing(str(error))
                 self._no_voices_before = time.monotonic() + VOICES_AGAIN
-        return self._voices or Voices(preferred=self._config.voice)
+        return self._voices or VoiceList(preferred=self._config.voice)
 
     def begin(self, command: str, message: str, manner: Manner) -> None:
         """Begin an utterance. None may be under way.
@@ -105,7 +105,7 @@ class Speaking:
                 _log.exception("an utterance failed")
                 playout.begin()
             self._over.set()  # Speech Dispatcher may answer the event before this thread goes on
-            self._wire.send("703 STOP" if self._is_stopped else "702 END")
+            self._wire.reply("703 STOP" if self._is_stopped else "702 END")
         except BrokenPipeError:
             leave()
 
@@ -118,13 +118,13 @@ class Speaking:
             if len(character) == 1 and (config.instant_characters or voice is None):
                 self._play_pieces(self._espeak.character(character, language, manner), playout)
                 return
-            document = Document((Text(character),))
+            document = SpokenText((Text(character),))
             instant = config.instant_characters
         elif command == "SPEAK":
-            document = Document.of(message)
+            document = SpokenText.of(message)
             instant = words_in(document.text) <= config.instant_words
         else:
-            document = Document((Text(message.replace("_", " ").strip() or message),))
+            document = SpokenText((Text(message.replace("_", " ").strip() or message),))
             instant = config.instant_characters or command == "SOUND_ICON"
         reads_signs = manner.punctuation_mode != "none" and not language.startswith("en")
         if voice is None or instant or reads_signs:
@@ -134,14 +134,14 @@ class Speaking:
         try:
             self._by_server(document, {"voice": voice} | _fields(manner), write, playout)
             self._alone = False
-        except (NoServer, Refused) as error:
+        except (NoServer, RequestRefused) as error:
             if self._is_stopped:
                 raise Ended from error
             self._note_missing(str(error))
             playout.another_source()
             self._by_espeak(document.after(playout.reached), language, manner, playout)
 
-    def _by_server(self, document: Document, fields: dict[str, Any], write: Any, playout: Playout) -> None:
+    def _by_server(self, document: SpokenText, fields: dict[str, Any], write: Any, playout: Playout) -> None:
         """Speak a document; where the server refuses it, the client's tags, which may be the reason, are left out.
 
         Raises:
@@ -154,7 +154,7 @@ class Speaking:
             try:
                 self._play_stream(asked, playout)
                 break
-            except Refused as error:
+            except RequestRefused as error:
                 if error.code == "unspeakable":  # it is blank
                     break
                 if place == len(ways) or playout.sounded:
@@ -173,9 +173,9 @@ class Speaking:
                     playout.mark(round(event.time * SAMPLE_RATE), event.name)
         playout.finish()
 
-    def _by_espeak(self, document: Document, language: str, manner: Manner, playout: Playout) -> None:
+    def _by_espeak(self, document: SpokenText, language: str, manner: Manner, playout: Playout) -> None:
         if manner.spelling_mode == "on":
-            document = Document(tuple(_apart(part) if isinstance(part, Text) else part for part in document.parts))
+            document = SpokenText(tuple(_apart(part) if isinstance(part, Text) else part for part in document.parts))
         text, marks = document.plain()
         if not text.strip():
             for name in document.marks:
@@ -185,7 +185,7 @@ class Speaking:
         self._play_pieces(self._espeak.text(text, marks, language, manner), playout)
 
     @staticmethod
-    def _play_pieces(pieces: Iterable[Piece], playout: Playout) -> None:
+    def _play_pieces(pieces: Iterable[EspeakAudio], playout: Playout) -> None:
         for piece in pieces:
             playout.another_source()
             for sample, name in piece.marks:

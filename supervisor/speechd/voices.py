@@ -35,7 +35,7 @@ _NO_LANGUAGE = {"", "c", "posix"}
 """Languages that Speech Dispatcher sends where nobody has chosen one."""
 
 
-class Voices:
+class VoiceList:
     """The voices of the server, or Kokoro's where it can't be asked."""
 
     def __init__(self, names: Sequence[str] = KOKORO_VOICES, preferred: str = "") -> None:

@@ -49,7 +49,7 @@ class Wire:
             found.append(line[1:] if line.startswith("..") else line)
         return None
 
-    def send(self, *lines: str) -> None:
+    def reply(self, *lines: str) -> None:
         """Write lines.
 
         Raises:

@@ -1,1 +1,1 @@
-"""Start of a server: its socket, service managers, and installed services. Only `supervisor.commands` imports it."""
+"""Start of a server: its socket, service managers, and installed services. Imported by `supervisor.commands`."""

@@ -28,7 +28,7 @@ class Notifications:
         if self._address is None:
             self.watchdog_seconds = None
 
-    def send(self, **fields: object) -> None:
+    def notify(self, **fields: object) -> None:
         """Send the values; line ends become spaces. A failure to deliver is logged, and the server continues."""
         if self._address is None:
             return

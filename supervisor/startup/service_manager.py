@@ -27,7 +27,7 @@ class ServiceManager:
         """Report a standing that differs from the previous one."""
         before, self._phase = self._phase, standing.phase
         fields = self._entering(standing.phase) if standing.phase is not before else {}
-        self._notifications.send(**fields, STATUS=standing.summary)
+        self._notifications.notify(**fields, STATUS=standing.summary)
         if self._watchdog and standing.phase is Phase.SERVING and before is Phase.STARTING:
             self._watchdog.start()
         elif self._watchdog and standing.phase is Phase.DRAINING:

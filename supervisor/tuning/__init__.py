@@ -1,4 +1,4 @@
-"""Measures threads and simultaneous inferences on this machine, and keeps the profile that `serve` applies.
+"""Measurement of threads and simultaneous inferences on this machine, and the profile that `serve` applies.
 
-Imported by commands.
+Imported by `supervisor.commands`.
 """

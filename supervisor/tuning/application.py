@@ -11,7 +11,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from shm.situation import Tuning
+from shm.situation import TuningState
 from supervisor.settings.composition import Settings
 from supervisor.tuning.profile import Case, TuningProfile, Unusable, profile_file, read
 
@@ -75,13 +75,13 @@ def tuned_settings(context: click.Context, clock: Callable[[], float] = time.tim
     return Applied(replace(plain, worker=worker), told, logging.INFO, profile)
 
 
-def status_of(applied: Applied) -> Tuning:
+def status_of(applied: Applied) -> TuningState:
     """The profile in use, or the reason why there is none, as `/status` shows it."""
     if profile := applied.profile:
         way = msgspec.structs.asdict(profile.chosen) if profile.chosen else {}
         chosen = {name: str(value) for name, value in way.items()}
-        return Tuning(created=profile.created, chosen=chosen, verdict=profile.verdict)
-    return Tuning(reason=applied.note.removeprefix("not tuned: "))
+        return TuningState(created=profile.created, chosen=chosen, verdict=profile.verdict)
+    return TuningState(reason=applied.note.removeprefix("not tuned: "))
 
 
 def ago(seconds: float) -> str:

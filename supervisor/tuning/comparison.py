@@ -14,7 +14,7 @@ import msgspec
 from supervisor.tuning.measured_engine import CannotMeasure
 from supervisor.tuning.profile import Attempt, Way
 from worker.settings import WorkerSettings
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 ROUNDS = 5
 """Pairs of measurements for each way. The default wins all of them by chance once in 32 times."""
@@ -26,7 +26,7 @@ LOSS = 0.95
 """Median ratio below which a figure counts as worse."""
 
 
-class Speaker(Protocol):
+class MeasuredSpeaker(Protocol):
     """An engine that can be measured."""
 
     def measure(self) -> Round:
@@ -37,16 +37,16 @@ class Speaker(Protocol):
         ...
 
 
-Open = Callable[[WorkerSettings], AbstractContextManager[Speaker]]
+Open = Callable[[WorkerSettings], AbstractContextManager[MeasuredSpeaker]]
 """Opens an engine for the duration of a block."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ComparisonResult:
     """The result of a comparison."""
 
     chosen: Way | None
-    """None: the defaults stay."""
+    """The chosen way; None: the defaults stay."""
     verdict: str
     attempts: tuple[Attempt, ...]
 
@@ -60,7 +60,9 @@ def ways(cores: int) -> list[Way]:
     return [Way(threads=each, concurrency=cores // each) for each in (*threads, cores)] if cores > 1 else []
 
 
-def compare(open: Open, settings: WorkerSettings, tried: Sequence[Way], tell: Callable[[str], None]) -> Found:
+def compare(
+    open: Open, settings: WorkerSettings, tried: Sequence[Way], tell: Callable[[str], None]
+) -> ComparisonResult:
     """Measure each way against the default and choose the best, if one is better.
 
     Args:
@@ -78,13 +80,13 @@ def compare(open: Open, settings: WorkerSettings, tried: Sequence[Way], tell: Ca
             attempts.append(_attempt(open, settings, default, way))
     gains = {_gain(each): each for each in attempts if each.first is not None and not each.note}
     if not gains:
-        return Found(None, "the defaults stay: no way was better", tuple(attempts))
+        return ComparisonResult(None, "the defaults stay: no way was better", tuple(attempts))
     best = gains[max(gains)]
     verdict = f"{best.way}: first audio {best.first:.2f}, speed {best.together:.2f} times the default's"
-    return Found(best.way, verdict, tuple(attempts))
+    return ComparisonResult(best.way, verdict, tuple(attempts))
 
 
-def _attempt(open: Open, settings: WorkerSettings, default: Speaker, way: Way) -> Attempt:
+def _attempt(open: Open, settings: WorkerSettings, default: MeasuredSpeaker, way: Way) -> Attempt:
     mine: list[Round] = []
     others: list[Round] = []
     try:
@@ -133,7 +135,7 @@ class _DefaultFailed(Exception):
     """The default failed, rather than the way that is measured."""
 
 
-def _measured(default: Speaker) -> Round:
+def _measured(default: MeasuredSpeaker) -> Round:
     try:
         return default.measure()
     except CannotMeasure as error:

@@ -17,7 +17,7 @@ import msgspec
 
 import worker
 from worker.settings import WorkerSettings
-from worker.tuning.records import Failed, Round, decode_record, encode
+from worker.tuning.messages import MeasurementFailed, Round, decode_result, encode
 
 PROCESS = (sys.executable, "-P", "-m", "worker.tuning.process")
 
@@ -30,14 +30,14 @@ class CannotMeasure(Exception):
 
 
 class MeasuredEngine:
-    """One process. Its first measurement waits until the engine has loaded."""
+    """The process of one measured engine. Its first measurement waits until the engine has loaded."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes], timeout: float) -> None:
         self._process = process
         self._log = log
         self._timeout = timeout
 
-    def send(self, line: bytes) -> None:
+    def write_line(self, line: bytes) -> None:
         assert self._process.stdin
         with contextlib.suppress(BrokenPipeError):  # the missing answer gives the reason
             self._process.stdin.write(line)
@@ -48,19 +48,19 @@ class MeasuredEngine:
         Raises:
             CannotMeasure: the engine fails, or doesn't load.
         """
-        self.send(b"\n")
+        self.write_line(b"\n")
         assert self._process.stdout
         poll = select.poll()
         poll.register(self._process.stdout, select.POLLIN)
         if not poll.poll(self._timeout * 1000):
             raise CannotMeasure(f"no answer within {self._timeout:g} s")
         try:
-            record = decode_record(self._process.stdout.readline())
+            result = decode_result(self._process.stdout.readline())
         except msgspec.DecodeError:
             raise CannotMeasure(self._end()) from None
-        if isinstance(record, Failed):
-            raise CannotMeasure(record.reason)
-        return record
+        if isinstance(result, MeasurementFailed):
+            raise CannotMeasure(result.reason)
+        return result
 
     def _end(self) -> str:
         """A description of the process's end."""
@@ -98,7 +98,7 @@ def measured_engine(
             )
             try:
                 engine = MeasuredEngine(process, log, timeout)
-                engine.send(encode(settings))
+                engine.write_line(encode(settings))
                 yield engine
             finally:
                 _kill(process)

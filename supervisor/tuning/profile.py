@@ -112,7 +112,7 @@ class TuningProfile(msgspec.Struct, frozen=True, kw_only=True):
     created: float
     """Seconds since 1970."""
     chosen: Way | None
-    """None: the defaults stay."""
+    """The chosen settings; None: the defaults stay."""
     verdict: str
     """The result in one sentence."""
     attempts: tuple[Attempt, ...]

@@ -1,4 +1,4 @@
-"""Each benchmark's quick form, whole: real servers, a real session, kokoro-onnx beside them, on the miniature model."""
+"""Quick forms of all benchmarks, whole: real servers, a real session and kokoro-onnx, on the miniature model."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def cells(report: dict[str, object], table: int) -> list[list[object]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "competitors"),
     [

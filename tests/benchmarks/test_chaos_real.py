@@ -1,4 +1,4 @@
-"""Who waited how long at a kill."""
+"""Waiting times of the streams at a kill."""
 
 from benchmarks.chaos_real import Heard, stalls
 

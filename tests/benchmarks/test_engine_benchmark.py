@@ -5,19 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks import engine
 from benchmarks.engine import FIRST_TARGET, PUBLISHED, SETTINGS, SPEED_TARGET, Rival, measured, report, subjects
 from benchmarks.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
 from tests.split_model import make_split_model
-from worker.tuning.records import Round
+from tests.worker.split.splitting import stages_of
+from worker.settings import WorkerSettings
+from worker.tuning.messages import Round
 
 
 @pytest.fixture
 def chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return list(subjects(make_split_model(tmp_path / "m.onnx"), make_voices(tmp_path / "voices.bin")))
+    model = make_split_model(tmp_path / "m.onnx")
+    stages_of(model, WorkerSettings().cache_dir)
+    return list(subjects(model, make_voices(tmp_path / "voices.bin")))
+
+
+def two(chosen: list[Subject]) -> list[Subject]:
+    """The published file and the windows, with less to speak."""
+    return [replace(subject, script=subject.script[:40]) for subject in chosen[:2]]
 
 
 def test_the_published_file_comes_first_and_every_setting_is_one_that_the_worker_has(chosen: list[Subject]) -> None:
@@ -28,7 +38,7 @@ def test_the_published_file_comes_first_and_every_setting_is_one_that_the_worker
 
 
 def test_real_processes_take_turns_and_are_compared(chosen: list[Subject], capsys: pytest.CaptureFixture[str]) -> None:
-    rivals = measured(chosen[:2], rounds=2, seed=1)
+    rivals = measured(two(chosen), rounds=2, seed=1)
     assert [len(rival.rounds) for rival in rivals] == [2, 2]
     assert all(rival.loaded.resident > 1e6 and rival.loaded.load_seconds > 0 for rival in rivals)
     whole, windowed = rivals
@@ -43,7 +53,7 @@ def test_real_processes_take_turns_and_are_compared(chosen: list[Subject], capsy
 
 
 def test_no_round_but_the_first_begins_when_the_time_is_over(chosen: list[Subject]) -> None:
-    assert [len(rival.rounds) for rival in measured(chosen[:2], rounds=50, seed=1, seconds=0.0)] == [1, 1]
+    assert [len(rival.rounds) for rival in measured(two(chosen), rounds=50, seed=1, seconds=0.0)] == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from benchmarks.figures import Summary, jain, median_interval, percentile
 
 
 def test_a_percentile_lies_between_its_neighbours() -> None:
-    """Of 10, 20, 30, 40 half lie below 25, and the 100th percentile is the greatest."""
+    """Half of 10, 20, 30, 40 lie below 25, and the 100th percentile is the greatest."""
     assert percentile([40, 10, 30, 20], 50) == 25
     assert percentile([40, 10, 30, 20], 0) == 10
     assert percentile([40, 10, 30, 20], 100) == 40
@@ -43,7 +43,8 @@ def test_fairness_is_one_among_equals_and_a_share_where_one_has_everything() -> 
 
 
 def test_the_median_s_interval_is_by_order_statistics() -> None:
-    """Of six values the least and the largest; of twenty the sixth from each end (binomial, 95 %)."""
+    """The interval ends at the least and the largest of six values, and at the sixth from each end of twenty (binomial,
+    95 %)."""
     assert median_interval([1, 2, 3, 4, 5]) is None
     assert median_interval([1, 2, 3, 4, 5, 6]) == (1, 6)
     assert median_interval(list(range(1, 21))) == (6, 15)

@@ -1,4 +1,4 @@
-"""What is loaded late is measured apart from what the process has loaded before."""
+"""Modules that load late are measured apart from those that the process has loaded before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client's own clock says of an answer, against a real socket that answers as a test wants."""
+"""A client's own timing of an answer, against a real socket that answers as a test wants."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_who_is_sent_away_knows_why() -> None:
 
 
 def test_a_player_reads_no_faster_than_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of three seconds that come at once it keeps two ahead, and rests for the third."""
+    """The client keeps two of three seconds that come at once, and waits before the third."""
     rested: list[float] = []
     monkeypatch.setattr("benchmarks.listening.time.sleep", rested.append)
     with answering(pcm(*[500] * 24_000 * 3)) as port:

@@ -1,4 +1,4 @@
-"""What counts as audible, and what as a gap."""
+"""Samples that count as audible, and pauses that count as gaps."""
 
 from __future__ import annotations
 

@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import onnx
 import pytest
 
+from benchmarks.hearing.ears import Ears, Heard
+from benchmarks.hearing.opinion import Opinion
+from benchmarks.hearing.words import spoken_words
 from benchmarks.quality import __main__ as command
 from benchmarks.quality import corpus, renderings, speaking
 from benchmarks.quality.corpus import ENGLISH, Item
@@ -20,9 +24,7 @@ from benchmarks.quality.renderings import Rendering, Renderings, write_wav
 from benchmarks.quality.ways import Way, of_passages, of_texts
 from frontend.text.segment import Cut
 from tests.split_model import make_split_model, make_split_voices
-from worker.hearing.ears import Ears, Heard
-from worker.hearing.opinion import Opinion
-from worker.hearing.words import spoken_words
+from tests.worker.split.splitting import stages_of
 from worker.split.rewrites import Rewrite
 
 SECOND = 24_000
@@ -48,7 +50,7 @@ class FakeEars(Ears):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    make_split_model(tmp_path / "small.onnx")
+    stages_of(make_split_model(tmp_path / "small.onnx"), tmp_path / "cache")
     make_split_voices(tmp_path / "voices.bin")
     monkeypatch.setattr("benchmarks.quality.renderings.Ears", FakeEars)
     monkeypatch.setattr(FakeEars, "listened", [])
@@ -88,7 +90,9 @@ def test_what_is_there_is_not_spoken_again(folder: Path, monkeypatch: pytest.Mon
     assert FakeEars.listened == ["Yes."] * 2
     run(folder, monkeypatch, "--quick")
     assert FakeEars.listened == ["Yes."] * 2
-    make_split_model(folder / "small.onnx", tokens_name="input_ids")
+    other = onnx.load(folder / "small.onnx")
+    other.metadata_props.add(key="made", value="again")
+    onnx.save(other, folder / "small.onnx")
     run(folder, monkeypatch, "--quick")
     assert FakeEars.listened == ["Yes."] * 4, "another model's sound is another's"
     monkeypatch.setattr(renderings, "DEFAULT", frozenset({*Rewrite} - {Rewrite.SNAKE}))
@@ -113,10 +117,10 @@ def test_one_segment_is_one(folder: Path) -> None:
 def test_a_way_that_fails_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     assert run(folder, monkeypatch, "--quick") == 0
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", -1.0)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", -1.0)
     assert run(folder, monkeypatch, "--quick") == 1
     assert "windows: its log-mel distance is" in capsys.readouterr().out
 
@@ -124,8 +128,8 @@ def test_a_way_that_fails_is_the_exit_status(
 def test_a_plan_beyond_its_limits_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("worker.hearing.gate.LOG_MEL", 1e9)
-    monkeypatch.setattr("worker.hearing.gate.LEVEL", 1e9)
+    monkeypatch.setattr("benchmarks.hearing.gate.LOG_MEL", 1e9)
+    monkeypatch.setattr("benchmarks.hearing.gate.LEVEL", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", 1e9)
     assert run(folder, monkeypatch) == 0, capsys.readouterr().out

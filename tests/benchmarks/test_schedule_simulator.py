@@ -27,7 +27,7 @@ WHOLE, WINDOWED = Costs(), Costs(block=0.5)
 @pytest.mark.parametrize("costs", [WHOLE, WINDOWED])
 @pytest.mark.parametrize("name", sorted(LOADS))
 def test_every_policy_does_the_same_work_where_nobody_is_sent_away(name: str, costs: Costs) -> None:
-    """Whoever is served when: all audio is made, and each second of it costs the same."""
+    """Every scheduler makes all audio, and each second of it costs the same."""
     load = LOADS[name](3)
     audio = sum(request.tokens for request in load) * costs.audio_per_token
     for policy in (FirstComeFirstServed(), RoundRobin(), EarliestDeadlineFirst()):
@@ -57,7 +57,7 @@ def test_a_burst_of_sentences_heard_in_a_row_keeps_nobody_else_waiting() -> None
 
 
 def test_admission_keeps_those_who_are_taken_from_gaps() -> None:
-    """Where twice as many come as can be served, those who are sent away are the price."""
+    """Where twice as many come as can be served, the rejected ones are the price."""
     load = LOADS["overload"](1)
     taken, everybody = (simulate(load, policy, WINDOWED) for policy in (AdmittedByDemand(WINDOWED), RoundRobin()))
     assert 0 < taken.rejected < len(load)
@@ -90,7 +90,7 @@ class _Watching(EarliestDeadlineFirst):
 
 
 def test_a_policy_that_sends_away_is_obeyed() -> None:
-    """Of three that come together, the third is sent away, and does no work."""
+    """The third of three requests that come together is rejected, and costs no work."""
     watching = _Watching()
     found = simulate([Request(0.0, 100, name) for name in "abc"], watching, WHOLE)
     assert watching.waited == [0, 1, 2]

@@ -106,7 +106,7 @@ def at(count: int, clean: int, underruns: int = 0, broken: int = 0, runs: int = 
 
 @pytest.mark.parametrize(("clean", "expected"), [(6, True), (5, False)])
 def test_as_many_streams_must_be_without_a_gap_as_the_speed_allows(clean: int, expected: bool) -> None:
-    """Of a speed of 3.1, 95 % are 2 whole streams: all of them, in each of three runs. More listeners who heard no gap
+    """95 % of a speed of 3.1 are 2 whole streams: all of them, in each of three runs. More listeners who heard no gap
     when more came, or in several runs together, prove nothing."""
     levels = [at(1, 1), at(2, clean, runs=3), at(4, 4), at(8, 8)]
     assert streams.verdicts(3.1, levels)[0].met is expected
@@ -136,7 +136,7 @@ def test_a_gap_or_a_broken_stream_breaks_the_promise_to_those_who_were_taken() -
 
 
 def test_each_listener_is_counted_once() -> None:
-    """One without a gap, one with, one sent away, one cut."""
+    """Listeners without a gap, with one, rejected, and cut."""
     clean = Heard(0.0, 200, arrivals=[(0.5, SECOND), (1.0, SECOND)], audible=0.5)
     gap = Heard(0.0, 200, arrivals=[(0.5, SECOND), (3.5, SECOND)], audible=0.75)
     away = Heard(0.0, 429, error="busy")

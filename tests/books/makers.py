@@ -51,12 +51,12 @@ class Packaging:
     documents: str = "c{}.xhtml"
     """Names of documents from the package document's folder."""
     links: str = ""
-    """How manifest and tables write those names, if otherwise."""
+    """The names as manifest and tables write them, if otherwise."""
     fragments: bool = False
     """The tables point at identifiers within the documents."""
     media_type: str = XHTML
     encode: Callable[[str], bytes] = str.encode
-    """From a document's text to its bytes."""
+    """The encoding of a document's text."""
     edit: Edit = lambda files: None
     """Changes files by their names before they are packed."""
     method: int = zipfile.ZIP_DEFLATED
@@ -221,7 +221,7 @@ PACKAGINGS: dict[str, Packaging] = {
     ),
     "a broken NCX": Packaging("ncx", edit=replaced("OEBPS/toc.ncx", "</navMap>", "<"), titled=False),
     "a missing NCX": Packaging("ncx", edit=lambda files: files.__delitem__("OEBPS/toc.ncx"), titled=False),
-    "a broken nav beside an NCX": Packaging("both", edit=lambda files: files.update({"OEBPS/nav.xhtml": b"<nav"})),
+    "a broken nav alongside an NCX": Packaging("both", edit=lambda files: files.update({"OEBPS/nav.xhtml": b"<nav"})),
     "an NCX that the spine doesn't name": Packaging("ncx", edit=replaced(OPF, ' toc="ncx"', "")),
     "an NCX of another media type": Packaging("ncx", edit=replaced(OPF, "application/x-dtbncx+xml", "text/xml")),
     "tables that point into documents": Packaging("both", fragments=True),

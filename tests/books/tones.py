@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from books.book import Block, BlockKind, Book, Chapter, Picture
-from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence, SpokenWord
+from books.book import BlockKind, Book, Chapter, Picture, TextBlock
+from books.spoken import SAMPLE_RATE, BookWord, SpokenBlock, SpokenChapter, SpokenSentence
 
 
 def tone(seconds: float, hertz: float = 440.0, level: float = 0.25) -> NDArray[np.int16]:
@@ -27,12 +27,12 @@ def spoken(
         start, words = number * each, text.split()
         of_word = each // len(words)
         times = [(start + of_word * place, start + of_word * (place + 1)) for place in range(len(words))]
-        inner = tuple(SpokenWord(word, *time) for word, time in zip(words, times, strict=True))
+        inner = tuple(BookWord(word, *time) for word, time in zip(words, times, strict=True))
         timed.append(SpokenSentence(text, start, start + each, inner))
     blocks = (
-        SpokenBlock(Block(BlockKind.HEADING, title, 1), (timed[0],)),
-        SpokenBlock(Block(BlockKind.SCENE_BREAK)),
-        SpokenBlock(Block(BlockKind.PARAGRAPH, " ".join(sentences)), tuple(timed[1:])),
+        SpokenBlock(TextBlock(BlockKind.HEADING, title, 1), (timed[0],)),
+        SpokenBlock(TextBlock(BlockKind.SCENE_BREAK)),
+        SpokenBlock(TextBlock(BlockKind.PARAGRAPH, " ".join(sentences)), tuple(timed[1:])),
     )
     return SpokenChapter(title, blocks, length)
 

@@ -1,4 +1,4 @@
-"""What a loop of kills promises, and the file with seed, kills and histories that a broken promise leaves behind."""
+"""The promises of a loop of kills, and the file with seed, kills and histories that is kept after a broken promise."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from tests.chaos.listeners import Heard, expected_bytes
 
 SEED = int(os.environ.get("KOKORO_LIVE_CHAOS_SEED", "1"))
-"""Of all that is random here."""
+"""Seed of everything that is random in the loop."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """Of which role, when (monotonic seconds), at which place in the code if a kill point did it."""
+    """The killed role, the time (monotonic seconds), and the place in the code if a kill point did it."""
 
     role: str
     at: float
@@ -24,7 +24,7 @@ class Kill:
 
 
 def tally(histories: Iterable[Heard]) -> dict[str, int]:
-    """How many streams there were, what became of them, and how often one was first told to come again later."""
+    """Number of streams, how they ended, and how often one was first told to come again later."""
     counts = dict.fromkeys(("streams", "complete", "cut", "wrong", "silently_short", "failed", "declined"), 0)
     for heard in histories:
         counts["streams"] += 1

@@ -13,7 +13,7 @@ from tests.chaos.loops import UNLIMITED
 from tests.system.server import Server
 
 FLAGS = (*UNLIMITED, "--ring-seconds", "2")
-"""Of the server: rings so short that blocks wrap and wait for room."""
+"""Settings of the server: rings so short that blocks wrap and wait for room."""
 
 WORKER = {
     "order-read": 3,

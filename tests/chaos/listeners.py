@@ -15,7 +15,8 @@ from tests.system.oracle import samples_of
 from tests.system.server import DEADLINE, Server
 
 Ending = Literal["clean", "cut", "refused", "answered", "unfinished"]
-"""clean: an orderly end after a 200. cut: visibly broken off. refused: no connection. answered: another status."""
+"""A stream's end. clean: an orderly end after a 200. cut: visibly broken off. refused: no connection. answered: another
+status."""
 
 DECLINED = 429
 
@@ -30,7 +31,7 @@ def some_text(rng: random.Random, longest: int = 8, least: int = 2) -> str:
 
 
 def expected_bytes(text: str) -> bytes:
-    """What must be heard of it."""
+    """The samples that must be heard."""
     with _pronouncing:  # the front, too, reads texts in one thread
         if text not in _EXPECTED:
             _EXPECTED[text] = samples_of(text).astype("<i2").tobytes()
@@ -45,7 +46,7 @@ class Heard:
     text: str
     started: float
     pieces: list[tuple[float, int]] = field(default_factory=list)
-    """When so many bytes came."""
+    """Times of arrival, each with the number of bytes."""
     heard: int = 0
     """Bytes."""
     wrong_at: int | None = None
@@ -54,7 +55,7 @@ class Heard:
     detail: str = ""
     ended: float = 0.0
     declined: int = 0
-    """How often the server had too much to do, which it may on a busy machine, before it spoke."""
+    """Number of 429 answers before the server spoke, which a busy machine may give."""
 
     @property
     def complete(self) -> bool:
@@ -108,13 +109,18 @@ def listen(to: Server, heard: Heard) -> Heard:
 class Crowd:
     """Listeners that ask again and again, each in a thread of its own, until told to stop."""
 
-    def __init__(self, to: Server, count: int, seed: int, longest: int = 8) -> None:
+    def __init__(self, to: Server, count: int, seed: int, longest: int = 8, texts: int = 0) -> None:
+        """`texts`: how many each listener has, from which it chooses; 0: a new one for each request.
+
+        Foretelling a text takes 9 ms of a core, so listeners with always new texts are slower than the server.
+        """
         self.heard: list[Heard] = []
         """Every request so far, also those under way."""
         self._latest: dict[int, Heard] = {}
         self._last_heard: dict[int, float] = {}
         self.to = to
         self._longest = longest
+        self._texts = texts
         self._changed = threading.Condition()
         self.going = True
         """Until it is dismissed, or somebody has heard what nobody should."""
@@ -126,8 +132,9 @@ class Crowd:
             thread.start()
 
     def _listen(self, number: int, rng: random.Random) -> None:
+        texts = [some_text(rng, self._longest) for _ in range(self._texts)]
         while self.going:
-            text = some_text(rng, self._longest)
+            text = rng.choice(texts) if texts else some_text(rng, self._longest)
             expected_bytes(text)
             heard = _Announced(number, text, time.monotonic(), crowd=self)
             with self._changed:

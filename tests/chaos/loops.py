@@ -79,7 +79,7 @@ def stop_worker(to: Server, rng: random.Random) -> Kill:
 
 
 def wake_before_the_kill(to: Server, stopped: psutil.Process, start: int) -> None:
-    """As soon as the front has given it up."""
+    """Wake the stopped process as soon as the front has given it up."""
 
     def wake() -> None:
         to.logs("lost worker generation", start)
@@ -115,8 +115,8 @@ def kill_again_and_again(
 def recovered(crowd: Crowd, kill: Kill) -> bool:
     """Wait until no segment is left that saw the kill; false if one stays.
 
-    Three deaths on one block fail its stream by design, so not all of three kills may hit it. Of a stream, two
-    segments may be in a worker; it has got over the kill when it has heard as much as those since, or has ended.
+    Three deaths on one block fail its stream by design, so not all of three kills may hit it. A stream may have two
+    segments in a worker; it is past the kill when it has heard as much as those since, or has ended.
     """
     time.sleep(IN_FLIGHT)
     struck = [(heard, heard.heard) for heard in crowd.latest()]

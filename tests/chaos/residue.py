@@ -1,4 +1,4 @@
-"""What a server holds of the machine: counted before and after a loop of kills, it must be the same."""
+"""Resources of the machine that a server holds: their counts before and after a loop of kills must be the same."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def residue(of: Server) -> Residue:
 
 
 def _descriptors(pid: int, sockets: bool) -> dict[str, int]:
-    """How many of each kind. A front's sockets are its clients' affair."""
+    """Number of resources of each kind. A front's sockets are its clients' affair."""
     links: Counter[str] = Counter()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -52,9 +52,13 @@ def comes_back_to(before: Residue, of: Server) -> Residue:
     return now
 
 
+OTHERS = (".org.chromium.", "org.mozilla.", "pulse-shm-")
+"""How names in shared memory begin that belong to a browser or a sound server of another test."""
+
+
 def shared_memory() -> list[str]:
-    """The names in /dev/shm."""
-    return sorted(path.name for path in Path("/dev/shm").iterdir())
+    """The names in /dev/shm, without those of `OTHERS`."""
+    return sorted(path.name for path in Path("/dev/shm").iterdir() if not path.name.startswith(OTHERS))
 
 
 def warm_up(a: Server) -> None:
@@ -68,17 +72,21 @@ def settled(of: Server) -> Residue:
     last, since = (residue(of), _work_beside(of)), time.monotonic()
     while time.monotonic() - since < 0.5:
         time.sleep(0.05)
-        if (now := (residue(of), _work_beside(of))) != last:
+        now = (residue(of), _work_beside(of))
+        if now != last or any(status != psutil.STATUS_SLEEPING for _, status in now[1].values()):
             last, since = now, time.monotonic()
     return last[0]
 
 
-def _work_beside(of: Server) -> dict[int, float]:
-    """Processor seconds of those that neither answer nor speak, by pid."""
+def _work_beside(of: Server) -> dict[int, tuple[float, str]]:
+    """Processor seconds and states, by pid, of those that neither answer nor speak.
+
+    On a busy machine a process that works may get no processor for half a second, but it doesn't sleep.
+    """
     spent = {}
     for process in of.family()[1:]:
         with contextlib.suppress(psutil.NoSuchProcess):
             if not re.search(r"kokoro-live: (front|worker)", " ".join(process.cmdline())):
                 times = process.cpu_times()
-                spent[process.pid] = times.user + times.system
+                spent[process.pid] = times.user + times.system, process.status()
     return spent

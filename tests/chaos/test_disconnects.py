@@ -37,6 +37,7 @@ def comes_to(of: Server, streams: int, within: float = DEADLINE) -> bool:
     while active_streams(of) != streams:
         if time.monotonic() > give_up:
             return False
+        time.sleep(0.02)
     return True
 
 

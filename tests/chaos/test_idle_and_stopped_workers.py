@@ -12,23 +12,30 @@ from tests.chaos.evidence import SEED, check
 from tests.chaos.listeners import Crowd, Heard, listen, some_text
 from tests.chaos.loops import kill, stop_worker
 from tests.chaos.residue import comes_back_to, settled, warm_up
-from tests.system.server import Server, server
+from tests.system.server import Server
+from tests.system.shared import SharedServer, shared
 
 PATIENCE = "0.5"
 
 
+@pytest.fixture(scope="module")
+def house(miniature: tuple[str, ...]) -> Iterator[SharedServer]:
+    with shared(*miniature, "--hang-patience", PATIENCE) as kept:
+        yield kept
+
+
 @pytest.fixture
-def target(miniature: tuple[str, ...]) -> Iterator[Server]:
-    with server(*miniature, "--hang-patience", PATIENCE) as started:
-        warm_up(started)
-        yield started
+def target(house: SharedServer) -> Server:
+    started = house.calm()
+    warm_up(started)
+    return started
 
 
 def test_the_next_job_starts_each_time_an_idle_worker_was_killed(target: Server, tmp_path: Path) -> None:
     before = settled(target)
     rng = random.Random(SEED)
     histories, kills = [], []
-    for _ in range(5):
+    for _ in range(3):
         kills.append(kill(target, "worker"))
         histories.append(listen(target, Heard(0, some_text(rng, longest=2), kills[-1].at)))
         check(histories, kills, tmp_path, SEED)
@@ -41,7 +48,7 @@ def test_a_stopped_worker_is_replaced_and_what_it_writes_later_is_not_read(
 ) -> None:
     before = settled(target)
     rng = random.Random(SEED)
-    crowd = Crowd(target, 4, SEED)
+    crowd = Crowd(target, 4, SEED, texts=8)
     kills = []
     try:
         for number in range(count):

@@ -16,6 +16,7 @@ from tests.chaos.loops import kill, kill_again_and_again, kill_both, kill_superv
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.ports import lasting_port
 from tests.system.server import Server, server
+from tests.system.shared import SharedServer, shared
 
 LISTENERS = 8
 
@@ -28,11 +29,17 @@ def counts(short: int, long: int) -> list[object]:
     ]
 
 
+@pytest.fixture(scope="module")
+def house(swift: tuple[str, ...]) -> Iterator[SharedServer]:
+    with shared(*swift) as kept:
+        yield kept
+
+
 @pytest.fixture
-def target(swift: tuple[str, ...]) -> Iterator[Server]:
-    with server(*swift) as started:
-        warm_up(started)
-        yield started
+def target(house: SharedServer) -> Server:
+    started = house.calm()
+    warm_up(started)
+    return started
 
 
 def loop(
@@ -44,7 +51,7 @@ def loop(
 ) -> None:
     before = settled(target)
     rng = random.Random(SEED)
-    crowd = Crowd(target, LISTENERS, SEED)
+    crowd = Crowd(target, LISTENERS, SEED, texts=8)
     kills: list[Kill] = []
     try:
         kill_again_and_again(crowd, count, rng, lambda: strike(rng), kills)
@@ -54,12 +61,12 @@ def loop(
     assert comes_back_to(before, target) == before
 
 
-@pytest.mark.parametrize("count", counts(10, 1000))
+@pytest.mark.parametrize("count", counts(4, 1000))
 def test_no_listener_hears_a_worker_being_killed(target: Server, tmp_path: Path, count: int) -> None:
     loop(target, count, tmp_path, lambda _: [kill(target, "worker")], allowed=("complete",))
 
 
-@pytest.mark.parametrize("count", counts(4, 300))
+@pytest.mark.parametrize("count", counts(2, 300))
 def test_a_killed_front_cuts_what_it_was_sending_and_the_worker_keeps_its_model(
     target: Server, tmp_path: Path, count: int
 ) -> None:
@@ -79,7 +86,7 @@ def test_a_killed_supervisor_leaves_nothing_behind(swift: tuple[str, ...], tmp_p
     port = lasting_port()
     for number in range(count):
         with server(*swift, "--port", str(port)) as started:
-            crowd = Crowd(started, LISTENERS, SEED + number)
+            crowd = Crowd(started, LISTENERS, SEED + number, texts=8)
             try:
                 killed = kill_supervisor(started, crowd, rng)
             finally:

@@ -10,10 +10,10 @@ import pytest
 from shm.killpoint import VARIABLE
 from tests.chaos.evidence import SEED, check
 from tests.chaos.kill_points import FLAGS, FRONT, WORKER, Victim
-from tests.chaos.residue import comes_back_to, settled, warm_up
+from tests.chaos.residue import Residue, comes_back_to, settled, warm_up
 from tests.system.server import Server, server
 
-TIMES = 2
+TIMES = 1
 LONG_TIMES = 100
 
 
@@ -29,6 +29,12 @@ def killable(orders: Path, miniature: tuple[str, ...]) -> Iterator[Server]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def before(killable: Server) -> Residue:
+    """What the server holds of the machine before any kill, and again after each test."""
+    return settled(killable)
+
+
 def times(count: int) -> list[object]:
     return [count, pytest.param(LONG_TIMES, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
 
@@ -36,9 +42,8 @@ def times(count: int) -> list[object]:
 @pytest.mark.parametrize("count", times(TIMES))
 @pytest.mark.parametrize("place", WORKER)
 def test_a_worker_that_dies_there_is_not_heard(
-    killable: Server, orders: Path, tmp_path: Path, place: str, count: int
+    killable: Server, before: Residue, orders: Path, tmp_path: Path, place: str, count: int
 ) -> None:
-    before = settled(killable)
     victim = Victim(killable, orders, "worker", place, WORKER[place])
     for _ in range(count):
         victim.hear_two()
@@ -50,9 +55,8 @@ def test_a_worker_that_dies_there_is_not_heard(
 @pytest.mark.parametrize("count", times(TIMES))
 @pytest.mark.parametrize("place", FRONT)
 def test_a_front_that_dies_there_cuts_visibly_and_refuses_nobody(
-    killable: Server, orders: Path, tmp_path: Path, place: str, count: int
+    killable: Server, before: Residue, orders: Path, tmp_path: Path, place: str, count: int
 ) -> None:
-    before = settled(killable)
     worker = killable.child("worker[")
     victim = Victim(killable, orders, "front", place, FRONT[place])
     for _ in range(count):

@@ -9,7 +9,7 @@ import pytest
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:
-    """For tests that run them. `.ci/run` installs them."""
+    """Marks for tests that run the programs. `.ci/run` installs them."""
     missing = [program for program in programs if shutil.which(program) is None]
     return pytest.mark.skipif(bool(missing), reason=f"NOT TESTED, BECAUSE NOT INSTALLED: {', '.join(missing)}")
 

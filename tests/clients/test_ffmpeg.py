@@ -19,12 +19,12 @@ from tests.system.server import Server, server
 
 pytestmark = needs("ffmpeg", "ffprobe")
 
-TEXTS = ["Yes.", sentences(2), sentences(8)]
-LENGTHS = ["a word", "two sentences", "eight sentences"]
+TEXTS = ["Yes.", sentences(2), sentences(4)]
+LENGTHS = ["a word", "two sentences", "four sentences"]
 CODECS = {"mp3": "mp3", "opus": "opus", "aac": "aac", "flac": "flac", "wav": "pcm_s16le"}
-"""As ffprobe calls them. pcm has no header, and so needs to be told."""
+"""Formats by ffprobe's names; pcm has no header, so ffprobe needs its parameters."""
 
-ANEW = {"Cache-Control": "no-store"}
+FRESH = {"Cache-Control": "no-store"}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def espeak() -> Iterator[Server]:
 def spoken(espeak: Server, text: str, name: str, *, streamed: bool) -> bytes:
     body = json.dumps({"input": text, "response_format": name, "stream": streamed})
     connection = espeak.connect()
-    connection.request("POST", "/v1/audio/speech", body, ANEW)
+    connection.request("POST", "/v1/audio/speech", body, FRESH)
     response = connection.getresponse()
     data = response.read()
     connection.close()
@@ -46,14 +46,14 @@ def spoken(espeak: Server, text: str, name: str, *, streamed: bool) -> bytes:
 
 
 def decoded(data: bytes, *flags: str) -> NDArray[np.int16]:
-    """What comes out; with `-xerror`, only if the decoder has nothing to complain of."""
+    """The decoded samples; with `-xerror`, only if the decoder has nothing to complain of."""
     return np.frombuffer(run(["ffmpeg", "-v", "error", *flags, "-i", "-", "-f", "s16le", "-"], data), "<i2")
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=LENGTHS)
 @pytest.mark.parametrize("name", [*CODECS, "pcm"])
 def test_a_stream_sounds_as_the_whole_file_does(espeak: Server, text: str, name: str) -> None:
-    """To the sample, also where the codec is lossy: the same encoder made both.
+    """Both files agree to the sample, also where the codec is lossy: the same encoder made both.
 
     A stream of mp3 can't say which samples are padding (the whole file does), nor can AAC in ADTS.
     """

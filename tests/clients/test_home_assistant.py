@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from openai import AsyncOpenAI
 
+from tests.lazy import Lazy
 from tests.system.oracle import sentences
 from tests.system.server import Server, server
 
+openai = Lazy("openai")
 KEY = "sk-home"
 SENTENCES = [f"{sentence}." for sentence in sentences(6).split(". ")]
 
@@ -29,12 +30,12 @@ def keyed() -> Iterator[Server]:
 
 
 async def test_each_sentences_wav_is_its_own_and_whole(keyed: Server) -> None:
-    async with AsyncOpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key=KEY) as client:
+    async with openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key=KEY) as client:
 
         async def spoken(sentence: str, name: str) -> bytes:
             streaming = client.audio.speech.with_streaming_response
             asked = {"model": "kokoro", "voice": "af_heart", "input": sentence, "response_format": name}
-            async with streaming.create(**asked) as response:  # type: ignore[arg-type]
+            async with streaming.create(**asked) as response:
                 return b"".join([chunk async for chunk in response.iter_bytes(2048)])
 
         files = await asyncio.gather(*(spoken(sentence, "wav") for sentence in SENTENCES))

@@ -10,14 +10,18 @@ import io
 import json
 import wave
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from openai import OpenAI
 
+from tests.lazy import Lazy
 from tests.miniature import make_miniature, make_voices
 from tests.system.server import Server, server
 
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+openai = Lazy("openai")
 TEXT = "The quick brown fox jumps over the lazy dog and keeps on running through the open field."
 REL = 0.15
 VOICES = ("af_heart", "af_bella", "am_michael", "bm_george")
@@ -34,7 +38,7 @@ def miniature(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def client(miniature: Server) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"http://127.0.0.1:{miniature.port}/v1", api_key="not-needed", max_retries=0) as made:
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{miniature.port}/v1", api_key="not-needed", max_retries=0) as made:
         yield made
 
 

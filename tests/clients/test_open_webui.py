@@ -51,6 +51,15 @@ def test_every_sentence_of_a_call_is_spoken_and_is_its_own(keyed: Server) -> Non
     assert len({body for _, body in at_once}) == len(SENTENCES)
 
 
+def test_a_sentence_without_sound_is_a_whole_mp3_too(keyed: Server) -> None:
+    """Open WebUI showed "Bad Request" where a language model had written a rule or an emoji."""
+    for text in ("---", "🙂"):
+        status, body = asked(keyed, text)
+        heard = hear(body, "mp3")
+        assert (status, loudness(heard.samples)) == (200, 0)
+        assert len(heard.samples) >= 0.1 * heard.sample_rate
+
+
 def test_what_it_keeps_is_a_whole_mp3(keyed: Server) -> None:
     status, body = asked(keyed, SENTENCES[0])
     assert status == 200

@@ -33,7 +33,7 @@ def node_version() -> int:
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    """The script beside the pinned SDK, which is kept in the virtual environment from one run to the next."""
+    """The script alongside the pinned SDK, which is kept in the virtual environment from one run to the next."""
     if (version := node_version()) < OLDEST:
         pytest.skip(
             f"OPENAI'S NODE SDK WAS NOT TESTED: it needs node {OLDEST} and npm; this machine has {version or 'none'}"
@@ -51,7 +51,7 @@ def folder() -> Path:
 
 @pytest.fixture(scope="module")
 def heard(folder: Path) -> Iterator[dict[str, Any]]:
-    """What the script reports."""
+    """The script's report."""
     limit = str(PER_MINUTE)
     with server("--engine", "espeak", "--api-keys", f"{KEY},{LIMITED}", "--requests-per-minute", limit) as keyed:
         url = f"http://127.0.0.1:{keyed.port}/v1"

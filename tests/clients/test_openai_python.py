@@ -9,18 +9,21 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
 
 from tests.clients.limited import PER_MINUTE, use_up
 from tests.frontend.audio.hearing import hear, loudness
+from tests.lazy import Lazy
 from tests.system.oracle import sentences
 from tests.system.server import Server, server
 
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+openai = Lazy("openai")
 TEXT = "Spoken through the official client."
 FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm"]
 
@@ -33,7 +36,7 @@ def espeak() -> Iterator[Server]:
 
 @pytest.fixture
 def client(espeak: Server) -> Iterator[OpenAI]:
-    with OpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", max_retries=0) as made:
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", max_retries=0) as made:
         yield made
 
 
@@ -66,9 +69,9 @@ def test_plain(client: OpenAI, pcm: bytes, name: str | None) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_streaming_response(client: OpenAI, pcm: bytes, name: str) -> None:
     streaming = client.audio.speech.with_streaming_response
-    anew = {"Cache-Control": "no-store"}
+    fresh = {"Cache-Control": "no-store"}
     asked: dict[str, Any] = {"model": "tts-1", "voice": "af_heart", "input": TEXT, "response_format": name}
-    with streaming.create(**asked, extra_headers=anew) as response:
+    with streaming.create(**asked, extra_headers=fresh) as response:
         assert response.headers["X-Engine"] == "espeak-ng"
         chunks = list(response.iter_bytes())
     assert len(chunks) > 3, "it comes piece by piece"
@@ -84,7 +87,9 @@ def test_streaming_to_a_file(client: OpenAI, pcm: bytes, tmp_path: Path) -> None
 
 
 async def test_async(espeak: Server, pcm: bytes) -> None:
-    async with AsyncOpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", max_retries=0) as client:
+    async with openai.AsyncOpenAI(
+        base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", max_retries=0
+    ) as client:
         speech = await client.audio.speech.create(
             model="kokoro", voice={"id": "af_heart"}, input=TEXT, response_format="pcm"
         )
@@ -150,7 +155,9 @@ def test_a_busy_server_is_asked_again_when_it_said(espeak: Server) -> None:
             listener.close()
 
     http_client = openai.DefaultHttpxClient(event_hooks={"response": [note]})
-    with OpenAI(base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", http_client=http_client) as client:
+    with openai.OpenAI(
+        base_url=f"http://127.0.0.1:{espeak.port}/v1", api_key="none", http_client=http_client
+    ) as client:
         assert seconds(create(client).content, "mp3") > 1
     assert [status for status, _ in answers] == [429, 200]
     assert answers[1][1] - answers[0][1] >= 1, "the SDK's own first pause is half a second"
@@ -163,12 +170,12 @@ def keyed() -> Iterator[Server]:
 
 
 def test_a_wrong_key_is_the_sdks_authentication_error(keyed: Server) -> None:
-    with OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="wrong", max_retries=0) as stranger:
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="wrong", max_retries=0) as stranger:
         with pytest.raises(openai.AuthenticationError) as caught:
             create(stranger)
         assert caught.value.code == "invalid_api_key"
         assert "kokoro" in [model.id for model in stranger.models.list()], "lists need none on this machine"
-    with OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as friend:
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as friend:
         assert create(friend).content
 
 
@@ -176,7 +183,7 @@ def test_too_many_requests_are_the_sdks_rate_limit_and_it_comes_again_when_told(
     url = f"http://127.0.0.1:{keyed.port}/v1"
     use_up(keyed, "two")
     with (
-        OpenAI(base_url=url, api_key="two", max_retries=0) as impatient,
+        openai.OpenAI(base_url=url, api_key="two", max_retries=0) as impatient,
         pytest.raises(openai.RateLimitError) as caught,
     ):
         create(impatient)
@@ -187,13 +194,13 @@ def test_too_many_requests_are_the_sdks_rate_limit_and_it_comes_again_when_told(
     hooks = {"response": [lambda response: answers.append(response.status_code)]}
     http_client = openai.DefaultHttpxClient(event_hooks=hooks)  # type: ignore[arg-type]
     use_up(keyed, "two")
-    with OpenAI(base_url=url, api_key="two", max_retries=1, http_client=http_client) as patient:
+    with openai.OpenAI(base_url=url, api_key="two", max_retries=1, http_client=http_client) as patient:
         assert create(patient).content
     assert answers == [429, 200]
 
 
 async def test_async_errors_and_many_at_once(keyed: Server) -> None:
-    async with AsyncOpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as client:
+    async with openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as client:
 
         async def one(number: int) -> bytes:
             streaming = client.audio.speech.with_streaming_response
@@ -213,7 +220,7 @@ async def test_async_errors_and_many_at_once(keyed: Server) -> None:
 
 def test_a_stream_that_breaks_is_an_error_of_the_sdk() -> None:
     with server("--engine", "espeak") as doomed:
-        client = OpenAI(base_url=f"http://127.0.0.1:{doomed.port}/v1", api_key="none", max_retries=0)
+        client = openai.OpenAI(base_url=f"http://127.0.0.1:{doomed.port}/v1", api_key="none", max_retries=0)
         streaming = client.audio.speech.with_streaming_response
         with client, streaming.create(model="kokoro", voice="af_heart", input=sentences(150)) as response:
             chunks = response.iter_bytes()

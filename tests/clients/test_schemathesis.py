@@ -38,7 +38,8 @@ negative_data_rejection.expected-statuses = [202, "4xx", 503, 507]
 """
 
 
-@pytest.mark.timeout(360)
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_server_is_as_it_describes_itself(tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(CONFIG)
     with server("--engine", "espeak", "--api-keys", KEY) as keyed:
@@ -53,7 +54,7 @@ def test_the_server_is_as_it_describes_itself(tmp_path: Path) -> None:
             *(part for path in ASKED_ELSEWHERE for part in ("--exclude-path", path)),
             *("--seed", "1", "--generation-database", "none", "--warnings", "off", "--no-color"),
         ]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=540)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "Tested: " in done.stdout
         assert keyed.get("/ready")[0] == 200

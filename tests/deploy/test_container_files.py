@@ -34,7 +34,7 @@ def passes(*command: object) -> None:
 
 
 def tool(name: str) -> Path:
-    """What pip installed beside the interpreter."""
+    """Programs that pip installed next to the interpreter."""
     return Path(sys.executable).parent / name
 
 
@@ -95,7 +95,7 @@ def test_every_setting_in_the_files_is_one_that_the_server_has() -> None:
 
 
 def test_the_image_gets_every_package_and_nothing_else() -> None:
-    """What .dockerignore lets through is what the Dockerfile copies, and that is what setuptools packs."""
+    """.dockerignore lets through the files that the Dockerfile copies, and setuptools packs the same ones."""
     admitted = {
         line[1:].rstrip("/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")
     }
@@ -113,7 +113,8 @@ def test_the_image_gets_every_package_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("package", ["shm", "worker", "frontend", "supervisor"])
 def test_an_installation_has_every_file_of_a_package(package: str) -> None:
-    """What isn't Python is packed only where package-data says so: for all packages by name, for one by its path."""
+    """Files that aren't Python are packed only where package-data says so: for all packages by name, for one by its
+    path."""
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
     for file in (ROOT / package).rglob("*"):
         if file.is_file() and file.suffix not in (".py", ".pyc"):

@@ -84,11 +84,11 @@ def heard(folder: Path) -> None:
     assert 1.0 < len(audio) / 24_000 < 3.5 and np.abs(audio.astype(int)).max() > 3_000
 
 
-@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+@pytest.mark.parametrize("kind", ["wheel", pytest.param("sdist", marks=pytest.mark.slow)])
 def test_what_is_installed_speaks_with_kokoro(
     built: tuple[Path, Path], kind: str, tmp_path: Path, real_model: Path
 ) -> None:
-    """Installed into an empty folder, and run from there beside this environment's libraries."""
+    """Installed into an empty folder, and run from there alongside this environment's libraries."""
     site = tmp_path / "site"
     archive = built[kind == "sdist"]
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation"]

@@ -85,7 +85,8 @@ def test_where_nothing_can_be_installed_make_stops(script: ModuleType) -> None:
 
 
 def test_make_run_and_the_image_install_the_model_and_dev_brings_it() -> None:
-    """From this folder, never by the project's name: a registry may have somebody else's package of that name."""
+    """The install script takes this folder, never the project's name: a registry may have another package of that
+    name."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert len(extras["model"]) == 4 and set(extras["model"]) <= set(extras["dev"])
     makefile = (ROOT / "Makefile").read_text()

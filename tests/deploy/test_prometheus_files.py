@@ -17,6 +17,7 @@ from benchmarks import metrics_document
 from frontend.monitoring.metrics import Metrics
 from frontend.monitoring.readings import GAUGES
 from supervisor.processes.metrics import SupervisorMetrics
+from supervisor.settings.supervisor import SupervisorSettings
 from worker.metrics import WorkerMetrics
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,14 @@ def test_alerts_are_raised_when_they_should_be_and_not_otherwise(tmp_path: Path)
     shutil.copy(ALERTS, tmp_path)
     shutil.copy(Path(__file__).parent / "alerts_test.yaml", tmp_path)
     promtool("test", "rules", "alerts_test.yaml", folder=tmp_path)
+
+
+def test_the_alert_on_restarts_names_the_limits_that_hold() -> None:
+    rules = [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
+    (restarts,) = (rule for rule in rules if rule.get("alert") == "KokoroLiveRestarts")
+    settings = SupervisorSettings()
+    assert settings.max_deaths == 5
+    assert f"five without progress over {settings.death_window:g} s" in restarts["annotations"]["description"]
 
 
 def known() -> dict[str, set[str]]:

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from tests.deploy.proxied import RECIPE, Proxied, missing, proxied
-from tests.system.listening import LONG
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server
 
@@ -21,6 +20,9 @@ LISTENERS = int(os.environ.get("LISTENERS", "30"))
 """Listeners during the rolling restart; a short form has fewer."""
 
 TEXT = sentences(6)
+
+LONG = sentences(80)
+"""11 MB of samples: more than the servers' rings, the proxies and the system's buffers between them hold."""
 
 DECLINED = (429, 503)
 """Statuses by which busy servers, and a proxy all of whose servers are busy or restarting, send a newcomer away."""
@@ -94,7 +96,7 @@ class Listeners:
     def __init__(self, behind: Proxied, count: int) -> None:
         self.heard = 0
         self.declined = 0
-        """How often one was told to come again later, before any sound."""
+        """Number of answers that told a client to come again later, before any sound."""
         self.wrong: list[str] = []
         self._behind = behind
         self._expected = samples_of(TEXT).tobytes()

@@ -9,7 +9,7 @@ import numpy as np
 from frontend.contract.request import SpeechRequest
 from frontend.contract.speaker import SpeechStream
 from frontend.monitoring.metrics import Metrics
-from frontend.scheduling.scheduler import Reader, Scheduler
+from frontend.scheduling.scheduler import Scheduler, TextReader
 from frontend.settings.front import FrontSettings
 from frontend.streams.cache.segments import SegmentCache
 from frontend.streams.stream import Stream
@@ -26,7 +26,7 @@ class Desk:
         self,
         patience: float = 60.0,
         cache_bytes: int = 0,
-        reader: Reader | None = None,
+        reader: TextReader | None = None,
         idle_unload: float = 0.0,
         quarantine: float = 600.0,
     ) -> None:

@@ -14,7 +14,7 @@ from aiohttp import web
 from frontend.contexts.services import Services
 from frontend.contract.errors import Unavailable
 from frontend.contract.in_flight import InFlight
-from frontend.contract.player import Player
+from frontend.contract.player import PlayerControl
 from frontend.contract.request import SpeechRequest
 from frontend.contract.sentence_timing import SentenceTiming
 from frontend.contract.word_timing import WordTiming
@@ -36,7 +36,7 @@ ENGINE = EngineInfo(
 )
 
 Step = np.ndarray | Exception | asyncio.Event | Callable[[], None]
-"""What a stream does next: give a piece, fail, wait until the test sets the event, or call."""
+"""The next action of a stream: give a piece, fail, wait until the test sets the event, or call."""
 
 DEFAULT_TIMEOUT = 60.0
 """Seconds after which a wait in a test has failed."""
@@ -154,7 +154,7 @@ async def serving(
     speaker: FakeSpeaker,
     settings: FrontSettings | None = None,
     in_flight: InFlight | None = None,
-    player: Player | None = None,
+    player: PlayerControl | None = None,
     jobs: JobDesk | None = None,
 ) -> AsyncIterator[Server]:
     metrics = Metrics()

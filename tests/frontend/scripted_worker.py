@@ -51,12 +51,12 @@ ENGINE = EngineInfo(
 
 
 def samples_of(script: str) -> Pcm:
-    """What a script sounds like: different for each."""
+    """The samples of a script: different for each."""
     return (np.arange(len(script) * PER_TOKEN) + zlib.crc32(script.encode()) % 10_000).astype(np.int16)
 
 
 class ScriptedReader:
-    """In place of the real one: segments are separated by `|`, and cut as inside a word."""
+    """A pipeline in place of the real one: segments are separated by `|`, and cut as inside a word."""
 
     def segments(self, request: SpeechRequest, engine: EngineInfo, profile: CostProfile) -> Iterator[Segment]:
         for part in filter(None, request.text.split("|")):
@@ -64,7 +64,7 @@ class ScriptedReader:
 
 
 def joined(*segments: Pcm) -> Pcm:
-    """What a listener hears of whole segments."""
+    """The samples that a listener hears of whole segments."""
     joiner = Joiner()
     pieces: list[Pcm] = []
     for samples in segments:
@@ -167,10 +167,10 @@ class ScriptedWorker:
         self.send(Failed(self.generation, order.stream, order.segment, reason))
 
     def send(self, message: CommitMessage) -> None:
-        self._commits.send(encode(message))
+        self._commits.write_frame(encode(message))
 
     def die(self) -> None:
-        """As a killed process does: its descriptors close."""
+        """End as a killed process does: its descriptors close."""
         asyncio.get_running_loop().remove_reader(self._reader.fd)
         self._reader.close()
         self._commits.close()

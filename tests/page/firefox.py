@@ -25,7 +25,7 @@ FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 needs_firefox = pytest.mark.skipif(
     FIREFOX is None, reason="THE PAGE WAS NOT TESTED IN FIREFOX, BECAUSE NOT INSTALLED: firefox-esr"
 )
-"""For tests that run it. `.ci/run` installs it."""
+"""A mark for tests that run Firefox. `.ci/run` installs it."""
 
 _PREFERENCES = {
     "layout.css.prefers-color-scheme.content-override": {"dark": 0, "light": 1},

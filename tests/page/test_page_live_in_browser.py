@@ -23,7 +23,7 @@ CUT = "The speech broke off before its end."
 
 
 def figure(visit: Visit, label: str) -> str:
-    """What the live view says to a label."""
+    """The text that the live view shows next to a label."""
     return visit.page.locator(f"#figures > div:has(dt:text-is('{label}')) dd").inner_text()
 
 

@@ -25,7 +25,7 @@ TYPES = {
 
 @pytest.fixture
 async def client() -> AsyncIterator[aiohttp.ClientSession]:
-    """Of a server that wants a key, and of one who has none."""
+    """The addresses of a server that demands a key, and of a client that has none."""
     async with (
         serving(FakeSpeaker(), FrontSettings(api_keys=("secret",))) as server,
         aiohttp.ClientSession(server.url) as session,

@@ -18,12 +18,12 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="THE PAGE WAS NOT TESTED IN A BROWSER, BECAUSE NOT INSTALLED: chromium"
 )
-"""For tests that run it. `.ci/run` installs it."""
+"""A mark for tests that run Chromium. `.ci/run` installs it."""
 
 SHORT = "On Monday, 3 March, Dr. Smith paid $12.50."
 
-LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 400))
-"""Half an hour: what is stopped was not at its end."""
+LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 150))
+"""Ten minutes: what is stopped was not at its end."""
 
 LISTEN = """
 window.heard = [];
@@ -126,7 +126,7 @@ class Visit:
 
     @property
     def seconds(self) -> float:
-        """How long those are."""
+        """Seconds of audio that the page has played."""
         found: float = self.page.evaluate("window.heard.length / 24000")
         return found
 
@@ -137,5 +137,5 @@ class Visit:
         return found
 
     def bodies(self) -> list[dict[str, Any]]:
-        """What was asked to be spoken."""
+        """The requests for speech."""
         return [request.post_data_json for request in self.asked if request.url.endswith("/v1/audio/speech")]

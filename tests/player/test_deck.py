@@ -6,7 +6,7 @@ import numpy as np
 
 from player.deck import Deck
 from player.fade import FADE, SHORT_FADE
-from player.reel import Place, Reel
+from player.reel import Reel, ReelPlace
 from shm.audio import Pcm
 from tests.player.fakes import SENTENCE, voice_of
 from tests.player.test_reel import full
@@ -37,7 +37,7 @@ def test_a_jump_fades_twenty_milliseconds_and_lands_on_the_first_sample() -> Non
     reel = full(Reel(), 0, 1, 2)
     deck, _ = running(reel)
     deck.fill(1000)
-    deck.jump(reel, Place(2), run=True)
+    deck.jump(reel, ReelPlace(2), run=True)
     got = deck.fill(FADE + 500)
     loud = voice_of("x", 0)[1000 : 1000 + FADE]
     assert FADE == 480 and got[FADE - 1] == 0
@@ -48,7 +48,7 @@ def test_a_jump_fades_twenty_milliseconds_and_lands_on_the_first_sample() -> Non
 def test_two_jumps_in_a_row_are_one_fade() -> None:
     first, second, third = (full(Reel(), number) for number in range(3))
     for reel, number in ((second, 1), (third, 2)):
-        reel.place = Place(number)
+        reel.place = ReelPlace(number)
     deck, _ = running(first)
     deck.fill(1000)
     deck.jump(second, run=True)
@@ -95,9 +95,9 @@ def test_it_knows_what_sounds() -> None:
     for _ in range(50):
         deck.fill(SENTENCE // 40)
     found = deck.sounding(delay=SENTENCE // 2)
-    assert found and found[0] is reel and found[1] == Place(0, SENTENCE * 3 // 4)
+    assert found and found[0] is reel and found[1] == ReelPlace(0, SENTENCE * 3 // 4)
     found = deck.sounding(delay=0)
-    assert found and found[1] == Place(1, SENTENCE // 4)
+    assert found and found[1] == ReelPlace(1, SENTENCE // 4)
 
 
 def test_volume_counts_at_once() -> None:

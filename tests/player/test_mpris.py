@@ -14,7 +14,7 @@ import pytest
 from dbus_fast.errors import DBusError
 
 from player.mpris.session import BUS_NAME, MediaKeys, MissingLibrary, NoMediaKeys
-from shm.playing import Answer, Change, Playing, State, Steer, Verb
+from shm.playing import Change, PlayerAnswer, PlayerState, Playing, Steer, Verb
 
 needs_bus = pytest.mark.skipif(
     not shutil.which("dbus-daemon"), reason="dbus-daemon isn't installed (apt-get install dbus)"
@@ -28,7 +28,7 @@ CONFIGURATION = """<busconfig>
 <allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
 </policy></busconfig>"""
 
-SPEAKING = State(
+SPEAKING = PlayerState(
     state=Playing.PLAYING,
     id="play-1f",
     title="Letter",
@@ -44,18 +44,18 @@ class NotingPlayback:
     """Notes commands; `state` is what the test puts there."""
 
     def __init__(self) -> None:
-        self.state = State()
+        self.state = PlayerState()
         self.verbs: list[Verb] = []
         self.changes: list[Change] = []
 
-    def steer(self, message: Steer) -> Answer:
+    def steer(self, message: Steer) -> PlayerAnswer:
         self.verbs.append(message.verb)
-        return Answer(message.number)
+        return PlayerAnswer(message.number)
 
-    async def change(self, message: Change) -> Answer:
+    async def change(self, message: Change) -> PlayerAnswer:
         self.changes.append(message)
         beyond = (message.seek or 0) > (self.state.of or 0)
-        return Answer(0, refusal="The text ends before that." if beyond else "")
+        return PlayerAnswer(0, refusal="The text ends before that." if beyond else "")
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ async def test_now_playing_follows_the_state(desktop: tuple[NotingPlayback, Medi
     assert (fields["mpris:trackid"], fields["xesam:title"]) == ("/org/kokoro_live/play_1f", "Letter")
     assert fields["mpris:length"] == 10_000_000 and await player.get_position() == 2_500_000
     keys.show(SPEAKING)
-    paused = State(
+    paused = PlayerState(
         state=Playing.PAUSED, id="play-1f", title="Letter", sentence="Dear you.", of=10.0, voice="v", speed=1.0
     )
     playback.state = paused

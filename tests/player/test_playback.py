@@ -13,8 +13,8 @@ import pytest
 from player import playback as playback_module
 from player.fade import FADE
 from player.fetching import CannotFetch
-from player.playback import Playback
-from shm.playing import Change, Item, Play, Playing, Remove, State, Steer, Verb, WhenBusy, Word
+from player.playback import ItemPlayback
+from shm.playing import Change, Item, Play, PlayedWord, PlayerState, Playing, Remove, Steer, Verb, WhenBusy
 from tests.player.fakes import SENTENCE, Cards, FakeFetcher, RecordingSink, voice_of
 
 TEXT = "one two three four"
@@ -25,12 +25,12 @@ class House:
 
     def __init__(self) -> None:
         self.fetcher, self.cards = FakeFetcher(), Cards()
-        self.told: list[State | Word] = []
+        self.told: list[PlayerState | PlayedWord] = []
         self.news = asyncio.Event()
-        self.playback = Playback(self.fetcher, self.cards, self._tell)
+        self.playback = ItemPlayback(self.fetcher, self.cards, self._tell)
         self._names = iter(range(1000))
 
-    def _tell(self, message: State | Word) -> None:
+    def _tell(self, message: PlayerState | PlayedWord) -> None:
         self.told.append(message)
         self.news.set()
 
@@ -83,7 +83,7 @@ async def test_a_text_sounds_whole_and_then_the_next(house: House) -> None:
     wanted = [voice_of("a", 0), voice_of("b", 1), voice_of("c", 0), voice_of("d", 1)]
     assert np.array_equal(heard[heard != 0], np.concatenate(wanted))
     assert len(house.fetcher.requests) == 2 and not any(each.cancelled for each in house.fetcher.requests)
-    states = [state.state for state in house.told if isinstance(state, State)]
+    states = [state.state for state in house.told if isinstance(state, PlayerState)]
     assert states[-1] is Playing.IDLE and Playing.PLAYING in states
 
 
@@ -92,8 +92,8 @@ async def test_words_are_told_as_they_sound(house: House) -> None:
     await house.sounds()
     await house.hear(1.5)
     house.playback.changed()
-    await house.until(lambda: any(isinstance(each, Word) and each.word == "b" for each in house.told))
-    assert not any(isinstance(each, Word) and each.word == "c" for each in house.told)
+    await house.until(lambda: any(isinstance(each, PlayedWord) and each.word == "b" for each in house.told))
+    assert not any(isinstance(each, PlayedWord) and each.word == "c" for each in house.told)
     state = house.playback.state
     assert (state.sentence, state.sentence_number, state.word) == ("b", 1, "b")
     assert state.seconds == pytest.approx(1.5) and state.of == pytest.approx(3)
@@ -354,7 +354,7 @@ async def test_of_two_quick_seeks_the_later_one_counts(house: House) -> None:
     await house.sounds()
     house.fetcher.gate.clear()
     assert house.playback.lineup.track is not None
-    house.playback.lineup.track.retake(2.0, None)  # nothing behind the sentence that sounds is held
+    house.playback.lineup.track.retake(2.0, None)  # nothing after the current sentence is held
     seeks = [asyncio.create_task(house.playback.change(Change(sentence=number))) for number in (3, 2)]
     await house.until(lambda: house.fetcher.requests[-1].sentence == 2)
     house.fetcher.gate.set()

@@ -14,13 +14,13 @@ from shm.duplex import Duplex
 from shm.messages import PlayerLink
 from shm.playing import (
     MAX_MESSAGE_BYTES,
-    Answer,
     FromPlayer,
     Greeting,
     Item,
     Play,
+    PlayerAnswer,
+    PlayerState,
     Playing,
-    State,
     Steer,
     Verb,
     Welcome,
@@ -44,9 +44,9 @@ class Front:
         self.heard.append(message)
         self._news.set()
 
-    async def answer(self, message: Play | Steer) -> Answer:
+    async def answer(self, message: Play | Steer) -> PlayerAnswer:
         self._link.send(encode(message))
-        return await self.told(lambda heard: isinstance(heard, Answer) and heard.number == message.number)  # type: ignore[return-value]
+        return await self.told(lambda heard: isinstance(heard, PlayerAnswer) and heard.number == message.number)  # type: ignore[return-value]
 
     async def told(self, wanted: Callable[[FromPlayer], bool]) -> FromPlayer:
         async with asyncio.timeout(30):
@@ -106,7 +106,7 @@ async def test_a_card_that_is_gone_at_the_first_sound_is_a_refusal(house: tuple[
     cards.there = False
     refused = await front.answer(play(3))
     assert refused.code == "no_sound_card" and "nothing is plugged in" in refused.refusal
-    states = [each for each in front.heard if isinstance(each, State)]
+    states = [each for each in front.heard if isinstance(each, PlayerState)]
     assert states[-1].id is None, "nothing waits for a card"
     cards.there = True
     await front.answer(Steer(4, Verb.STOP))
@@ -127,7 +127,7 @@ async def test_a_machine_that_slept_finds_its_player_paused(house: tuple[Cards, 
     _, front = house
     await front.answer(play(1))
     Watch.has_slept = True
-    await front.told(lambda heard: isinstance(heard, State) and heard.state is Playing.PAUSED)
+    await front.told(lambda heard: isinstance(heard, PlayerState) and heard.state is Playing.PAUSED)
 
 
 async def test_a_process_without_anything_to_play_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from player.reel import Place, Reel
+from player.reel import Reel, ReelPlace
 from tests.player.fakes import SENTENCE, voice_of
 
 
@@ -25,7 +25,7 @@ def test_samples_leave_in_order_across_sentences() -> None:
     got = read(reel, SENTENCE - 10) + read(reel, 100)
     wanted = [*voice_of("x", 0), *voice_of("x", 1)]
     assert got == wanted[: len(got)] and len(got) == SENTENCE + 90
-    assert reel.place == Place(1, 90)
+    assert reel.place == ReelPlace(1, 90)
 
 
 def test_reading_waits_inside_a_sentence_that_is_not_whole() -> None:

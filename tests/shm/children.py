@@ -1,4 +1,4 @@
-"""What the spawned processes of these tests do. Nothing of pytest's is imported here: they start sooner."""
+"""Functions that the spawned processes of these tests run. Nothing of pytest's is imported here: they start sooner."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def produce(control_end: socket.socket, kill_point: str) -> None:
     os.close(memory_fd)
     writer = RingWriter(memory)
     for block in range(UNASKED):
-        commits.send(written(writer, block))
+        commits.write_frame(written(writer, block))
     for message in map(decode_order, orders.receive()):
         assert isinstance(message, Release)
         writer.release(message.position)
@@ -84,7 +84,7 @@ def produce(control_end: socket.socket, kill_point: str) -> None:
         frame = struct.pack("!I", len(commit)) + commit
         os.write(commits_fd, frame[: len(frame) // 2])
         die()
-    commits.send(commit)
+    commits.write_frame(commit)
     die()
 
 

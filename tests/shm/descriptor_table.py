@@ -1,4 +1,4 @@
-"""Which process holds which end of what, as the kernel tells it (Linux's /proc)."""
+"""The descriptors that each process holds, as the kernel lists them (Linux's /proc)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def holders(fd: int) -> list[tuple[int, str]]:
 
 
 def arenas(pid: int) -> int:
-    """How many descriptors of arenas a process holds: a mapping keeps one of its own."""
+    """Number of descriptors of arenas that a process holds: a mapping keeps one of its own."""
     return sum("kokoro-live-pcm" in link for link in _links(pid))
 
 

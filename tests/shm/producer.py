@@ -20,7 +20,7 @@ from tests.shm.children import RING, STREAM, produce
 
 @dataclass
 class Producer:
-    """What the front has of a worker."""
+    """The front's ends of a worker's channel."""
 
     process: Any
     control: ControlSocket
@@ -41,13 +41,13 @@ class Producer:
         return received
 
     def receive(self) -> list[Commit]:
-        """What one read brings; blocks until there is something."""
+        """The records of one read; blocks until there is one."""
         commits = [decode_commit(payload) for payload in self.commits.receive()]
         assert all(isinstance(commit, Commit) for commit in commits)
         return commits  # type: ignore[return-value]
 
     def release(self, position: int) -> None:
-        self.orders.send(encode(Release(STREAM, position)))
+        self.orders.write_frame(encode(Release(STREAM, position)))
 
     def hang_up(self) -> None:
         """Close this side of the channel. Idempotent."""

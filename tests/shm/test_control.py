@@ -57,7 +57,7 @@ def files() -> Iterator[list[int]]:
 
 
 def identity(fd: int) -> int:
-    """Which file it is, whatever its number."""
+    """The file's identity, whatever its descriptor's number."""
     return os.fstat(fd).st_ino
 
 
@@ -204,8 +204,8 @@ def test_a_peer_that_closed_with_unread_messages_is_a_broken_channel() -> None:
 
 @pytest.mark.parametrize("length", [3, 3000, 90_000], ids=["short", "long", "longer than a kernel buffer"])
 def test_a_full_socket_is_a_broken_channel_and_mixes_no_messages_up(length: int) -> None:
-    """Scenario: the peer is stopped until the socket is full, then reads again. What was sent without an error comes
-    whole, what was refused doesn't come at all, and what is sent after it is refused too or comes as it is."""
+    """Scenario: the peer is stopped until the socket is full, then reads again. Messages sent without an error come
+    whole, refused ones don't come at all, and later ones are refused too or come as they are."""
     with pair() as (ours, theirs):
         sent = 0
         with pytest.raises(BrokenChannel):

@@ -22,7 +22,7 @@ DEADLINE = 60.0
 
 
 def parrot() -> Callable[[bytes], bytes]:
-    """What the helper runs in these tests."""
+    """The work that the helper runs in these tests."""
 
     def answer(request: bytes) -> bytes:
         word, _, rest = request.partition(b" ")
@@ -104,8 +104,8 @@ def test_either_process_killed_while_idle_is_replaced(helper: Expendable, which:
 
 
 def test_kills_in_the_middle_of_long_answers_never_give_a_wrong_one(helper: Expendable) -> None:
-    """1. Long answers are asked for. 2. Meanwhile the answering process is killed again and again. 3. Each answer is
-    the right one, or the helper's death."""
+    """1. The helper is asked for long answers. 2. Meanwhile the answering process is killed again and again. 3. Each
+    answer is the right one, or the helper's death."""
     helper.ask(b"hello")
     done = threading.Event()
 

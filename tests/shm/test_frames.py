@@ -65,13 +65,13 @@ def test_payloads_come_whole_and_once_however_the_stream_is_split(payloads: list
 def test_what_a_writer_sends_is_what_a_reader_gets() -> None:
     with pipe() as (reader, writer):
         for payload in (b"", b"one", bytes(5000)):
-            writer.send(payload)
+            writer.write_frame(payload)
         assert not writer.pending
         assert reader.receive() == [b"", b"one", bytes(5000)]
 
 
 def test_a_frame_goes_into_the_pipe_by_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a killed writer leaves all of a short frame in the pipe, or nothing of it (POSIX, PIPE_BUF)."""
+    """A killed writer leaves all of a short frame in the pipe, or nothing of it (POSIX, PIPE_BUF)."""
     written: list[bytes] = []
     real = os.write
 
@@ -81,7 +81,7 @@ def test_a_frame_goes_into_the_pipe_by_one_write(monkeypatch: pytest.MonkeyPatch
 
     with pipe() as (_, writer), monkeypatch.context() as patched:
         patched.setattr(os, "write", write)
-        writer.send(b"x" * 508)
+        writer.write_frame(b"x" * 508)
     assert written == [frame(b"x" * 508)]
 
 
@@ -117,7 +117,7 @@ def test_an_absurd_length_breaks_the_channel_before_anything_is_awaited(length: 
 def test_the_longest_frame_passes_a_pipe_that_holds_less() -> None:
     payload = os.urandom(MAX_FRAME_BYTES)
     with pipe() as (reader, writer):
-        writer.send(payload)
+        writer.write_frame(payload)
         received: list[bytes] = []
         while writer.pending:
             received += reader.receive()
@@ -138,7 +138,7 @@ def test_a_full_pipe_costs_no_frame_and_no_order(sizes: list[int], reads: list[b
     with pipe() as (reader, writer):
         received: list[bytes] = []
         for payload, read in zip(payloads, reads, strict=False):
-            writer.send(payload)
+            writer.write_frame(payload)
             if read:
                 received += reader.receive()
         while readable(reader) or writer.pending:
@@ -150,7 +150,7 @@ def test_a_full_pipe_costs_no_frame_and_no_order(sizes: list[int], reads: list[b
 def test_pending_says_when_to_flush() -> None:
     with pipe() as (reader, writer):
         while not writer.pending:
-            writer.send(bytes(1000))
+            writer.write_frame(bytes(1000))
         while writer.pending:
             reader.receive()
             writer.flush()
@@ -160,13 +160,13 @@ def test_writing_to_nobody_is_a_broken_channel() -> None:
     with pipe() as (reader, writer):
         reader.close()
         with pytest.raises(BrokenChannel, match="pipe"):
-            writer.send(b"hello")
+            writer.write_frame(b"hello")
 
 
 def test_flushing_to_nobody_is_a_broken_channel() -> None:
     with pipe() as (reader, writer):
         while not writer.pending:
-            writer.send(bytes(1000))
+            writer.write_frame(bytes(1000))
         reader.close()
         with pytest.raises(BrokenChannel, match="pipe"):
             writer.flush()
@@ -175,7 +175,7 @@ def test_flushing_to_nobody_is_a_broken_channel() -> None:
 def test_an_empty_pipe_gives_nothing_and_stays_open() -> None:
     with pipe() as (reader, writer):
         assert reader.receive() == []
-        writer.send(b"late")
+        writer.write_frame(b"late")
         assert reader.receive() == [b"late"]
 
 

@@ -64,8 +64,8 @@ def test_a_child_does_not_inherit_it_unless_it_is_passed_on(memory: int) -> None
 
 @pytest.fixture
 def untouched_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks for a petabyte here gets a failed test and not the machine's memory, whatever is wrong with
-    `reserve`: Linux gives a memfd page after page, and kills other people's processes for them."""
+    """A request for a petabyte fails the test and doesn't take the machine's memory, whatever is wrong with `reserve`:
+    Linux gives a memfd page after page, and kills other people's processes for them."""
 
     def never(*_: int) -> None:
         raise AssertionError("asked the kernel for it")

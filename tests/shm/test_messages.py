@@ -19,6 +19,8 @@ from shm.messages import (
     BooksIdle,
     BooksNews,
     BootFailure,
+    ChildProgress,
+    ChildReady,
     Cleared,
     Commit,
     CommitMessage,
@@ -38,10 +40,8 @@ from shm.messages import (
     Placed,
     PlayerLink,
     PlayerWanted,
-    Progress,
     ProviderFailure,
     Quit,
-    Ready,
     Recycle,
     Release,
     SegmentOrder,
@@ -55,7 +55,7 @@ from shm.messages import (
     decode_order,
     encode,
 )
-from shm.situation import Situation, Tuning
+from shm.situation import Situation, TuningState
 
 MAX_PLACE = (1 << 16) - 1
 MAX_SAMPLE = (1 << 32) - 1
@@ -106,11 +106,11 @@ CONTROLS: list[ControlMessage] = [
     PlayerLink(),
     Loading("CoreMLExecutionProvider"),
     Placed(Priority(10, (0, 3))),
-    Progress(),
+    ChildProgress(),
     TextBoard(),
     Suspects((b"0" * 16,), {b"1" * 16: 12.5}),
     Cleared(b"0" * 16),
-    Ready(ENGINE, 1.5),
+    ChildReady(ENGINE, 1.5),
     BootFailure("engine", "no such file: give --model a path that exists"),
     Connect(3, 16, 720_000, ENGINE),
     Connect(3, 16, 720_000),
@@ -119,7 +119,7 @@ CONTROLS: list[ControlMessage] = [
     Idle(3),
     Started(),
     Situation("starting", "loading", {"front": 0, "worker": 2}),
-    Situation("running", "", {}, tuning=Tuning(created=1.5, chosen={"threads": "1"}, verdict="1.1 times better")),
+    Situation("running", "", {}, tuning=TuningState(created=1.5, chosen={"threads": "1"}, verdict="1.1 times better")),
     Drain(),
 ]
 LARGEST_VALUES = {
@@ -154,7 +154,7 @@ def test_no_message_is_missing_here() -> None:
 
 @pytest.mark.parametrize("kind", get_args(CommitMessage))
 def test_every_commit_message_fits_its_record_at_the_extremes(kind: Any) -> None:
-    """At most `MAX_COMMIT_BYTES` with the frame's header: one write puts it into the pipe whole."""
+    """Every record has at most `MAX_COMMIT_BYTES` with the frame's header: one write puts it into the pipe whole."""
     message = kind(*(LARGEST_VALUES[hint] for hint in get_type_hints(kind).values()))
     assert len(encode(message)) + HEADER_BYTES <= MAX_COMMIT_BYTES
     assert decode_commit(encode(message)) == message

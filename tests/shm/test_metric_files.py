@@ -63,7 +63,7 @@ class Process:
         return self._answer()
 
     def sees(self) -> dict[str, float]:
-        """What a scrape of it would show, by name and labels."""
+        """The values that a scrape of the folder would show, by name and labels."""
         shown = "[(s.name, sorted(s.labels.items()), s.value) for m in files.collect() for s in m.samples]"
         return {name + "".join(f"/{v}" for _, v in labels): value for name, labels, value in self.does(shown)}
 

@@ -126,7 +126,7 @@ def test_one_wrong_byte_anywhere_tears_the_block(start: int, byte: int) -> None:
 @pytest.mark.parametrize("start", [0, 5], ids=["in one piece", "wrapped"])
 @pytest.mark.parametrize("written", range(6))
 def test_a_block_written_in_part_is_torn(start: int, written: int) -> None:
-    """What a writer leaves that is killed after `written` samples, if a commit came all the same."""
+    """The ring of a writer that is killed after `written` samples, if a commit came all the same."""
     memory, writer = filled(CAPACITY, start)
     samples = numbered(0, 6)
     writer.write(samples[:written])

@@ -10,15 +10,15 @@ from typing import Literal, TypeVar
 from shm.engine_info import EngineInfo
 from shm.messages import (
     BootFailure,
+    ChildProgress,
+    ChildReady,
     Connect,
     ControlMessage,
     Distrust,
     Idle,
     Load,
     PlayerLink,
-    Progress,
     ProviderFailure,
-    Ready,
     Recycle,
     Started,
     WorkersNeeded,
@@ -88,12 +88,12 @@ class FakeChild(Incarnation):
             message: ControlMessage = chance.choice([*wrong, Started()] if Started not in self.said else wrong)
         elif self.role == "worker" and self.heard_of(Load):
             said = [
-                chance.choice([Recycle("x"), Progress()]),
+                chance.choice([Recycle("x"), ChildProgress()]),
                 ProviderFailure("p", "x"),
                 BootFailure("engine", "x"),
-                Ready(ESPEAK, 0.1),
+                ChildReady(ESPEAK, 0.1),
             ]
-            message = chance.choice([*said[:1], *(said[1:] if Ready not in self.said else [])])
+            message = chance.choice([*said[:1], *(said[1:] if ChildReady not in self.said else [])])
         else:
             return None
         if type(message) in (ProviderFailure, BootFailure) and self.said:
@@ -124,7 +124,7 @@ class House(Outside):
         """`errands` are wanted whenever something speaks."""
         self.now = 100.0
         self.children: list[FakeChild] = []
-        self.announced: list[Ready] = []
+        self.announced: list[ChildReady] = []
         self.standings: list[Standing] = []
         self.listening = True
         self.changes = Changes(front=False, worker=False)
@@ -133,10 +133,10 @@ class House(Outside):
         settings = SupervisorSettings(rings=1, ring_seconds=1, standby=standby, workers=workers)
         self.lifecycle = Lifecycle(settings, self._spawn, lambda: self.now, self)
 
-    def errands(self, ready: Ready) -> Sequence[Errand]:
+    def errands(self, ready: ChildReady) -> Sequence[Errand]:
         return (*([FETCH] if self._fetch and ready.engine is ESPEAK else []), *self._errands)
 
-    def announce(self, ready: Ready) -> None:
+    def announce(self, ready: ChildReady) -> None:
         self.announced.append(ready)
 
     def stands(self, standing: Standing) -> None:
@@ -173,7 +173,7 @@ class House(Outside):
         return front, worker
 
     def ready(self, worker: FakeChild, engine: EngineInfo = ESPEAK) -> None:
-        self.lifecycle.message(worker, Ready(engine, 0.1))
+        self.lifecycle.message(worker, ChildReady(engine, 0.1))
 
     def dies(self, child: FakeChild, status: int = -signal.SIGKILL) -> None:
         child.status = status

@@ -52,7 +52,7 @@ def test_a_command_s_own_options_stand_before_the_settings(command: str, own: st
 
 
 def test_a_shell_completes_commands_and_settings() -> None:
-    """As docs/operations.md describes."""
+    """Completion works as docs/operations.md describes."""
 
     def completed(words: str, place: int) -> str:
         environment = {"_KOKORO_LIVE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(place)}

@@ -48,7 +48,7 @@ def accepted(to: Server, file: Path | bytes, name: str = "", **fields: str) -> s
 
 
 def job(of: Server, identity: str) -> dict[str, Any]:
-    """The job as it is now. A front that was killed a moment ago is waited for."""
+    """The job as it is now. The call waits for a front that was killed a moment ago."""
     patience = time.monotonic() + DEADLINE
     while True:
         with contextlib.suppress(OSError, ValueError):

@@ -1,11 +1,12 @@
-"""What a text must sound like on the miniature model: the plan made here, the samples computed, not synthesised.
+"""The expected sound of a text on the miniature model: the plan made here, the samples computed, not synthesised.
 
-The plan and the joins are the product's, so that every sample can be foretold. What they come to is read back without
-them (`tests.system.reading`): an oracle that has lost a word, a sample or a pause fails the test that asks it.
+The plan and the joins are the product's, so that every sample can be foretold. Their result is read back
+without them (`tests.system.reading`): an oracle that has lost a word, a sample or a pause fails the test that asks it.
 """
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,9 @@ NOTATION = Notation("phonemes", frozenset(vocabulary), 510)
 _PIPELINE = TextPipeline(G2P())
 
 
+@functools.lru_cache(maxsize=32)
 def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDArray[np.int16]:
-    """Every sample of a text, in order, from a server with `--no-adapt-plans`.
+    """Every sample of a text, in order, from a server with `--no-adapt-plans`; not to be written to.
 
     Args:
         numbered: its sentences are, as the player asks for them.
@@ -41,11 +43,12 @@ def samples_of(text: str, speed: float = 1.0, *, numbered: bool = False) -> NDAr
         joiner.end(segment.cut, pace, segment.pause)
     samples = np.concatenate([*joined, *joiner.finish()])
     check(text, samples, speed)
+    samples.setflags(write=False)
     return samples
 
 
 def sentence_starts(text: str) -> list[int]:
-    """For each sentence of a numbered text, the sample of `samples_of` at which it begins."""
+    """The sample of `samples_of` at which each sentence of a numbered text begins."""
     joiner, starts = Joiner(), []
     for segment in segments_of(_PIPELINE, text, "en-us", NOTATION, numbered=True):
         joiner.push(expected(tokens_of(segment.script), segment.rate))

@@ -103,7 +103,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _bare(phonemes: str) -> str:
-    """Without stress and punctuation; a flapped t has two signs."""
+    """Phonemes without stress and punctuation; a flapped t has two signs."""
     return re.sub(r"[ˈˌ.,!?;:—…\"“”()]", "", phonemes).replace("ɾ", "T")
 
 

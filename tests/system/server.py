@@ -25,6 +25,15 @@ DEADLINE = float(os.environ.get("KOKORO_LIVE_TEST_DEADLINE", "120"))
 ROOT = Path(__file__).parents[2]
 
 
+class Connection(http.client.HTTPConnection):
+    """A connection that asks for speech."""
+
+    def speak(self, body: dict[str, object]) -> http.client.HTTPResponse:
+        """Ask for speech; the response's body is the caller's to read."""
+        self.request("POST", "/v1/audio/speech", json.dumps(body), {"Content-Type": "application/json"})
+        return self.getresponse()
+
+
 class Server:
     """Started, and speaking unless told not to wait for that."""
 
@@ -72,7 +81,7 @@ class Server:
             text=True,
             start_new_session=True,
         )
-        self._connections: list[http.client.HTTPConnection] = []
+        self._connections: list[Connection] = []
         assert self.process.stdout and self.process.stderr
         self.output = FollowedOutput(self.process.stdout)
         self._announcements = 0
@@ -105,9 +114,9 @@ class Server:
         assert found, self.announcement
         return int(found[1])
 
-    def connect(self) -> http.client.HTTPConnection:
+    def connect(self) -> Connection:
         """A connection that is closed with the server, if not before."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
+        connection = Connection("127.0.0.1", self.port, timeout=DEADLINE)
         self._connections.append(connection)
         return connection
 
@@ -131,16 +140,12 @@ class Server:
 
     def speak(self, **body: object) -> http.client.HTTPResponse:
         """Ask for speech; the response's body is the caller's to read."""
-        return self._ask(self.connect(), body)
-
-    def _ask(self, connection: http.client.HTTPConnection, body: dict[str, object]) -> http.client.HTTPResponse:
-        connection.request("POST", "/v1/audio/speech", json.dumps(body), {"Content-Type": "application/json"})
-        return connection.getresponse()
+        return self.connect().speak(body)
 
     def hear(self, **body: object) -> bytes:
         """The whole audio of a request that is answered with 200."""
         with contextlib.closing(self.connect()) as connection:
-            response = self._ask(connection, body)
+            response = connection.speak(body)
             data = response.read()
         assert response.status == 200, data
         return data
@@ -168,13 +173,17 @@ class Server:
         self.process.send_signal(number)
         return self.process.wait(DEADLINE)
 
+    def hang_up(self) -> None:
+        """Close all connections that were made so far."""
+        while self._connections:
+            self._connections.pop().close()
+
     def close(self) -> None:
         """End it, however it is."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(DEADLINE)
-        for connection in self._connections:
-            connection.close()
+        self.hang_up()
         for output in (self.output, self._log):
             output.join(DEADLINE)
         assert self.process.stdout and self.process.stderr

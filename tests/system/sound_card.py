@@ -24,6 +24,9 @@ needs_pulseaudio = pytest.mark.skipif(
     reason="PulseAudio isn't installed (apt-get install pulseaudio pulseaudio-utils)",
 )
 
+STEP = SAMPLE_RATE // 10
+"""Samples after which a recording is looked at again: each look copies all of it."""
+
 SINK = "sink_name={} rate=24000 channels=1 format=s16le"
 
 
@@ -82,7 +85,7 @@ class SoundCard:
 
 
 class Recording:
-    """What a sink plays, sample by sample, silence included: its length is a clock."""
+    """The samples that a sink plays, silence included: their number is a clock."""
 
     def __init__(self, sink: str, environment: dict[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -115,18 +118,24 @@ class Recording:
     @property
     def samples(self) -> Pcm:
         with self._more:
-            return np.frombuffer(bytes(self._recorded[: len(self._recorded) // 2 * 2]), "<i2")
+            return self._since(0)
+
+    def _since(self, start: int) -> Pcm:
+        """A copy of what was recorded from sample `start` on."""
+        return np.frombuffer(self._recorded, "<i2", len(self._recorded) // 2)[start:].copy()
 
     def wait_for(self, condition, start: int = 0) -> Pcm:  # type: ignore[no-untyped-def]
         """Wait until what was recorded from sample `start` on fulfils the condition; returns it."""
         limit = time.monotonic() + 3 * DEADLINE
         while True:
             with self._more:
-                found = np.frombuffer(bytes(self._recorded[2 * start : len(self._recorded) // 2 * 2]), "<i2")
-                if condition(found):
-                    return found
-                assert time.monotonic() < limit, f"{len(found)} samples, {int((abs(found) > AUDIBLE).sum())} audible"
-                self._more.wait(0.5)
+                found = self._since(start)
+                seen = len(self._recorded)
+            if condition(found):
+                return found
+            assert time.monotonic() < limit, f"{len(found)} samples, {int((abs(found) > AUDIBLE).sum())} audible"
+            with self._more:
+                self._more.wait_for(lambda: len(self._recorded) >= seen + 2 * STEP, 0.5)  # noqa: B023
 
     def quiet(self, samples: int = SAMPLE_RATE, start: int = 0) -> Pcm:
         """Wait until something was heard, and then nothing for so long; what was recorded."""

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +15,29 @@ import psutil
 import pytest
 
 from tests.system.oracle import miniature_arguments, samples_of, sentences
-from tests.system.server import DEADLINE, ROOT, Server, server
+from tests.system.server import DEADLINE, ROOT, Server
+from tests.system.shared import SharedServer, shared
 
 TEXT = "\n\n".join(
-    f"# Chapter {number}\n\n{sentences(8).replace('Sentence', f'Sentence {number}')}" for number in range(1, 4)
+    f"# Chapter {number}\n\n{sentences(5).replace('Sentence', f'Sentence {number}')}" for number in range(1, 4)
 )
 
 
 PATIENCE = 240.0
 """Seconds that a book may take on a busy machine."""
 pytestmark = pytest.mark.timeout(540)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+    """A server whose model takes a tenth of a second for a sentence."""
+    with shared(*miniature_arguments(tmp_path_factory.mktemp("model"), cost=5)) as kept:
+        yield kept
+
+
+@pytest.fixture
+def started(house: SharedServer) -> Server:
+    return house.calm()
 
 
 def book(folder: Path, url: str, output: str, *options: str) -> subprocess.Popen[str]:
@@ -61,23 +75,22 @@ def until_passages(process: subprocess.Popen[str], folder: Path, count: int) -> 
             continue
 
 
-def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
+def test_kills_of_everything_change_no_byte(started: Server, tmp_path: Path) -> None:
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     undisturbed.mkdir()
     killed.mkdir()
-    with server(*miniature_arguments(tmp_path, cost=8)) as started:
-        url = f"http://127.0.0.1:{started.port}"
-        finished(book(undisturbed, url, "book.m4b"))
-        process = book(killed, url, "book.m4b")
-        for step, victim in enumerate(["worker", "front", "book"], 1):
-            until_passages(process, killed, 2 * step)
-            if victim == "book":
-                process.kill()
-                process.communicate()
-                process = book(killed, url, "book.m4b")
-            else:
-                kill(started, victim)
-        finished(process)
+    url = f"http://127.0.0.1:{started.port}"
+    finished(book(undisturbed, url, "book.m4b"))
+    process = book(killed, url, "book.m4b")
+    for step, victim in enumerate(["worker", "front", "book"], 1):
+        until_passages(process, killed, step + 1)
+        if victim == "book":
+            process.kill()
+            process.communicate()
+            process = book(killed, url, "book.m4b")
+        else:
+            kill(started, victim)
+    finished(process)
     assert (killed / "book.m4b").read_bytes() == (undisturbed / "book.m4b").read_bytes()
     assert passages(killed) == passages(undisturbed)
 
@@ -87,39 +100,36 @@ def kill(started: Server, title: str) -> None:
         os.kill(process.pid, signal.SIGKILL)
 
 
-def test_a_listener_is_served_as_if_there_were_no_book(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=8)) as started:
-        process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.flac")
-        until_passages(process, tmp_path, 2)
-        assert psutil.Process(process.pid).nice() > os.nice(0), "what it encodes takes no core from a listener"
-        heard = started.hear(input="A listener comes. Another sentence follows.", response_format="pcm")
-        assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("A listener comes. Another sentence follows."))
-        finished(process)
+def test_a_listener_is_served_as_if_there_were_no_book(started: Server, tmp_path: Path) -> None:
+    process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.flac")
+    until_passages(process, tmp_path, 2)
+    assert psutil.Process(process.pid).nice() > os.nice(0), "what it encodes takes no core from a listener"
+    heard = started.hear(input="A listener comes. Another sentence follows.", response_format="pcm")
+    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("A listener comes. Another sentence follows."))
+    assert process.poll() is None, "the listener didn't wait for the book"
+    process.kill()
+    process.communicate()
 
 
-def test_idle_speech_is_refused_while_somebody_listens(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=60)) as started:
-        listening = started.speak(input=sentences(30), response_format="pcm")
-        listening.read(4800)
-        idle = started.speak(input="In the background.", stream=False, priority="idle", response_format="wav")
-        error = json.loads(idle.read())["error"]
-        assert idle.status == 429 and "Listeners" in error["message"] and int(idle.headers["Retry-After"]) >= 1
-        listening.close()
-        wrong = started.speak(input="In the background.", priority="idle")
-        assert wrong.status == 400 and json.loads(wrong.read())["error"]["param"] == "priority"
+def test_idle_speech_is_refused_while_somebody_listens(started: Server) -> None:
+    listening = started.speak(input=sentences(30), response_format="pcm")
+    listening.read(4800)
+    idle = started.speak(input="In the background.", stream=False, priority="idle", response_format="wav")
+    error = json.loads(idle.read())["error"]
+    assert idle.status == 429 and "Listeners" in error["message"] and int(idle.headers["Retry-After"]) >= 1
+    listening.close()
+    wrong = started.speak(input="In the background.", priority="idle")
+    assert wrong.status == 400 and json.loads(wrong.read())["error"]["param"] == "priority"
 
 
-def test_interrupted_by_hand_it_says_how_to_go_on(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=8)) as started:
-        url = f"http://127.0.0.1:{started.port}"
-        process = book(tmp_path, url, "book.m4b")
-        until_passages(process, tmp_path, 2)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=DEADLINE)
-        assert process.returncode == 130 and "goes on from here" in said
-        assert not (tmp_path / "book.m4b").exists()
-        finished(book(tmp_path, url, "book.m4b"))
-        assert (tmp_path / "book.m4b").exists()
+def test_interrupted_by_hand_it_says_how_to_go_on(started: Server, tmp_path: Path) -> None:
+    """Another run goes on from what is kept, as after the kill above."""
+    process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.m4b")
+    until_passages(process, tmp_path, 2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 130 and "goes on from here" in said
+    assert passages(tmp_path) >= 2 and not (tmp_path / "book.m4b").exists()
 
 
 def test_a_file_that_is_no_book_is_one_line(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 from tests.system.oracle import miniature_arguments, samples_of
 from tests.system.server import Server, server
 
-POISON = "Read this and perish."
+POISONS = {"SIGKILL": "Read this and perish.", "SIGSEGV": "Read this and fall."}
+"""The signal by which a front dies, and the text at which it does."""
 PATCH = """
 import os, signal, sys
 class Poison:
@@ -23,8 +25,9 @@ class Poison:
             from frontend.planning.reader import Reader
             read = Reader._sentences
             def deadly(self, request, notation):
-                if request.text == {text!r}:
-                    os.kill(os.getpid(), signal.{signal})
+                for name, text in {poisons!r}.items():
+                    if request.text == text:
+                        os.kill(os.getpid(), signal.Signals[name])
                 return read(self, request, notation)
             Reader._sentences = deadly
         return None
@@ -68,22 +71,29 @@ def front_restarts(of: Server) -> int:
     return restarts
 
 
-@pytest.mark.parametrize("end", ["SIGKILL", "SIGSEGV"])
-def test_a_text_that_kills_the_front_is_refused_the_third_time(tmp_path: Path, end: str) -> None:
-    with server(
-        *miniature_arguments(tmp_path), environment=patched(tmp_path, PATCH.format(text=POISON, signal=end))
-    ) as started:
-        for _ in range(2):
-            with pytest.raises((ConnectionError, http.client.HTTPException)):
-                started.speak(input=POISON, response_format="pcm").read()
-        for _ in range(5):
-            refused = started.speak(input=POISON, response_format="pcm")
-            error = json.loads(refused.read())["error"]
-            assert (refused.status, error["code"], error["param"]) == (400, "text_refused", "input")
-            assert int(refused.headers["Retry-After"]) > 0
-        heard = started.hear(input="As before.", response_format="pcm")
-        assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("As before."))
-        assert front_restarts(started) == 2, "nobody had to die for the refusals"
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose fronts die of `POISONS`."""
+    folder = tmp_path_factory.mktemp("deadly")
+    environment = patched(folder, PATCH.format(poisons=POISONS))
+    with server(*miniature_arguments(folder), environment=environment) as kept:
+        yield kept
+
+
+@pytest.mark.parametrize("end", POISONS)
+def test_a_text_that_kills_the_front_is_refused_the_third_time(started: Server, end: str) -> None:
+    before = front_restarts(started)
+    for _ in range(2):
+        with pytest.raises((ConnectionError, http.client.HTTPException)):
+            started.speak(input=POISONS[end], response_format="pcm").read()
+    for _ in range(5):
+        refused = started.speak(input=POISONS[end], response_format="pcm")
+        error = json.loads(refused.read())["error"]
+        assert (refused.status, error["code"], error["param"]) == (400, "text_refused", "input")
+        assert int(refused.headers["Retry-After"]) > 0
+    heard = started.hear(input="As before.", response_format="pcm")
+    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("As before."))
+    assert front_restarts(started) == before + 2, "nobody had to die for the refusals"
 
 
 def test_kills_while_a_language_loads_are_held_against_no_text(tmp_path: Path) -> None:

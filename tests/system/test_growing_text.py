@@ -7,7 +7,6 @@ import base64
 import json
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -16,16 +15,22 @@ import pytest
 
 from tests.system.oracle import miniature_arguments, sentences
 from tests.system.server import DEADLINE, Server, server
+from tests.system.shared import SharedServer, shared
 
 TEXT = sentences(6)
 PATH = "/v1/speak?encoding=linear16&sample_rate=24000"
 
 
 @pytest.fixture(scope="module")
-def miniature(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder: Path = tmp_path_factory.mktemp("model")
-    with server(*miniature_arguments(folder, 1)) as started:
-        yield started
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+    arguments = miniature_arguments(tmp_path_factory.mktemp("model"), 1)
+    with shared(*arguments, "--drain-timeout", "50") as kept:
+        yield kept
+
+
+@pytest.fixture
+def miniature(house: SharedServer) -> Server:
+    return house.calm()
 
 
 async def heard(target: Server, kill: bool = False) -> np.ndarray[Any, np.dtype[np.int16]]:
@@ -59,25 +64,6 @@ async def test_a_worker_killed_in_mid_context_changes_no_sample(miniature: Serve
     assert (status["sockets"], status["contexts"], status["active_streams"]) == ({"deepgram": 0}, 0, 0)
 
 
-async def test_open_sockets_are_shown_and_dont_delay_the_end(tmp_path: Path) -> None:
-    with server("--engine", "espeak", "--drain-timeout", "50") as target:
-        base = f"http://127.0.0.1:{target.port}"
-        async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
-            voice = {"voice": {"mode": "id", "id": "af_heart"}}
-            await socket.send_json({"context_id": "a", "transcript": "Not whole", "continue": True, **voice})
-            async with asyncio.timeout(DEADLINE):
-                while (await asyncio.to_thread(target.get, "/status"))[1]["contexts"] != 1:
-                    pass
-            status = (await asyncio.to_thread(target.get, "/status"))[1]
-            assert status["sockets"] == {"cartesia": 1}
-            metrics = (await asyncio.to_thread(target.get, "/metrics"))[1]
-            assert 'kokoro_live_sockets{protocol="cartesia"} 1.0' in metrics and "kokoro_live_contexts 1.0" in metrics
-            ending = asyncio.create_task(asyncio.to_thread(target.stop, signal.SIGTERM))
-            kinds = [json.loads(message.data)["type"] async for message in socket]
-            assert kinds[-1] == "done" and "chunk" in kinds, "what was written is spoken before the end"
-            assert await ending == 0
-
-
 async def test_word_times_add_up_to_the_audio() -> None:
     """Espeak-ng tells when words sound. The clients' running clock is the sum of the alignments."""
     text = "The first sentence has some words. The second one has more of them."
@@ -105,3 +91,20 @@ async def test_word_times_add_up_to_the_audio() -> None:
                     words += message["word_timestamps"]["words"]
                     starts += message["word_timestamps"]["start"]
             assert " ".join(words) == text and starts == sorted(starts)
+
+
+async def test_open_sockets_are_shown_and_dont_delay_the_end(miniature: Server) -> None:
+    base = f"http://127.0.0.1:{miniature.port}"
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
+        voice = {"voice": {"mode": "id", "id": "af_heart"}}
+        await socket.send_json({"context_id": "a", "transcript": "Not whole", "continue": True, **voice})
+        async with asyncio.timeout(DEADLINE):
+            while (status := (await asyncio.to_thread(miniature.get, "/status"))[1])["contexts"] != 1:
+                pass
+        assert status["sockets"]["cartesia"] == 1
+        metrics = (await asyncio.to_thread(miniature.get, "/metrics"))[1]
+        assert 'kokoro_live_sockets{protocol="cartesia"} 1.0' in metrics and "kokoro_live_contexts 1.0" in metrics
+        ending = asyncio.create_task(asyncio.to_thread(miniature.stop, signal.SIGTERM))
+        kinds = [json.loads(message.data)["type"] async for message in socket]
+        assert kinds[-1] == "done" and "chunk" in kinds, "what was written is spoken before the end"
+        assert await ending == 0

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.hearing.level import speech_level
+from benchmarks.hearing.recognizer import Recognizer
+from benchmarks.hearing.words import spoken_words, word_errors
 from tests.system.server import Server, server
-from worker.hearing.level import speech_level
-from worker.hearing.recognizer import Recognizer
-from worker.hearing.words import spoken_words, word_errors
 from worker.voices.low_rank import EMBEDDED
 
 SENTENCES = (

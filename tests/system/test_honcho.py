@@ -20,7 +20,8 @@ from tests.system.server import DEADLINE, ROOT, all_gone
 
 @contextmanager
 def honcho(home: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
-    """`honcho start`, with its output as text. What the Procfile starts takes its settings from variables."""
+    """`honcho start`, with its output as text. The process that the Procfile starts takes its settings from
+    variables."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("KOKORO_LIVE_")}
     folders = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"), str(home))
     settings = {"KOKORO_LIVE_PORT": "0", "KOKORO_LIVE_ENGINE": "espeak", "KOKORO_LIVE_OFFLINE": "1"}

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-from pathlib import Path
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import DEADLINE, Server
+from tests.system.shared import SharedServer, shared
 
 
 def process(of: Server, role: str) -> dict[str, Any]:
@@ -28,40 +31,57 @@ def passes_keepalive_timeout(of: Server) -> None:
         assert connection.sock.recv(1) == b""
 
 
-def test_the_engine_goes_when_nobody_asks_and_the_next_request_brings_it_back(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--idle-unload", "0.3s", "--standby", "imported") as started:
-        speaking = int(started.logs(r"started worker\[1\], pid (\d+)")[1])
-        started.logs(r"worker\[1\] has finished")
-        assert speaking not in [each.pid for each in started.family()], "its memory is back"
-        waiting = process(started, "standby")
-        assert waiting["state"] == "imported"
-        assert process(started, "worker")["state"] == "resting"
-        assert started.get("/ready")[0] == 200
-        assert started.get("/status")[1]["ready"]
-        assert "kokoro_live_engine_info{" in started.get("/metrics")[1]
-
-        heard = started.hear(input="Back again.", response_format="pcm")
-        assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("Back again."))
-        started.logs(rf"worker\[{waiting['generation']}\] is ready")
-        assert started.get("/status")[1]["restarts"]["worker"] == 0
+def until_it_rests(of: Server) -> None:
+    """Wait until the engine is unloaded."""
+    give_up = time.monotonic() + DEADLINE
+    while process(of, "worker")["state"] != "resting":
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
 
 
-def test_a_new_front_wakes_the_engine_too(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--idle-unload", "0.3s") as started:
-        started.logs(r"worker\[1\] has finished")
-        start = len(started.log)
-        started.child("front").kill()
-        started.logs("started front", start)
-        assert started.get("/ready")[0] == 200
-        assert started.hear(input="Hello.", response_format="pcm")
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+    settings = ("--idle-unload", "0.3s", "--keepalive-timeout", "1", "--standby", "imported")
+    with shared(*miniature_arguments(tmp_path_factory.mktemp("model")), *settings) as kept:
+        yield kept
 
 
-def test_a_listener_who_pauses_keeps_the_engine(tmp_path: Path) -> None:
-    settings = ("--idle-unload", "0.2s", "--keepalive-timeout", "1", "--standby", "off")
-    with server(*miniature_arguments(tmp_path), *settings) as started:
-        listener = Listener(started, LONG, held=True)
-        passes_keepalive_timeout(started)
-        assert process(started, "worker")["state"] == "running"
-        start = len(started.log)
-        assert listener.heard_all()
-        started.logs(r"may rest", start)
+@pytest.fixture
+def started(house: SharedServer) -> Server:
+    return house.calm()
+
+
+def test_the_engine_goes_when_nobody_asks_and_the_next_request_brings_it_back(started: Server) -> None:
+    speaking = int(started.logs(r"started worker\[1\], pid (\d+)")[1])
+    started.logs(r"worker\[1\] has finished")
+    until_it_rests(started)
+    assert speaking not in [each.pid for each in started.family()], "its memory is back"
+    waiting = process(started, "standby")
+    assert waiting["state"] == "imported"
+    assert started.get("/ready")[0] == 200
+    assert started.get("/status")[1]["ready"]
+    assert "kokoro_live_engine_info{" in started.get("/metrics")[1]
+
+    before = started.get("/status")[1]["restarts"]["worker"]
+    heard = started.hear(input="Back again.", response_format="pcm")
+    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("Back again."))
+    started.logs(rf"worker\[{waiting['generation']}\] is ready")
+    assert started.get("/status")[1]["restarts"]["worker"] == before
+
+
+def test_a_new_front_wakes_the_engine_too(started: Server) -> None:
+    until_it_rests(started)
+    start = len(started.log)
+    started.child("front").kill()
+    started.logs("started front", start)
+    assert started.get("/ready")[0] == 200
+    assert started.hear(input="Hello.", response_format="pcm")
+
+
+def test_a_listener_who_pauses_keeps_the_engine(started: Server) -> None:
+    listener = Listener(started, LONG, held=True)
+    passes_keepalive_timeout(started)
+    assert process(started, "worker")["state"] == "running"
+    start = len(started.log)
+    assert listener.heard_all()
+    started.logs(r"may rest", start)

@@ -23,7 +23,16 @@ pytestmark = pytest.mark.timeout(540)
 TEXT = "\n\n".join(
     f"# Chapter {number}\n\n{sentences(4).replace('Sentence', f'Sentence {number}')}" for number in range(1, 3)
 )
-LONG = "\n\n".join(f"# Chapter {n}\n\n" + "\n\n".join(f"{sentences(2)} {n}.{m}." for m in range(6)) for n in (1, 2))
+
+
+def two_chapters(length: int) -> str:
+    """Twelve paragraphs of so many sentences, no two alike."""
+    return "\n\n".join(
+        f"# Chapter {n}\n\n" + "\n\n".join(f"{sentences(length)} {n}.{m}." for m in range(6)) for n in (1, 2)
+    )
+
+
+LONG = two_chapters(2)
 
 
 @pytest.fixture(scope="module")
@@ -122,11 +131,11 @@ def bomb() -> bytes:
     return packed.getvalue()
 
 
-def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=25), "--jobs-dir", str(tmp_path / "jobs"))
-    jobs = tmp_path / "jobs"
+def test_kills_of_everything_change_no_byte(made: tuple[Server, Path], tmp_path: Path) -> None:
+    arguments = (*miniature_arguments(tmp_path, cost=8), "--jobs-dir", str(tmp_path / "jobs"))
+    jobs, book = tmp_path / "jobs", two_chapters(1).encode()
     with server(*arguments) as first:
-        killed = accepted(first, LONG.encode(), "book.md")
+        killed = accepted(first, book, "book.md")
         for number, victim in enumerate(("books", "front", "worker"), 1):
             until_passages(jobs / killed, number)
             process = first.child(victim)
@@ -139,6 +148,7 @@ def test_kills_of_everything_change_no_byte(tmp_path: Path) -> None:
     assert 5 <= kept < 12, "it was under way"
     with server(*arguments) as second:
         assert until(second, killed, "done", "failed")["state"] == "done", job(second, killed)
-        undisturbed = accepted(second, LONG.encode(), "book.md")
-        assert until(second, undisturbed, "done", "failed")["state"] == "done"
-        assert result(second, killed)[2] == result(second, undisturbed)[2]
+        found = result(second, killed)[2]
+    undisturbed = accepted(made[0], book, "book.md")
+    assert until(made[0], undisturbed, "done", "failed")["state"] == "done"
+    assert found == result(made[0], undisturbed)[2]

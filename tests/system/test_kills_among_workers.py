@@ -8,6 +8,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.chaos.evidence import SEED, Kill, check, tally
 from tests.chaos.listeners import Crowd
 from tests.chaos.loops import LONGEST_PAUSE, TWO_SEGMENTS
@@ -16,7 +18,6 @@ from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
 from tests.system.test_several_workers import TWO, both
 
-KILLS = 10
 LISTENERS = 4
 
 
@@ -33,16 +34,17 @@ def left_behind(crowd: Crowd) -> bool:
     return crowd.wait_for(lambda: all(heard.ended or heard.heard > then + TWO_SEGMENTS for heard, then in struck))
 
 
-def test_no_listener_hears_either_worker_being_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [3, pytest.param(30, marks=[pytest.mark.slow, pytest.mark.timeout(900)])])
+def test_no_listener_hears_either_worker_being_killed(tmp_path: Path, count: int) -> None:
     with server(*miniature_arguments(tmp_path, cost=1), *TWO, "--standby", "imported") as started:
         warm_up(both(started))
         before = settled(started)
         rng = random.Random(SEED)
-        crowd = Crowd(started, LISTENERS, SEED)
+        crowd = Crowd(started, LISTENERS, SEED, texts=8)
         kills: list[Kill] = []
         try:
             assert crowd.wait_until_each_hears()
-            for _ in range(KILLS):
+            for _ in range(count):
                 time.sleep(rng.uniform(0, LONGEST_PAUSE))
                 start = len(started.log)
                 kills.append(kill_one(started, rng))
@@ -51,7 +53,7 @@ def test_no_listener_hears_either_worker_being_killed(tmp_path: Path) -> None:
         finally:
             histories = crowd.leave()
         check(histories, kills, tmp_path, SEED)
-        assert len(kills) == KILLS
+        assert len(kills) == count
         assert tally(histories)["complete"] >= LISTENERS
         assert comes_back_to(before, started) == before
-        assert started.get("/status")[1]["restarts"]["worker"] == KILLS
+        assert started.get("/status")[1]["restarts"]["worker"] == count

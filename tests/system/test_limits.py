@@ -1,4 +1,4 @@
-"""What the machine or a crowd takes from a real server: it refuses clearly, and serves again when it can."""
+"""A real server that lacks a resource, or has too many clients, refuses clearly, and serves again when it can."""
 
 from __future__ import annotations
 
@@ -21,10 +21,23 @@ from supervisor.processes.exit_codes import ExitCode
 from tests.system.listening import LONG
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
+from tests.system.shared import SharedServer, shared
 
 CROWD = 10_000
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="prlimit and /proc are Linux's")
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+    with shared(*miniature_arguments(tmp_path_factory.mktemp("model"), cost=2)) as kept:
+        yield kept
+
+
+@pytest.fixture
+def started(house: SharedServer) -> Server:
+    """A server with default limits."""
+    return house.calm()
 
 
 @pytest.fixture
@@ -41,7 +54,7 @@ def many_files() -> Iterator[None]:
 
 @contextlib.contextmanager
 def crowd(to: Server, size: int) -> Iterator[list[socket.socket]]:
-    """So many connections that say nothing."""
+    """Open a number of connections that say nothing."""
     clients: list[socket.socket] = []
     try:
         clients.extend(socket.create_connection(("127.0.0.1", to.port), timeout=DEADLINE) for _ in range(size))
@@ -106,23 +119,22 @@ def test_ten_thousand_idle_connections_keep_nobody_out_and_cost_a_stream_nothing
 
 
 @linux_only
-def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path)) as limited:
-        front = limited.child("front")
-        old = front.rlimit(psutil.RLIMIT_NOFILE)
-        assert is_intact(limited)
-        front.rlimit(psutil.RLIMIT_NOFILE, (3, old[1]))
-        with crowd(limited, 20) as clients:
-            limited.logs("can't accept connections, .*Too many open files")
-            assert limited.child("front") == front
-            front.rlimit(psutil.RLIMIT_NOFILE, old)
-            for client in clients:
-                client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                assert client.recv(15) == b"HTTP/1.1 200 OK"
-        limited.logs("connections are accepted again")
-        assert is_intact(limited)
-        assert limited.child("front") == front
-        assert not [line for line in limited.log if "Traceback" in line], "\n".join(limited.log)
+def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(started: Server) -> None:
+    front, start = started.child("front"), len(started.log)
+    old = front.rlimit(psutil.RLIMIT_NOFILE)
+    assert is_intact(started)
+    front.rlimit(psutil.RLIMIT_NOFILE, (3, old[1]))
+    with crowd(started, 20) as clients:
+        started.logs("can't accept connections, .*Too many open files", start)
+        assert started.child("front") == front
+        front.rlimit(psutil.RLIMIT_NOFILE, old)
+        for client in clients:
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert client.recv(15) == b"HTTP/1.1 200 OK"
+    started.logs("connections are accepted again", start)
+    assert is_intact(started)
+    assert started.child("front") == front
+    assert not [line for line in started.log[start:] if "Traceback" in line], "\n".join(started.log)
 
 
 @linux_only
@@ -144,20 +156,19 @@ def test_where_few_open_files_are_allowed_the_connections_are_fewer(tmp_path: Pa
 
 
 @linux_only
-def test_a_front_that_has_no_address_space_for_an_arena_says_so_and_gives_way(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--standby", "off") as limited:
-        front = limited.child("front")
-        assert is_intact(limited)
-        front.rlimit(psutil.RLIMIT_AS, (front.memory_info().vms - 10_000_000, resource.RLIM_INFINITY))
-        start = len(limited.log)
-        limited.child("worker[").kill()
-        limited.logs("can't take the channel to worker.*Cannot allocate memory", start)
-        refused = next(n for n, line in enumerate(limited.log) if "can't take the channel to worker" in line)
-        limited.logs(r"worker\[\d+\] is ready", start)
-        assert is_intact(limited)
-        assert limited.child("front") != front
-        # Before that, asyncio may log that the memory didn't suffice to read from a connection.
-        assert not [line for line in limited.log[refused:] if "Traceback" in line], "\n".join(limited.log)
+def test_a_front_that_has_no_address_space_for_an_arena_says_so_and_gives_way(started: Server) -> None:
+    front = started.child("front")
+    assert is_intact(started)
+    front.rlimit(psutil.RLIMIT_AS, (front.memory_info().vms - 10_000_000, resource.RLIM_INFINITY))
+    start = len(started.log)
+    started.child("worker[").kill()
+    started.logs("can't take the channel to worker.*Cannot allocate memory", start)
+    refused = next(n for n, line in enumerate(started.log) if "can't take the channel to worker" in line)
+    started.logs(r"worker\[\d+\] is ready", start)
+    assert is_intact(started)
+    assert started.child("front") != front
+    # Before that, asyncio may log that the memory didn't suffice to read from a connection.
+    assert not [line for line in started.log[refused:] if "Traceback" in line], "\n".join(started.log)
 
 
 @pytest.fixture
@@ -192,7 +203,7 @@ def test_an_arena_beyond_the_control_groups_memory_is_one_clear_line_and_kills_n
 
 def test_a_listener_that_never_reads_gives_its_ring_back(tmp_path: Path) -> None:
     with server(*miniature_arguments(tmp_path), "--rings", "1", "--write-timeout", "0.5") as small:
-        body = json.dumps({"input": sentences(300), "response_format": "pcm"}).encode()
+        body = json.dumps({"input": LONG, "response_format": "pcm"}).encode()
         with socket.socket() as deaf:
             deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             deaf.connect(("127.0.0.1", small.port))
@@ -203,35 +214,35 @@ def test_a_listener_that_never_reads_gives_its_ring_back(tmp_path: Path) -> None
             assert is_intact(small)
 
 
-def test_status_says_what_happened(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=2)) as shown:
-        status, first = shown.get("/status")
-        assert status == 200
-        engine = first["engine"]
-        assert (first["ready"], first["worker"], first["streams"], first["active_streams"]) == (True, "running", [], 0)
-        assert (engine["name"], engine["provider"], engine["model"]) == (
-            "kokoro",
-            "CPUExecutionProvider",
-            "miniature.onnx",
-        )
-        assert len(engine["sha256"]) == 64
-        assert first["restarts"] == {"front": 0, "worker": 0, "player": 0, "books": 0}
-        assert (first["provider_failures"], first["quarantined_segments"]) == ({}, 0)
-        assert is_intact(shown)
-        start = len(shown.log)
-        shown.child("worker[").kill()
-        shown.logs(r"worker\[\d+\] is ready", start)
-        text = LONG
-        body = json.dumps({"input": text, "response_format": "pcm"})
-        connection = shown.connect()
-        connection.request("POST", "/v1/audio/speech", body, {"X-Request-Id": "mine"})
-        response = connection.getresponse()
-        response.read(10 * 24_000)
-        _, then = shown.get("/status")
-        assert then["restarts"] == {"front": 0, "worker": 1, "player": 0, "books": 0}
-        (stream,) = then["streams"]
-        assert (stream["request_id"], stream["engine"], then["active_streams"]) == ("mine", "kokoro", 1)
-        assert stream["seconds_sent"] >= 2
-        assert then["words_by_source"]["lexicon"] > 0
-        assert then["front_uptime_seconds"] > first["front_uptime_seconds"]
-        assert text.split()[0] not in json.dumps(then)
+def test_status_says_what_happened(started: Server) -> None:
+    status, first = started.get("/status")
+    assert status == 200
+    engine = first["engine"]
+    assert (first["ready"], first["worker"], first["streams"], first["active_streams"]) == (True, "running", [], 0)
+    assert (engine["name"], engine["provider"], engine["model"]) == (
+        "kokoro",
+        "CPUExecutionProvider",
+        "miniature.onnx",
+    )
+    assert len(engine["sha256"]) == 64
+    assert first["restarts"].keys() == {"front", "worker", "player", "books"}
+    assert (first["provider_failures"], first["quarantined_segments"]) == ({}, 0)
+    assert is_intact(started)
+    start = len(started.log)
+    started.child("worker[").kill()
+    started.logs(r"worker\[\d+\] is ready", start)
+    text = LONG
+    body = json.dumps({"input": text, "response_format": "pcm"})
+    connection = started.connect()
+    connection.request("POST", "/v1/audio/speech", body, {"X-Request-Id": "mine"})
+    response = connection.getresponse()
+    response.read(10 * 24_000)
+    _, then = started.get("/status")
+    assert then["restarts"] == first["restarts"] | {"worker": first["restarts"]["worker"] + 1}
+    (stream,) = then["streams"]
+    assert (stream["request_id"], stream["engine"], then["active_streams"]) == ("mine", "kokoro", 1)
+    assert stream["seconds_sent"] >= 2
+    assert then["words_by_source"]["lexicon"] > 0
+    assert then["front_uptime_seconds"] > first["front_uptime_seconds"]
+    assert text.split()[0] not in json.dumps(then)
+    connection.close()

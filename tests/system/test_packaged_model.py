@@ -7,9 +7,9 @@ from io import BytesIO
 
 import numpy as np
 
+from benchmarks.hearing.recognizer import Recognizer
+from benchmarks.hearing.words import word_errors
 from tests.system.server import server
-from worker.hearing.recognizer import Recognizer
-from worker.hearing.words import word_errors
 
 TEXT = "Hello from a fresh machine."
 

@@ -7,39 +7,49 @@ import os
 import re
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from supervisor.processes.exit_codes import ExitCode
+from tests.chaos.residue import shared_memory
 from tests.followed_output import END
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, all_gone, server
+from tests.system.shared import SharedServer, shared
 
 TEXT = sentences(12)
 
 
-def shared_memory() -> set[str]:
-    return {path.name for path in Path("/dev/shm").iterdir()}
-
-
-@pytest.fixture
-def slow(tmp_path: Path):
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
     """A server whose model takes a moment for each segment."""
     before = shared_memory()
-    with server(*miniature_arguments(tmp_path, cost=2)) as started:
-        yield started
+    with shared(*miniature_arguments(tmp_path_factory.mktemp("model"), cost=2)) as kept:
+        yield kept
     assert shared_memory() == before
 
 
+@pytest.fixture
+def slow(house: SharedServer) -> Server:
+    return house.calm()
+
+
+def worker_restarts(of: Server) -> float:
+    _, metrics = of.get("/metrics")
+    found = re.search(r'kokoro_live_process_restarts_total\{process="worker"\} (\S+)', metrics)
+    return float(found[1]) if found else 0.0
+
+
 def test_a_worker_killed_in_mid_stream_is_not_heard(slow: Server) -> None:
+    before = worker_restarts(slow)
     listener = Listener(slow, LONG, held=True)
     slow.child("worker").kill()
     assert listener.heard_all()
-    _, metrics = slow.get("/metrics")
-    assert 'kokoro_live_process_restarts_total{process="worker"} 1.0' in metrics
+    assert worker_restarts(slow) == before + 1
 
 
 def test_an_idle_worker_that_is_killed_is_replaced(slow: Server) -> None:
@@ -53,8 +63,6 @@ def test_an_idle_worker_that_is_killed_is_replaced(slow: Server) -> None:
 
 def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(slow: Server) -> None:
     worker = slow.child("worker")
-    before = len(slow.announcement)
-    assert before
     slow.child("front").kill()
     got = np.frombuffer(slow.hear(input="Still here.", response_format="pcm"), "<i2")
     assert np.array_equal(got, samples_of("Still here."))
@@ -65,6 +73,65 @@ def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(slow: Server) -> None
     listener = Listener(slow, LONG, held=True)
     slow.child("front").kill()
     assert listener.was_cut()
+
+
+def test_processes_have_titles_and_the_supervisor_stays_light(slow: Server) -> None:
+    titles = [" ".join(process.cmdline()) for process in slow.family()]
+    assert titles[0].startswith("kokoro-live: supervisor")
+    assert slow.child("front") and slow.child("worker[")
+    maps = Path(f"/proc/{slow.process.pid}/maps").read_text()
+    for heavy in ("onnxruntime", "aiohttp", "numpy"):
+        assert heavy not in maps
+
+
+def kinds_of_descriptors(pid: int) -> list[str]:
+    """What a process has open, without sockets, which clients close when they like."""
+    links = []
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            links.append(re.sub(r"\d+", "", str(link.readlink())))
+    return sorted(link for link in links if not link.startswith("socket:"))
+
+
+def test_no_process_holds_a_descriptor_more_after_restarts(slow: Server) -> None:
+    def descriptors() -> dict[str, list[str]]:
+        pids = {role: slow.child(role).pid for role in ("front", "worker")} | {"supervisor": slow.process.pid}
+        return {role: kinds_of_descriptors(pid) for role, pid in pids.items()}
+
+    slow.hear(input="Warm up.", response_format="pcm")
+    before = descriptors()
+    for restart in range(2):
+        start = len(slow.log)
+        slow.child("worker").kill()
+        slow.logs(r"worker\[\d+\] is ready", start)
+        slow.hear(input=f"Restart {restart}.", response_format="pcm")
+    assert descriptors() == before
+
+
+def test_sigterm_lets_streams_finish_and_ends_with_0(slow: Server) -> None:
+    family = slow.family()
+    listener = Listener(slow, TEXT)
+    assert slow.stop(signal.SIGTERM) == ExitCode.OK
+    assert listener.heard_all()
+    assert all_gone(family)
+    assert not list(slow.temporary.iterdir())
+
+
+def test_a_terminals_interrupt_to_the_whole_group_drains_too(slow: Server) -> None:
+    listener = Listener(slow, TEXT)
+    os.killpg(slow.process.pid, signal.SIGINT)
+    assert slow.process.wait(DEADLINE) == ExitCode.OK
+    assert listener.heard_all()
+
+
+def test_a_second_interrupt_ends_at_once(slow: Server) -> None:
+    family = slow.family()
+    listener = Listener(slow, LONG, held=True)
+    slow.process.send_signal(signal.SIGINT)
+    slow.logs("draining")
+    assert slow.stop(signal.SIGINT) == ExitCode.INTERRUPTED
+    assert listener.was_cut()
+    assert all_gone(family)
 
 
 def test_a_supervisor_that_is_killed_takes_everything_with_it(slow: Server) -> None:
@@ -79,39 +146,11 @@ def test_a_supervisor_that_is_killed_takes_everything_with_it(slow: Server) -> N
     assert not list(slow.temporary.iterdir()), "no temporary file stays"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_lets_streams_finish_and_ends_with_0(slow: Server, number: int) -> None:
-    family = slow.family()
-    listener = Listener(slow, TEXT)
-    assert slow.stop(number) == ExitCode.OK
-    assert listener.heard_all()
-    assert all_gone(family)
-    assert not list(slow.temporary.iterdir())
-
-
 def test_draining_is_bounded_and_what_it_cuts_is_cut_visibly(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=20), "--drain-timeout", "0.5") as slow:
-        listener = Listener(slow, TEXT)
+    with server(*miniature_arguments(tmp_path), "--drain-timeout", "0.5") as slow:
+        listener = Listener(slow, LONG, held=True)
         assert slow.stop() == ExitCode.OK
         assert listener.was_cut()
-
-
-def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=20)) as slow:
-        family = slow.family()
-        listener = Listener(slow, TEXT)
-        slow.process.send_signal(signal.SIGINT)
-        slow.logs("draining")
-        assert slow.stop(signal.SIGINT) == ExitCode.INTERRUPTED
-        assert listener.was_cut()
-        assert all_gone(family)
-
-
-def test_a_terminals_interrupt_to_the_whole_group_drains_too(slow: Server) -> None:
-    listener = Listener(slow, TEXT)
-    os.killpg(slow.process.pid, signal.SIGINT)
-    assert slow.process.wait(DEADLINE) == ExitCode.OK
-    assert listener.heard_all()
 
 
 def test_a_signal_while_it_starts_ends_with_0() -> None:
@@ -154,36 +193,3 @@ def test_a_setting_that_makes_no_sense_is_one_clear_line() -> None:
     with server("--ring-seconds", "-3", wait=False) as refused:
         assert refused.process.wait(DEADLINE) == ExitCode.BAD_SETTING
         refused.logs("ring_seconds")
-
-
-def test_processes_have_titles_and_the_supervisor_stays_light(slow: Server) -> None:
-    titles = [" ".join(process.cmdline()) for process in slow.family()]
-    assert titles[0].startswith("kokoro-live: supervisor")
-    assert slow.child("front") and slow.child("worker[")
-    maps = Path(f"/proc/{slow.process.pid}/maps").read_text()
-    for heavy in ("onnxruntime", "aiohttp", "numpy"):
-        assert heavy not in maps
-
-
-def kinds_of_descriptors(pid: int) -> list[str]:
-    """What a process has open, without sockets, which clients close when they like."""
-    links = []
-    for link in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            links.append(re.sub(r"\d+", "", str(link.readlink())))
-    return sorted(link for link in links if not link.startswith("socket:"))
-
-
-def test_no_process_holds_a_descriptor_more_after_restarts(slow: Server) -> None:
-    def descriptors() -> dict[str, list[str]]:
-        pids = {role: slow.child(role).pid for role in ("front", "worker")} | {"supervisor": slow.process.pid}
-        return {role: kinds_of_descriptors(pid) for role, pid in pids.items()}
-
-    slow.hear(input="Warm up.", response_format="pcm")
-    before = descriptors()
-    for restart in range(3):
-        start = len(slow.log)
-        slow.child("worker").kill()
-        slow.logs(r"worker\[\d+\] is ready", start)
-        slow.hear(input=f"Restart {restart}.", response_format="pcm")
-    assert descriptors() == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,30 @@ from tests.frontend.segments import segments_of
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
+from tests.system.shared import SharedServer, shared
 
 TEXT = sentences(12)
+POISON = "Swallow this and perish."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("impatient")
+
+
+@pytest.fixture(scope="module")
+def house(folder: Path) -> Iterator[SharedServer]:
+    """A server that soon takes a worker to hang, and whose workers are killed by `POISON`."""
+    config = folder / "config.toml"
+    config.write_text("concurrency = 1\n")
+    settings = ("--hang-patience", "0.5", "--config", str(config))
+    with shared(*miniature_arguments(folder, cost=1), *settings, environment=poisoned_by(folder, POISON)) as kept:
+        yield kept
+
+
+@pytest.fixture
+def impatient(house: SharedServer) -> Server:
+    return house.calm()
 
 
 def exact(heard: list[bytes], text: str) -> bool:
@@ -49,25 +72,56 @@ def test_a_worker_that_has_grown_is_replaced(tmp_path: Path) -> None:
         assert exact([started.hear(input="After.", response_format="pcm")], "After.")
 
 
-@pytest.mark.parametrize("standby", ["off", "imported", "loaded"])
-def test_a_worker_that_hangs_is_replaced_and_leaves_its_stacks(tmp_path: Path, standby: str) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=1), "--hang-patience", "0.5", "--standby", standby)
+def replaced_while_it_hangs(started: Server) -> None:
+    """Stop the worker in mid-stream: it is ended, its stacks are in the log, and the listener hears all."""
+    started.hear(input="It learns its own pace.", response_format="pcm")
+    old, start = started.child("worker"), len(started.log)
+    listener = Listener(started, LONG, held=True)
+    old.suspend()
+    assert listener.heard_all()
+    started.logs(r"ending worker\[\d+\]: it hangs", start)
+    started.logs(r"Thread 0x[0-9a-f]+", start)
+    old.wait(DEADLINE)
+
+
+def test_a_worker_that_hangs_is_replaced_and_leaves_its_stacks(impatient: Server) -> None:
+    """A standby whose libraries are imported takes part in `tests.chaos.test_idle_and_stopped_workers`."""
+    replaced_while_it_hangs(impatient)
+
+
+def test_a_loaded_standby_takes_the_place_of_a_worker_that_hangs(tmp_path: Path) -> None:
+    arguments = (*miniature_arguments(tmp_path, cost=1), "--hang-patience", "0.5", "--standby", "loaded")
     with server(*arguments) as started:
-        started.hear(input="It learns its own pace.", response_format="pcm")
-        old = started.child("worker")
-        listener = Listener(started, LONG, held=True)
-        old.suspend()
-        assert listener.heard_all()
-        started.logs(r"ending worker\[1\]: it hangs")
-        started.logs(r"Thread 0x[0-9a-f]+")
-        old.wait(DEADLINE)
+        replaced_while_it_hangs(started)
 
 
-def test_an_idle_worker_that_is_stopped_is_noticed_when_it_is_needed(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--hang-patience", "0.5") as started:
-        started.hear(input="It learns its own pace.", response_format="pcm")
-        started.child("worker").suspend()
-        assert exact([started.hear(input="Anybody there?", response_format="pcm")], "Anybody there?")
+def test_an_idle_worker_that_is_stopped_is_noticed_when_it_is_needed(impatient: Server) -> None:
+    impatient.hear(input="It learns its own pace.", response_format="pcm")
+    impatient.child("worker").suspend()
+    assert exact([impatient.hear(input="Anybody there?", response_format="pcm")], "Anybody there?")
+
+
+def test_settings_that_make_no_sense_change_nothing(impatient: Server, folder: Path) -> None:
+    worker, start = impatient.child("worker"), len(impatient.log)
+    (folder / "config.toml").write_text("concurrency = 'many'\n")
+    impatient.process.send_signal(signal.SIGHUP)
+    impatient.logs(r"the settings are as they were: .*many", start)
+    assert exact([impatient.hear(input="As before.", response_format="pcm")], "As before.")
+    assert impatient.child("worker") == worker
+
+
+def test_a_poisonous_text_fails_alone_and_is_not_tried_again(impatient: Server) -> None:
+    before = restarts(impatient)
+    listener = Listener(impatient, TEXT)
+    refused = impatient.speak(input=POISON, response_format="pcm")
+    assert refused.status == 500
+    assert "ends the engine's process" in refused.read().decode()
+    assert listener.heard_all()
+    died = restarts(impatient)
+    assert died == before + 3
+    again = impatient.speak(input=POISON, response_format="pcm")
+    again.read()
+    assert again.status == 500 and restarts(impatient) == died, "no worker had to die for it"
 
 
 def test_a_provider_that_is_missing_gives_way_to_the_cpu_and_says_so(tmp_path: Path) -> None:
@@ -95,37 +149,11 @@ def test_new_settings_take_effect_without_a_dropped_stream(tmp_path: Path) -> No
         assert started.child("front") != front and started.child("worker") != worker
 
 
-def test_settings_that_make_no_sense_change_nothing(tmp_path: Path) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text("concurrency = 1\n")
-    with server(*miniature_arguments(tmp_path), "--config", str(config)) as started:
-        worker = started.child("worker")
-        config.write_text("concurrency = 'many'\n")
-        started.process.send_signal(signal.SIGHUP)
-        started.logs(r"the settings are as they were: .*many")
-        assert exact([started.hear(input="As before.", response_format="pcm")], "As before.")
-        assert started.child("worker") == worker
+def poisoned_by(folder: Path, text: str, more: str = "") -> dict[str, str]:
+    """An environment in which a worker that begins `text` is killed: a module that Python imports at start.
 
-
-def test_a_poisonous_text_fails_alone_and_is_not_tried_again(tmp_path: Path) -> None:
-    """The worker kills itself on a segment that the test names."""
-    arguments = miniature_arguments(tmp_path, cost=1)
-    poison = "Swallow this and perish."
-    with server(*arguments, environment=poisoned_by(tmp_path, poison)) as started:
-        listener = Listener(started, TEXT)
-        refused = started.speak(input=poison, response_format="pcm")
-        assert refused.status == 500
-        assert "ends the engine's process" in refused.read().decode()
-        assert listener.heard_all()
-        died = restarts(started)
-        assert died == 3
-        again = started.speak(input=poison, response_format="pcm")
-        again.read()
-        assert again.status == 500 and restarts(started) == died, "no worker had to die for it"
-
-
-def poisoned_by(folder: Path, text: str) -> dict[str, str]:
-    """An environment in which a worker that begins `text` is killed: a module that Python imports at start."""
+    `more`: other code of that module.
+    """
     from frontend.text.g2p import G2P
     from frontend.text.pipeline import TextPipeline
     from tests.system.oracle import NOTATION
@@ -146,6 +174,6 @@ def poisoned_by(folder: Path, text: str) -> dict[str, str]:
         "                return begin(self, utterance)\n"
         "            engine.KokoroEngine.begin = deadly\n"
         "        return None\n"
-        "sys.meta_path.insert(0, Poison())\n"
+        f"sys.meta_path.insert(0, Poison())\n{more}"
     )
     return {"PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}

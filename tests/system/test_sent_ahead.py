@@ -1,17 +1,18 @@
-"""What leaves for a reader who reads nothing is bounded, in seconds, whatever the format."""
+"""The audio that leaves for a client that reads nothing is bounded, in seconds, whatever the format."""
 
 from __future__ import annotations
 
 import json
 import socket
 import time
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from tests.system.listening import LONG
 from tests.system.oracle import miniature_arguments
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import DEADLINE, Server
+from tests.system.shared import SharedServer, shared
 
 RING = 5.0
 CLIENTS_BUFFER = 8192
@@ -33,11 +34,18 @@ def sent_at_rest(of: Server) -> float:
     raise TimeoutError
 
 
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+    with shared(*miniature_arguments(tmp_path_factory.mktemp("model")), "--ring-seconds", f"{RING:g}") as kept:
+        yield kept
+
+
 @pytest.mark.parametrize(("response_format", "bytes_per_second"), [("pcm", 48_000), ("mp3", 8_000)])
 def test_a_reader_who_reads_nothing_is_sent_no_more_than_a_ring(
-    tmp_path: Path, response_format: str, bytes_per_second: int
+    house: SharedServer, response_format: str, bytes_per_second: int
 ) -> None:
-    with server(*miniature_arguments(tmp_path), "--ring-seconds", f"{RING:g}") as started, socket.socket() as deaf:
+    started = house.calm()
+    with socket.socket() as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, CLIENTS_BUFFER)
         deaf.connect(("127.0.0.1", started.port))
         body = json.dumps({"input": LONG, "response_format": response_format}).encode()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,17 +23,18 @@ TURNS = [(voice, f"Turn number {n} is of {voice[3:]}.") for n, voice in enumerat
 """Turns that no plan cuts, however late the machine is."""
 
 
-@pytest.fixture
-def slow(tmp_path: Path) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose voices have samples of their own, and whose model takes a moment for each segment."""
-    model = make_miniature(tmp_path / "miniature.onnx", style=True, cost=2)
-    files = ("--model", str(model), "--voices", str(make_voices(tmp_path / "voices.bin")))
+    folder = tmp_path_factory.mktemp("voices")
+    model = make_miniature(folder / "miniature.onnx", style=True, cost=2)
+    files = ("--model", str(model), "--voices", str(make_voices(folder / "voices.bin")))
     with server("--engine", "kokoro", *files, "--no-adapt-plans", "--cache-bytes", "0") as started:
         yield started
 
 
 def samples_of(turns: list[tuple[str, str]], pause: float | None = None) -> np.ndarray:
-    """What the turns sound like, from the plan of each turn by itself."""
+    """The expected sound of the turns, from the plan of each turn by itself."""
     joiner, pipeline = Joiner(), TextPipeline(G2P())
     joined: list[np.ndarray] = []
     for place, (voice, text) in enumerate(turns, 1):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import io
+import json
 import threading
 import time
 import wave
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from frontend.text.g2p import G2P
+from frontend.text.pipeline import TextPipeline
+from tests.frontend.segments import segments_of
 from tests.system.listening import LONG
-from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.oracle import NOTATION, miniature_arguments, samples_of, sentences
 from tests.system.server import Server, server
 
 
@@ -103,13 +107,23 @@ def test_other_voices_and_speeds_sound_different(espeak: Server) -> None:
     assert len(espeak.hear(input="The same words.", speed=2.0, response_format="pcm")) < 0.7 * len(heart)
 
 
-def test_the_first_samples_leave_before_the_last_are_made(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=1)) as slow:
-        response = slow.speak(input=LONG, response_format="pcm")
-        first = response.read(4800)
-        _, metrics = slow.get("/metrics")
-        assert "kokoro_live_active_streams 1.0" in metrics, "it is still being spoken"
-        assert np.array_equal(samples(first + response.read()), samples_of(LONG))
+def test_the_first_samples_leave_before_the_last_are_made(miniature: Server) -> None:
+    response = miniature.speak(input=LONG, response_format="pcm")
+    first = response.read(4800)
+    _, metrics = miniature.get("/metrics")
+    assert "kokoro_live_active_streams 1.0" in metrics, "it is still being spoken"
+    assert np.array_equal(samples(first + response.read()), samples_of(LONG))
+
+
+def test_events_count_tokens_and_frames(miniature: Server) -> None:
+    text = sentences(9)
+    tokens = sum(segment.tokens for segment in segments_of(TextPipeline(G2P()), text, "en-us", NOTATION))
+    body = miniature.hear(input=text, response_format="pcm", stream_format="sse")
+    *deltas, done = [json.loads(event.removeprefix(b"data: ")) for event in body.split(b"\n\n")[:-1]]
+    heard = samples(b"".join(base64.b64decode(delta["audio"]) for delta in deltas))
+    assert np.array_equal(heard, samples_of(text))
+    frames = -(-len(heard) // 600)
+    assert done["usage"] == {"input_tokens": tokens, "output_tokens": frames, "total_tokens": tokens + frames}
 
 
 def test_health_answers_while_a_long_text_is_being_read(espeak: Server) -> None:

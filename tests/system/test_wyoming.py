@@ -20,7 +20,6 @@ from frontend.wyoming.announcement import SERVICE
 from shm.audio import Pcm
 from supervisor.processes.exit_codes import ExitCode
 from tests.frontend.wyoming_desk import Client, pcm
-from tests.ports import lasting_port
 from tests.system.oracle import miniature_arguments, sentences
 from tests.system.server import DEADLINE, Server, server
 
@@ -48,8 +47,12 @@ def miniature(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield started
 
 
+def port_of(target: Server) -> int:
+    return int(target.logs(r"answered on tcp://127\.0\.0\.1:(\d+)")[1])
+
+
 def client(of: Server) -> Client:
-    return Client("127.0.0.1", int(of.logs(r"answered on tcp://127\.0\.0\.1:(\d+)")[1]))
+    return Client("127.0.0.1", port_of(of))
 
 
 async def heard(of: Server, kill: bool = False) -> Pcm:
@@ -122,11 +125,8 @@ def test_the_port_is_off_unless_it_is_given(tmp_path: Path) -> None:
         assert target.get("/status")[1]["sockets"] == {}
 
 
-def test_a_taken_port_is_named_with_its_option() -> None:
-    port = lasting_port()
-    with (
-        server("--engine", "espeak", "--wyoming-port", str(port)),
-        server("--engine", "espeak", "--wyoming-port", str(port), wait=False) as second,
-    ):
+def test_a_taken_port_is_named_with_its_option(miniature: Server) -> None:
+    port = port_of(miniature)
+    with server("--engine", "espeak", "--wyoming-port", str(port), wait=False) as second:
         second.logs(rf"can't listen on 127\.0\.0\.1:{port}: .*choose another with --wyoming-port")
         assert second.process.wait() == ExitCode.PORT

@@ -63,7 +63,7 @@ def samples_of(script: str, count: int) -> Pcm:
 def an_order(
     stream: int, segment: int, script: str, deadline: float = 0.0, from_sample: int = 0, marks: bool = False
 ) -> SegmentOrder:
-    """Of generation 1, into the ring of its own number."""
+    """An order of generation 1, into the ring of the stream's own number."""
     return SegmentOrder(
         generation=1,
         stream=stream,

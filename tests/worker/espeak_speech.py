@@ -1,4 +1,4 @@
-"""What espeak-ng is asked to say in tests, and what is measured of the sound."""
+"""Orders to espeak-ng for tests, and measurements of its sound."""
 
 import hashlib
 
@@ -36,7 +36,7 @@ def loudness(samples):
 
 
 def longest_silence(samples):
-    """In seconds."""
+    """The sound's length in seconds."""
     loud = np.flatnonzero(np.abs(samples.astype(int)) > 50)
     return np.diff(np.concatenate([[0], loud, [len(samples)]])).max() / 24_000
 

@@ -1,4 +1,4 @@
-"""What the tests of downloads share: a file, its table, and an eye on the directory."""
+"""Helpers that the tests of downloads share: a file, its table, and the state of the directory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from tests.file_server import FileServer
-from worker.models.fetch import Progress, fetch
+from worker.models.fetch import FetchProgress, fetch
 from worker.models.model_files import KnownFile
 
 MODEL = random.Random(1).randbytes(1_000_000)
@@ -30,7 +30,7 @@ class Watcher:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.seen: list[Progress] = []
+        self.seen: list[FetchProgress] = []
         self.waiting: list[tuple[int, threading.Event]] = []
 
     def when(self, received: int) -> threading.Event:
@@ -39,7 +39,7 @@ class Watcher:
         self.waiting.append((received, event))
         return event
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: FetchProgress) -> None:
         self.seen.append(progress)
         final = self.directory / progress.name
         assert not final.exists() or final.stat().st_size == progress.total

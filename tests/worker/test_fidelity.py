@@ -1,4 +1,4 @@
-"""How far two renderings are said to be apart."""
+"""Distances between two renderings."""
 
 import numpy as np
 import pytest

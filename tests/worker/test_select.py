@@ -1,4 +1,4 @@
-"""Who speaks: by what is asked for and by what is in the model directory."""
+"""The choice of the engine, by the setting and by the files in the model directory."""
 
 import logging
 import subprocess
@@ -12,7 +12,7 @@ from tests.miniature import expected, make_miniature, make_voice_folder, make_vo
 from worker.engine import EngineUnavailable, Utterance
 from worker.models import checksum_cache
 from worker.models.model_files import KNOWN
-from worker.providers.records import CPU
+from worker.providers.targets import CPU
 from worker.select import choose
 from worker.settings import WorkerSettings as AllSettings
 from worker.voices.kokoro_voices import KOKORO_VOICES
@@ -121,7 +121,7 @@ def test_an_archive_of_another_name(models):
 
 
 def test_named_files_are_taken_as_they_are(tmp_path, models, caplog):
-    """Also under a published name: their hash is shown, not demanded."""
+    """Own files are taken also under a published name: their hash is shown, not demanded."""
     model = make_miniature(tmp_path / "kokoro-v1.0.onnx")
     voices = make_voices(tmp_path / "voices-v1.0.bin")
     engine = choose(WorkerSettings(model=model, voices=voices, model_dir=models))

@@ -13,7 +13,7 @@ from tests.miniature import make_miniature
 from worker.acceleration.probe import see_accepted
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.providers.options import BadOption
-from worker.providers.records import CPU, NAMES, StageRecord
+from worker.providers.targets import CPU, NAMES, StageTarget
 from worker.session import check_signature, open_session
 from worker.settings import WorkerSettings
 
@@ -140,11 +140,11 @@ def given(monkeypatch):
 def test_onnxruntimes_own_way_to_the_cpu_is_off(tmp_path, capfd):
     """It would print to standard output and go on without the provider, at load or in the middle of a stream."""
     model = make_miniature(tmp_path / "m.onnx")
-    for record in (StageRecord(), StageRecord(AZURE)):
-        assert not open_session(model, SETTINGS, record)._enable_fallback
+    for target in (StageTarget(), StageTarget(AZURE)):
+        assert not open_session(model, SETTINGS, target)._enable_fallback
     model.write_bytes(b"nonsense")
     with pytest.raises(ProviderUnavailable, match=AZURE):
-        open_session(model, SETTINGS, StageRecord(AZURE))
+        open_session(model, SETTINGS, StageTarget(AZURE))
     assert capfd.readouterr().out == ""
 
 
@@ -156,24 +156,24 @@ def pretend_reported(monkeypatch, options):
 @pytest.mark.parametrize("written", ["1", "true", "True"])
 def test_options_are_read_back_however_true_is_written(tmp_path, monkeypatch, written):
     pretend_reported(monkeypatch, {"use_tf32": "1", "device_id": "0"})
-    open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, StageRecord(AZURE, (("use_tf32", written),)))
+    open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, StageTarget(AZURE, (("use_tf32", written),)))
 
 
 @pytest.mark.parametrize("reported", [{"use_tf32": "0"}, {"device_id": "0"}])
 def test_an_option_that_did_not_arrive_is_an_error_if_it_was_given(tmp_path, monkeypatch, given, reported):
     pretend_reported(monkeypatch, reported)
-    model, record = make_miniature(tmp_path / "m.onnx"), StageRecord(AZURE, (("use_tf32", "1"),))
+    model, target = make_miniature(tmp_path / "m.onnx"), StageTarget(AZURE, (("use_tf32", "1"),))
     said = r"was given use_tf32=1, and onnxruntime says that it has (0|None)"
     with pytest.raises(BadOption, match=said):
-        open_session(model, given("use_tf32=1"), record)
+        open_session(model, given("use_tf32=1"), target)
     for settings in (SETTINGS, given(), given("device_id=0")):
         with pytest.raises(ProviderUnavailable, match=said):
-            open_session(model, settings, record)
+            open_session(model, settings, target)
 
 
 def test_a_provider_that_reports_no_options_cannot_be_asked(tmp_path):
-    record = StageRecord(AZURE, (("use_tf32", "1"),))
-    assert open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, record).get_provider_options()[AZURE] == {}
+    target = StageTarget(AZURE, (("use_tf32", "1"),))
+    assert open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS, target).get_provider_options()[AZURE] == {}
 
 
 def opening(monkeypatch, accepts, error):
@@ -193,32 +193,32 @@ def opening(monkeypatch, accepts, error):
 @pytest.mark.parametrize("error", ["Invalid OpenVINO EP option: device", "Unknown option: device", "it broke", ""])
 def test_options_are_told_from_a_provider_that_does_not_work(monkeypatch, error):
     """Some say which option it is; some fail, or leave everything to the CPU, and work without it."""
-    record = StageRecord(AZURE, (("device", "GPU"), ("another", "1")))
-    see_accepted(record, {"device"})
+    target = StageTarget(AZURE, (("device", "GPU"), ("another", "1")))
+    see_accepted(target, {"device"})
     opening(monkeypatch, lambda options: "device" not in options, error)
     with pytest.raises(BadOption, match="device"):
-        see_accepted(record, {"device"})
-    see_accepted(record, {"another"})  # whoever loads finds that it is one of ours
-    see_accepted(StageRecord(AZURE, (("another", "1"),)), {"another"})
+        see_accepted(target, {"device"})
+    see_accepted(target, {"another"})  # whoever loads finds that it is one of ours
+    see_accepted(StageTarget(AZURE, (("another", "1"),)), {"another"})
 
 
 @pytest.mark.parametrize("error", ["Unknown option: device", "no option but to give up"])
 def test_an_option_that_is_named_in_the_error_is_at_fault_at_load_too_if_it_was_given(
     tmp_path, monkeypatch, given, error
 ):
-    model, record = make_miniature(tmp_path / "m.onnx"), StageRecord(AZURE, (("device", "GPU"), ("ice", "1")))
+    model, target = make_miniature(tmp_path / "m.onnx"), StageTarget(AZURE, (("device", "GPU"), ("ice", "1")))
     opening(monkeypatch, lambda options: "device" not in options, error)
     if error.endswith("device"):
         with pytest.raises(BadOption, match=f"doesn't take an option that it was given: {error}"):
-            open_session(model, given(" device = GPU"), record)
+            open_session(model, given(" device = GPU"), target)
     for settings in (SETTINGS, given(), given("ice=1"), WorkerSettings(provider="auto")):
         with pytest.raises(ProviderUnavailable, match=error):
-            open_session(model, settings, record)
+            open_session(model, settings, target)
 
 
 def test_a_provider_that_does_not_work_at_all_is_not_its_options_fault(monkeypatch):
     opening(monkeypatch, lambda _: False, "driver too old")
-    see_accepted(StageRecord(AZURE, (("device", "GPU"),)), {"device"})
+    see_accepted(StageTarget(AZURE, (("device", "GPU"),)), {"device"})
 
 
 def test_onnxruntime_reports_to_nobody(tmp_path):

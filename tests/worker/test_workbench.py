@@ -59,7 +59,7 @@ def test_the_first_block_of_a_stream_shares_the_cores_with_none_of_its_later_seg
 def test_who_has_little_left_to_hear_shares_the_cores_with_none_of_his_later_segments(
     seconds: float, together: bool
 ) -> None:
-    """But one who has waited long since gets the most sound for his time."""
+    """A stream that is long late shares the cores with its later segments: that gives the most sound for the time."""
     desk = Desk(first_block=0.3)
     desk.order(0, 0, "3x100", deadline=time.monotonic() + seconds)
     desk.order(0, 1, "3x100-next", deadline=time.monotonic() + 9)

@@ -1,1 +1,4 @@
-"""The choice of execution providers for this machine, by the verdicts of earlier trials. Engines and trials enter."""
+"""The choice of execution providers for this machine, by the verdicts of earlier trials.
+
+Imported by `worker` and `supervisor.commands`.
+"""

@@ -18,7 +18,7 @@ import onnxruntime
 from worker.engine import ProviderUnavailable
 from worker.machine.machine import cores
 from worker.providers.options import OpenVINOOptions, options_of
-from worker.providers.records import CPU, NAMES, Assignment, StageRecord
+from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.segment import GENERATOR_CONTEXT
 from worker.split.windows import SHORTEST, WindowShape
@@ -87,14 +87,14 @@ def candidate(provider: str, settings: WorkerSettings, compiled: Path, version: 
     if isinstance(options, OpenVINOOptions) and not options.num_of_threads:
         options = OpenVINOOptions(**_filled(options, num_of_threads=str(settings.threads or cores())))
     pairs = options.with_cache(compiled).as_options(version or onnxruntime.__version__)
-    anywhere = StageRecord(provider, pairs)
+    anywhere = StageTarget(provider, pairs)
     if provider == CPU:
         return Assignment()
     if provider == CUDA:
-        return Assignment(anywhere, StageRecord(), anywhere, anywhere, anywhere)
+        return Assignment(anywhere, StageTarget(), anywhere, anywhere, anywhere)
     if settings.vocoder == "whole":
         return Assignment()
-    return Assignment(generator=StageRecord(provider, pairs, window_frames(settings)))
+    return Assignment(generator=StageTarget(provider, pairs, window_frames(settings)))
 
 
 def _filled(options: OpenVINOOptions, **more: str) -> dict[str, str]:

@@ -9,27 +9,27 @@ import onnxruntime as ort
 
 from worker.engine import ProviderUnavailable
 from worker.providers.options import BadOption
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.session import session_on
 
 
-def see_accepted(record: StageRecord, given: Collection[str]) -> None:
-    """Check that the record's provider accepts the record's options with the keys in `given`. A provider that doesn't
+def see_accepted(target: StageTarget, given: Collection[str]) -> None:
+    """Check that the target's provider accepts the target's options with the keys in `given`. A provider that doesn't
     work without them either isn't reported here: the failure shows when the provider is used.
 
     Raises:
         BadOption: the provider works only without the given options.
     """
     try:
-        session_on(record, _one_node(), ort.SessionOptions(), given)
+        session_on(target, _one_node(), ort.SessionOptions(), given)
     except ProviderUnavailable as error:
-        ours = tuple(option for option in record.options if option[0] not in given)
+        ours = tuple(option for option in target.options if option[0] not in given)
         try:
-            session_on(StageRecord(record.provider, ours), _one_node(), ort.SessionOptions())
+            session_on(StageTarget(target.provider, ours), _one_node(), ort.SessionOptions())
         except ProviderUnavailable:
             return
-        theirs = ", ".join(f"{key}={value}" for key, value in record.options if key in given)
-        raise BadOption(f"{record.provider} works without {theirs}, but not with that: {error}") from error
+        theirs = ", ".join(f"{key}={value}" for key, value in target.options if key in given)
+        raise BadOption(f"{target.provider} works without {theirs}, but not with that: {error}") from error
 
 
 def _one_node() -> bytes:

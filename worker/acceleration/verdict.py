@@ -14,7 +14,7 @@ import msgspec
 import onnxruntime
 
 from worker.machine.machine import machine_name
-from worker.providers.records import Assignment, StageRecord
+from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.prepared import FORMAT as STAGES_FORMAT
 
@@ -63,19 +63,19 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, provider: str, placed: Assignment, settings: WorkerSettings, model: str) -> Key:
         """Key of a provider's verdict; `model` is the sha256 of the model file."""
-        records = [*placed.stages(), ("whole", placed.whole)]
+        targets = [*placed.stages(), ("whole", placed.whole)]
         return cls(
             machine=machine_name(os.cpu_count() or 1),
             onnxruntime=onnxruntime.__version__,
             model=model,
             provider=provider,
-            stages=tuple((name, record.provider, _lasting(record), record.window) for name, record in records),
+            stages=tuple((name, target.provider, _lasting(target), target.window) for name, target in targets),
             shape=tuple(str(getattr(settings, name)) for name in _DECIDE),
         )
 
 
-def _lasting(record: StageRecord) -> tuple[tuple[str, str], ...]:
-    return tuple(pair for pair in record.options if pair[0] not in _SHARED_OUT)
+def _lasting(target: StageTarget) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in target.options if pair[0] not in _SHARED_OUT)
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +95,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """CPU time divided by the provider's time."""
     compile_seconds: float | None = None
     """Seconds to load and compile the model and to speak for the first time."""
-    placement: dict[str, dict[str, int]] = {}
+    nodes_run: dict[str, dict[str, int]] = {}
     """Number of nodes that ran on each provider, by the graph's file name without its suffix."""
     timeout: float | None = None
     """The `compile_timeout` that was too short; None if it sufficed."""
@@ -114,30 +114,30 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         graph counts; without one, the graph for any length or, if only that ran, the graph that computes its own
         statistics (`exact`)."""
         names = [f"{stage}-{window}"] if window else [stage, f"{stage}-exact"]
-        return next((self.placement[name] for name in names if name in self.placement), None)
+        return next((self.nodes_run[name] for name in names if name in self.nodes_run), None)
 
 
-class _Record(msgspec.Struct, frozen=True):
+class _StoredVerdict(msgspec.Struct, frozen=True):
     key: Key
     verdict: Verdict
 
 
-_decode = msgspec.msgpack.Decoder(_Record).decode
+_decode = msgspec.msgpack.Decoder(_StoredVerdict).decode
 
 
 def load(cache: Path, key: Key) -> Verdict | None:
     """Stored verdict for a key; None if there is none, or, with a warning, if it can't be read."""
     path = _path(cache, key)
     try:
-        record = _decode(path.read_bytes())
-        if record.key != key:
+        stored = _decode(path.read_bytes())
+        if stored.key != key:
             raise ValueError("it is about something else")
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:  # msgspec's errors are ValueErrors
         log.warning("the verdict in %s can't be used, so %s is tried again: %s", path, key.provider, error)
         return None
-    return record.verdict
+    return stored.verdict
 
 
 def store(cache: Path, key: Key, verdict: Verdict) -> bool:
@@ -148,7 +148,7 @@ def store(cache: Path, key: Key, verdict: Verdict) -> bool:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix="unfinished-")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.msgpack.encode(_Record(key, verdict)))
+                file.write(msgspec.msgpack.encode(_StoredVerdict(key, verdict)))
             Path(name).replace(path)
         finally:
             Path(name).unlink(missing_ok=True)

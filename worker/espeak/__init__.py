@@ -1,1 +1,4 @@
-"""espeak-ng as an engine, its C library in a helper process that may die. The worker's choice of an engine enters."""
+"""espeak-ng as an engine, its C library in a helper process that may die.
+
+Imported by `worker.select` and `supervisor`.
+"""

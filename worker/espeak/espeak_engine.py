@@ -18,7 +18,7 @@ from shm.messages import Voice
 from worker.engine import Block, Cancelled, EngineError, Utterance
 from worker.espeak.espeak_library import SEEDS, EspeakLibrary
 from worker.espeak.espeak_marks import marks_of
-from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, Speech, Spoken, decode_spoken, encode
+from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from worker.espeak.espeak_text import TextPiece, pieces
 from worker.pcm import to_pcm
 from worker.run_control import RunControl
@@ -97,7 +97,7 @@ class EspeakEngine:
         voice, pitch = _voice(utterance.voice, utterance.language)
         texts = pieces(utterance.script)
         own_speed = max(utterance.speed, _SLOWEST_OWN_SPEED)
-        speech = Speech(
+        speech = EspeakRequest(
             [piece.text for piece in texts],
             voice,
             round(_NORMAL_RATE * own_speed),
@@ -132,7 +132,7 @@ class EspeakEngine:
         if len(samples):
             yield Block(utterance.from_sample, samples, last=True, marks=marks)
 
-    def _spoken(self, speech: Speech, control: RunControl) -> Spoken | None:
+    def _spoken(self, speech: EspeakRequest, control: RunControl) -> EspeakResult | None:
         """Speech from the helper process; None if the library crashes on the texts.
 
         Raises:
@@ -154,7 +154,7 @@ class EspeakEngine:
             raise Cancelled
         return decode_spoken(answer)
 
-    def _harmless(self, piece: TextPiece, speech: Speech, control: RunControl) -> list[TextPiece]:
+    def _harmless(self, piece: TextPiece, speech: EspeakRequest, control: RunControl) -> list[TextPiece]:
         """The piece's longest parts on which the library doesn't crash, without the words on which it does."""
         if not piece.text.strip():
             return []

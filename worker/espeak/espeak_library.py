@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.engine import EngineError, EngineUnavailable
-from worker.espeak.espeak_messages import LIBRARY_RATE, Speech
+from worker.espeak.espeak_messages import LIBRARY_RATE, EspeakRequest
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
@@ -134,7 +134,7 @@ class EspeakLibrary:
         version: bytes = self._library.espeak_Info(None)
         return version.decode()
 
-    def speak(self, wanted: Speech) -> NDArray[np.int16]:
+    def speak(self, wanted: EspeakRequest) -> NDArray[np.int16]:
         """Speak plain text, in which neither SSML nor bracketed phonemes have a meaning; `stretched_speed` is ignored.
 
         Returns:
@@ -163,7 +163,7 @@ class EspeakLibrary:
                 raise EngineError(f"espeak-ng failed with status {status}")
         return np.frombuffer(b"".join(self._chunks), dtype=np.int16)
 
-    def _announce(self, wanted: Speech) -> None:
+    def _announce(self, wanted: EspeakRequest) -> None:
         """Set what is spoken besides words, and how loud."""
         library = self._library
         library.espeak_SetParameter(_VOLUME, wanted.volume, 0)

@@ -8,10 +8,10 @@ LIBRARY_RATE = 22_050
 """Sampling rate of espeak-ng 1.52, in samples per second."""
 
 SPEAKING = "worker.espeak.espeak_synthesis:answering"
-"""The target for `shm.expendable` that turns an encoded `Speech` into an encoded `Spoken`."""
+"""The target for `shm.expendable` that turns an encoded `EspeakRequest` into an encoded `EspeakResult`."""
 
 
-class Speech(msgspec.Struct):
+class EspeakRequest(msgspec.Struct):
     """Request to speak."""
 
     texts: list[str]
@@ -39,7 +39,7 @@ class Speech(msgspec.Struct):
     """True if `texts` is one character, to be spoken by its name."""
 
 
-class Spoken(msgspec.Struct):
+class EspeakResult(msgspec.Struct):
     """Result of a request to speak."""
 
     samples: bytes
@@ -51,5 +51,5 @@ class Spoken(msgspec.Struct):
 
 
 encode = msgspec.msgpack.Encoder().encode
-decode_speech = msgspec.msgpack.Decoder(Speech).decode
-decode_spoken = msgspec.msgpack.Decoder(Spoken).decode
+decode_speech = msgspec.msgpack.Decoder(EspeakRequest).decode
+decode_spoken = msgspec.msgpack.Decoder(EspeakResult).decode

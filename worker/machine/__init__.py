@@ -1,4 +1,4 @@
 """The machine that the worker runs on: cores, priorities, and each worker's share of them.
 
-The worker's start and engines enter.
+Imported by `worker` and `supervisor`.
 """

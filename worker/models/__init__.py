@@ -1,4 +1,1 @@
-"""Model files: found, fetched, assembled from packages, and checked.
-
-The worker's start, the commands `models` and `doctor` enter.
-"""
+"""Model files: found, fetched, assembled from packages, and checked. Imported by `worker` and `supervisor`."""

@@ -16,14 +16,14 @@ from worker.models.model_packages import BadPackages, assemble, find_packaged
 from worker.models.origins import record_origin
 from worker.models.part_file import PartFile
 
-__all__ = ["FetchError", "Progress", "fetch", "fetch_blocking"]
+__all__ = ["FetchError", "FetchProgress", "fetch", "fetch_blocking"]
 
 LOCK_SECONDS = 0.2
 """Seconds between two looks at a file that another process is fetching: `flock` can't wake an event loop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class FetchProgress:
     """Progress of one file."""
 
     name: str
@@ -35,7 +35,7 @@ class Progress:
     """Reason why the download is held up; empty while it progresses."""
 
 
-Report = Callable[[Progress], None]
+Report = Callable[[FetchProgress], None]
 
 
 def url_of(file: KnownFile, mirror: str | None) -> str:
@@ -93,7 +93,7 @@ async def _fetch_one(
 ) -> Path:
     def report(received: int, note: str = "") -> None:
         if progress is not None:
-            progress(Progress(file.name, received, file.size, note))
+            progress(FetchProgress(file.name, received, file.size, note))
 
     if not await asyncio.to_thread(_is_whole, target, file):
         while (part := PartFile.lock(part_of(target))) is None:
@@ -151,7 +151,7 @@ async def _fill(
             if not resumed:
                 part.discard()
                 raise FetchError(
-                    f"What came from {without_password(url)} isn't {file.name}: {error} It was removed."
+                    f"The bytes from {without_password(url)} aren't {file.name}: {error} They were removed."
                 ) from error
         part.empty()
         resumed = False

@@ -11,7 +11,7 @@ from typing import NoReturn
 from setproctitle import setproctitle
 
 from shm.errand_status import DONE, FAILED
-from worker.models.fetch import FetchError, Progress, fetch_blocking
+from worker.models.fetch import FetchError, FetchProgress, fetch_blocking
 from worker.models.model_files import DEFAULT, BadManifest, known_files
 from worker.settings import WorkerSettings
 
@@ -44,7 +44,7 @@ class _Reporter:
         self._next_line = time.monotonic() + LOG_EVERY
         self._note = ""
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: FetchProgress) -> None:
         if progress.note and progress.note != self._note:
             log.warning("%s: %s", progress.name, progress.note)
         elif time.monotonic() >= self._next_line:

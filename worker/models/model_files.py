@@ -52,7 +52,7 @@ class FileState(StrEnum):
     """No published file has this name, so the file can't be checked."""
 
 
-class State(StrEnum):
+class FilePresence(StrEnum):
     """State of a published file in a model directory."""
 
     PRESENT = "present"
@@ -171,16 +171,16 @@ def verify(path: Path, known: Mapping[str, KnownFile] = KNOWN) -> FileState:
     return FileState.PUBLISHED
 
 
-def state_of(directory: Path, file: KnownFile) -> State:
+def state_of(directory: Path, file: KnownFile) -> FilePresence:
     """State of `file` in `directory`; the whole file is read."""
     path = directory / file.name
     if not path.exists():
-        return State.PARTIAL if part_of(path).exists() else State.MISSING
+        return FilePresence.PARTIAL if part_of(path).exists() else FilePresence.MISSING
     try:
         check(path, file)
     except CorruptModel:
-        return State.CORRUPT
-    return State.PRESENT
+        return FilePresence.CORRUPT
+    return FilePresence.PRESENT
 
 
 def known_files(manifest: Path | None = None, packaged: bool = True) -> dict[str, KnownFile]:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from worker.models.model_files import KnownFile, State, state_of
+from worker.models.model_files import FilePresence, KnownFile, state_of
 from worker.models.model_packages import BadPackages, find_packaged
 from worker.models.model_search import assembly_folders
 from worker.models.origins import origin_of
@@ -16,7 +16,7 @@ from worker.settings import WorkerSettings
 from worker.voices.low_rank import EMBEDDED
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class InventoryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Inventory entry of one file."""
 
     name: str
@@ -30,22 +30,22 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """URL of the release; empty if there is none."""
     path: str
     """Present or future path of the file."""
-    state: State
+    state: FilePresence
     origin: str
     """Origin of the file; if the file isn't here, the origin from which it would be fetched."""
 
 
-def inventory(settings: WorkerSettings, known: Mapping[str, KnownFile]) -> list[Row]:
+def inventory(settings: WorkerSettings, known: Mapping[str, KnownFile]) -> list[InventoryEntry]:
     """Rows for the published files, the embedded voices, and the files that the settings name."""
     return [*(_published(settings, file) for file in known.values()), _embedded(), *_named(settings)]
 
 
-def _published(settings: WorkerSettings, file: KnownFile) -> Row:
+def _published(settings: WorkerSettings, file: KnownFile) -> InventoryEntry:
     folders = assembly_folders(settings) if file.packages else (settings.model_dir,)
     # A model that could not be assembled in the model directory lies in the cache.
     folder = next((each for each in folders if (each / file.name).exists()), settings.model_dir)
     state, path = state_of(folder, file), folder / file.name
-    return Row(
+    return InventoryEntry(
         name=file.name,
         what=file.what,
         precision=file.precision,
@@ -70,8 +70,8 @@ def _release(file: KnownFile) -> str:
     return f"release on {urlsplit(file.url).hostname}"
 
 
-def _embedded() -> Row:
-    return Row(
+def _embedded() -> InventoryEntry:
+    return InventoryEntry(
         name=EMBEDDED.name,
         what="54 voices, used where voices-v1.0.bin isn't",
         precision="fp32, rank 12",
@@ -79,15 +79,15 @@ def _embedded() -> Row:
         sha256="",
         url="",
         path=str(EMBEDDED),
-        state=State.PRESENT,
+        state=FilePresence.PRESENT,
         origin="part of kokoro-live",
     )
 
 
-def _named(settings: WorkerSettings) -> Iterator[Row]:
+def _named(settings: WorkerSettings) -> Iterator[InventoryEntry]:
     for path, setting in ((settings.model, "model"), (settings.voices, "voices")):
         if path is not None:
-            yield Row(
+            yield InventoryEntry(
                 name=path.name,
                 what=setting,
                 precision="",
@@ -95,7 +95,7 @@ def _named(settings: WorkerSettings) -> Iterator[Row]:
                 sha256="",
                 url="",
                 path=str(path),
-                state=State.PRESENT if path.exists() else State.MISSING,
+                state=FilePresence.PRESENT if path.exists() else FilePresence.MISSING,
                 origin=f"named by --{setting}",
             )
 

@@ -11,14 +11,14 @@ import msgspec
 log = logging.getLogger(__name__)
 
 
-class _Record(msgspec.Struct, frozen=True):
+class _StoredOrigin(msgspec.Struct, frozen=True):
     origin: str
     size: int
     modified_ns: int
     """Modification time of the recorded file, in nanoseconds: a file that replaced it since has another one."""
 
 
-_decode = msgspec.json.Decoder(_Record).decode
+_decode = msgspec.json.Decoder(_StoredOrigin).decode
 
 
 def record_origin(path: Path, origin: str) -> None:
@@ -29,7 +29,7 @@ def record_origin(path: Path, origin: str) -> None:
     stat = path.stat()
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_bytes(msgspec.json.encode(_Record(origin, stat.st_size, stat.st_mtime_ns)))
+        unfinished.write_bytes(msgspec.json.encode(_StoredOrigin(origin, stat.st_size, stat.st_mtime_ns)))
         unfinished.replace(_record_of(path))
     except OSError as error:
         unfinished.unlink(missing_ok=True)
@@ -37,13 +37,13 @@ def record_origin(path: Path, origin: str) -> None:
 
 
 def origin_of(path: Path) -> str | None:
-    """Recorded origin of the file; None if there is no record, or another file has replaced it since."""
+    """Recorded origin of the file; None if none is recorded, or another file has replaced it since."""
     try:
         stat = path.stat()
-        record = _decode(_record_of(path).read_bytes())
+        stored = _decode(_record_of(path).read_bytes())
     except (OSError, msgspec.DecodeError):
         return None
-    return record.origin if (record.size, record.modified_ns) == (stat.st_size, stat.st_mtime_ns) else None
+    return stored.origin if (stored.size, stored.modified_ns) == (stat.st_size, stat.st_mtime_ns) else None
 
 
 def _record_of(path: Path) -> Path:

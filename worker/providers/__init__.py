@@ -1,1 +1,4 @@
-"""onnxruntime's execution providers: their names and options, and the nodes that run on them. Sessions enter."""
+"""onnxruntime's execution providers: their names and options, and the nodes that run on them.
+
+Imported by `worker` and `supervisor`.
+"""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from packaging.version import Version
 
 from worker.engine import EngineUnavailable
-from worker.providers.records import NAMES
+from worker.providers.targets import NAMES
 
 
 class BadOption(EngineUnavailable):

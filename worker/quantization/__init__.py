@@ -1,1 +1,1 @@
-"""The published int8 model converted to floats, and the texts and stages for comparing models."""
+"""Conversion of the published int8 model to floats. Imported by `supervisor.commands`."""

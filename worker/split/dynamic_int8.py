@@ -38,7 +38,7 @@ class DynamicProduct:
     """The right side's integers, or where `moving`, the floats before their quantisation."""
     right_scale: str
     right_zero_point: str
-    """Empty for 0."""
+    """Name of the right side's zero point; empty for 0."""
     bias: str
     """Float constant, one for each output channel; empty if there is none."""
     output: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.windows import Window
 
 
@@ -12,12 +12,12 @@ class FittedStage:
     """A stage with fixed-length variants. The segment alone decides which variant runs a window, so the same job gives
     the same samples."""
 
-    def __init__(self, any_length: Stage, fixed: Mapping[int, Stage] | None = None) -> None:
+    def __init__(self, any_length: LoadedStage, fixed: Mapping[int, LoadedStage] | None = None) -> None:
         """`fixed`: stages by the length of the windows that they take."""
         self.any_length = any_length
         self._fixed = dict(sorted((fixed or {}).items()))
 
-    def fitted(self, given: Window, within: Window) -> tuple[Window, Stage | None]:
+    def fitted(self, given: Window, within: Window) -> tuple[Window, LoadedStage | None]:
         """The window to run so that all of `given` is made, and the stage of exactly that length; None in place of the
         stage if `any_length` is to run the window.
 
@@ -35,7 +35,7 @@ class FittedStage:
         """Open the sessions that a step with this number of threads needs.
 
         Raises:
-            EngineUnavailable, ProviderUnavailable: as `Stage.session`.
+            EngineUnavailable, ProviderUnavailable: as `LoadedStage.session`.
         """
         for stage in (self.any_length, *self._fixed.values()):
             stage.session(threads)

@@ -20,7 +20,7 @@ import onnx
 import onnxruntime as ort
 
 from worker.machine.machine import cores
-from worker.providers.records import CPU
+from worker.providers.targets import CPU
 from worker.split.optimized_name import optimized_name
 
 log = logging.getLogger(__name__)

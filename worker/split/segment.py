@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from worker.run_control import RunControl
 from worker.split.fitted_stage import FittedStage
 from worker.split.marks import lead_of
-from worker.split.source import Source
-from worker.split.stage import Stage
+from worker.split.source import HarmonicSource
+from worker.split.stage import LoadedStage
 from worker.split.statistics import Statistics
 from worker.split.windows import FRAME_SAMPLES, Window
 
@@ -65,7 +65,7 @@ class WindowedSegment:
         self,
         prosody: Prosody,
         features: Array,
-        source: Source,
+        source: HarmonicSource,
         statistics: Statistics,
         generator: FittedStage,
         control: RunControl,
@@ -98,7 +98,7 @@ class WindowedSegment:
 
 
 def whole_segment(
-    prosody: Prosody, features: Array, source: Source, generator: Stage, threads: int, control: RunControl
+    prosody: Prosody, features: Array, source: HarmonicSource, generator: LoadedStage, threads: int, control: RunControl
 ) -> tuple[NDArray[np.floating[Any]], Statistics]:
     """Vocode the whole segment in one run, including its leading silence, with its own statistics; return both.
 
@@ -110,7 +110,7 @@ def whole_segment(
     return audio.ravel(), Statistics(*told)
 
 
-def features_of(prosody: Prosody, decoder: Stage, threads: int, control: RunControl) -> Array:
+def features_of(prosody: Prosody, decoder: LoadedStage, threads: int, control: RunControl) -> Array:
     """The generator's input features of a segment: [1, channels, frames at 80 Hz].
 
     Raises:

@@ -26,7 +26,7 @@ class Snake:
     """A Snake in the graph, x + outside * sin²(inside * x), in 32-bit floats."""
 
     nodes: tuple[Any, ...]
-    """Its five nodes, in order."""
+    """The Snake's five nodes, in order."""
     x: str
     inside: NDArray[Any]
     outside: NDArray[Any]

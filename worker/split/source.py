@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from worker.run_control import RunControl
 from worker.split.noise import Noise, draw_all
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 
 HARMONICS = 60
 """Frames of harmonics per frame at 80 Hz; one more ends the last frame."""
@@ -21,14 +21,14 @@ _MARGIN = 2
 """Frames of F0 beyond the wanted end: without them the last harmonics would differ from those of a longer run."""
 
 
-class Source:
+class HarmonicSource:
     """Computes a segment's harmonics from its beginning to a limit that follows from the requested window alone:
     `first` frames, or twice as many, or four times, up to all of them. So a window's harmonics don't depend on which
     windows were made before."""
 
     def __init__(
         self,
-        stage: Stage,
+        stage: LoadedStage,
         noise: tuple[Noise, ...],
         seed: int,
         f0: NDArray[Any],

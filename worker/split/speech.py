@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shm.audio import Pcm
 from worker.engine import Block, Utterance
 from worker.pcm import to_pcm
-from worker.providers.records import Assignment, StageRecord
+from worker.providers.targets import Assignment, StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.crew import Crew
@@ -24,8 +24,8 @@ from worker.split.fixed_stages import fixed_generators
 from worker.split.marks import marks_of
 from worker.split.prepared import Prepared
 from worker.split.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, whole_segment
-from worker.split.source import Source
-from worker.split.stage import Stage
+from worker.split.source import HarmonicSource
+from worker.split.stage import LoadedStage
 from worker.split.statistics import Statistics, describe, predictor_for
 from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, windows
 
@@ -54,9 +54,9 @@ class SplitSpeech:
         """
         self.provider = assignment.provider
 
-        def stage(name: str, record: StageRecord) -> Stage:
+        def stage(name: str, target: StageTarget) -> LoadedStage:
             # A provider compiled for one length leaves all other lengths to the CPU.
-            return Stage(prepared.folder / name, settings, StageRecord() if record.window else record)
+            return LoadedStage(prepared.folder / name, settings, StageTarget() if target.window else target)
 
         manifest = prepared.manifest
         self._noise = manifest.noise
@@ -87,7 +87,7 @@ class SplitSpeech:
 
     @property
     def rendering(self) -> str:
-        """`EngineInfo.rendering`."""
+        """The way of rendering, for `EngineInfo.rendering`."""
         if not self.windowed or self._predictor is None:
             return "whole"
         shape = self._shape
@@ -163,6 +163,6 @@ class SplitSpeech:
         text, f0, energy, durations = self._prosody.run(inputs, self._crew.most, control)
         return Prosody(text, f0, energy, durations.ravel().astype(np.int64), inputs[1])
 
-    def _source_of(self, prosody: Prosody, utterance: Utterance) -> Source:
+    def _source_of(self, prosody: Prosody, utterance: Utterance) -> HarmonicSource:
         first = prosody.lead + self._shape.first + GENERATOR_CONTEXT
-        return Source(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.control)
+        return HarmonicSource(self._source, self._noise, utterance.seed, prosody.f0, first, utterance.control)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.engine import EngineUnavailable
-from worker.providers.records import CPU, StageRecord
+from worker.providers.targets import CPU, StageTarget
 from worker.run_control import RunControl
 from worker.session import NUMPY_TYPES, open_session, run_session
 from worker.settings import WorkerSettings
@@ -21,16 +21,16 @@ from worker.split.optimized_name import optimized_name
 log = logging.getLogger(__name__)
 
 
-class Stage:
+class LoadedStage:
     """A stage: takes arrays in the order of the graph's inputs, returns its outputs in theirs. Any thread may run
     it."""
 
-    def __init__(self, file: Path, settings: WorkerSettings, record: StageRecord) -> None:
+    def __init__(self, file: Path, settings: WorkerSettings, target: StageTarget) -> None:
         self._settings = settings
-        self._record = record
+        self._target = target
         optimized = file.with_name(optimized_name(file.name))
         # onnxruntime's optimisation at another level is a setting, which the files don't have.
-        on_cpu = record.provider == CPU and settings.graph_optimization == "all"
+        on_cpu = target.provider == CPU and settings.graph_optimization == "all"
         self._optimized = on_cpu and optimized.is_file()
         self._cut = file
         self._file = optimized if self._optimized else file
@@ -44,7 +44,7 @@ class Stage:
             EngineUnavailable: onnxruntime can't load the stage.
             ProviderUnavailable: the execution provider can't.
         """
-        threads = threads if self._record.provider == CPU else 1
+        threads = threads if self._target.provider == CPU else 1
         with self._lock:
             if threads not in self._sessions:
                 self._sessions[threads] = self._opened(threads)
@@ -52,7 +52,7 @@ class Stage:
 
     def _opened(self, threads: int) -> Any:
         try:
-            return open_session(self._file, self._settings, self._record, threads=threads, optimized=self._optimized)
+            return open_session(self._file, self._settings, self._target, threads=threads, optimized=self._optimized)
         except EngineUnavailable as error:
             if self._optimized and self._file.is_file() and self._cut.is_file():
                 log.warning("%s can't be loaded, so the stage is loaded as it was cut: %s", self._file.name, error)

@@ -8,14 +8,14 @@ import numpy as np
 from kokoro_onnx.config import DEFAULT_VOCAB
 from numpy.typing import NDArray
 
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.prepared import Prepared
 from worker.split.rewrite import STATISTICS
 from worker.split.segment import Prosody
-from worker.split.source import Source
-from worker.split.stage import Stage
+from worker.split.source import HarmonicSource
+from worker.split.stage import LoadedStage
 
 _STYLE_DEVIATION = 0.15
 """Standard deviation of the published voices' style values."""
@@ -39,15 +39,15 @@ def window_inputs(prepared: Prepared, frames: int, seed: int = 0) -> dict[str, N
     prosody = Prosody(text, f0, energy, durations.ravel(), style)
     begin = (prosody.frames - frames) // 4 * 2
     features = _run(prepared, "decoder", [text, f0, energy, style])[1][0]
-    source = Source(_stage(prepared, "source"), prepared.manifest.noise, seed, f0, prosody.frames, RunControl())
+    source = HarmonicSource(_stage(prepared, "source"), prepared.manifest.noise, seed, f0, prosody.frames, RunControl())
     harmonics = source.harmonics(begin, begin + frames, 1)
     window = [features[..., begin : begin + frames], harmonics, style]
     names, (_, *statistics) = _run(prepared, "generator-exact", window)
     return dict(zip([*names, *STATISTICS], [*window, *statistics], strict=True))
 
 
-def _stage(prepared: Prepared, name: str) -> Stage:
-    return Stage(prepared.folder / f"{name}.onnx", WorkerSettings(), StageRecord())
+def _stage(prepared: Prepared, name: str) -> LoadedStage:
+    return LoadedStage(prepared.folder / f"{name}.onnx", WorkerSettings(), StageTarget())
 
 
 def _run(prepared: Prepared, name: str, arrays: list[NDArray[Any]]) -> tuple[list[str], list[NDArray[Any]]]:

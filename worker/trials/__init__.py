@@ -1,2 +1,4 @@
-"""Trials of execution providers: each checks, while the CPU speaks, that a provider is right and faster here, and keeps
-the verdict. The supervisor's errand and `tune` enter."""
+"""Trials of execution providers: whether a provider is right and faster here, tested while the CPU speaks.
+
+Imported by `worker.tuning` and `supervisor.processes`.
+"""

@@ -35,12 +35,12 @@ class Measurements(msgspec.Struct, frozen=True, kw_only=True):
     cpu_seconds: tuple[float, ...] = ()
     """Seconds that the CPU took for all sentences, by round; rounds alternate with those of `seconds`."""
     seconds: tuple[float, ...] = ()
-    placement: dict[str, dict[str, int]] = {}
+    nodes_run: dict[str, dict[str, int]] = {}
 
 
 def judge(measured: Measurements) -> Verdict:
     """Verdict on the measurements. Pure, apart from reading the clock."""
-    nodes = sum(by_provider.get(measured.provider, 0) for by_provider in measured.placement.values())
+    nodes = sum(by_provider.get(measured.provider, 0) for by_provider in measured.nodes_run.values())
     snr = min(measured.snr, key=lambda each: -math.inf if math.isnan(each) else each, default=None)
     ratio = _ratio(measured)
     right, faster = False, False
@@ -65,7 +65,7 @@ def judge(measured: Measurements) -> Verdict:
         snr=snr,
         ratio=ratio,
         compile_seconds=measured.compile_seconds,
-        placement=measured.placement,
+        nodes_run=measured.nodes_run,
         timeout=measured.timeout,
     )
 
@@ -77,5 +77,5 @@ def _ratio(measured: Measurements) -> float | None:
 
 
 def _others(measured: Measurements) -> str:
-    others = {provider for nodes in measured.placement.values() for provider in nodes}
+    others = {provider for nodes in measured.nodes_run.values() for provider in nodes}
     return " and ".join(sorted(others)) or "another one"

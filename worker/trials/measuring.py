@@ -19,8 +19,8 @@ from shm.lifeline import die_with_supervisor, leave_ending_to_supervisor
 from worker.engine import EngineError, EngineUnavailable, Utterance
 from worker.fidelity import snr
 from worker.kokoro import DEFAULT_VOICE, SAMPLE_SENTENCES, KokoroEngine
-from worker.providers.placement import profiling
-from worker.providers.records import Assignment
+from worker.providers.nodes_run import profiling
+from worker.providers.targets import Assignment
 from worker.settings import WorkerSettings
 from worker.trials.judge import Measurements
 
@@ -78,7 +78,7 @@ def measure(provider: str, load: Callable[[Assignment], Any], placed: Assignment
             other.warm_up()
             sound = [_spoken(other, sentence) for sentence in SENTENCES]
             measured = msgspec.structs.replace(
-                measured, compile_seconds=time.monotonic() - started, placement=profiles.end()
+                measured, compile_seconds=time.monotonic() - started, nodes_run=profiles.end()
             )
         measured = msgspec.structs.replace(measured, snr=_compared(reference, sound))
         pairs = [(_seconds(cpu), _seconds(other)) for _ in range(ROUNDS)]

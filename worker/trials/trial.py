@@ -20,12 +20,12 @@ import psutil
 from setproctitle import setproctitle
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
-from worker.acceleration.placing import candidate_of
+from worker.acceleration.decision import candidate_of
 from worker.acceleration.verdict import Verdict, store
 from worker.engine import EngineUnavailable
 from worker.machine.priority import place_process
 from worker.models.model_choice import kokoro_files
-from worker.providers.records import NAMES
+from worker.providers.targets import NAMES
 from worker.settings import WorkerSettings
 from worker.trials import measuring
 from worker.trials.judge import Measurements, judge

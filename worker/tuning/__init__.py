@@ -1,2 +1,1 @@
-"""Measurements of one engine, in a process of its own. Only `supervisor.tuning` and benchmarks may import this
-package."""
+"""Measurements of one engine, in a process of its own. Imported by `supervisor.tuning`."""

@@ -14,7 +14,7 @@ from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from shm.messages import Voice
 from worker.engine import Engine, EngineError, Utterance
 from worker.kokoro import DEFAULT_VOICE
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 Clock = Callable[[], float]
 
@@ -22,7 +22,7 @@ FIRSTS = 3
 """Number of first sounds measured in one round. In windows each takes a fraction of a second; the median counts."""
 
 
-class Speaking:
+class EngineMeasurement:
     """Measures one engine that nothing else uses."""
 
     def __init__(

@@ -1,7 +1,8 @@
 """The process that measures an engine: `python -m worker.tuning.process LIFELINE`.
 
-The process's input is `WorkerSettings` as a line of JSON, and an empty line for each `Round` requested. `Failed` is the
-last answer. Libraries' output goes to standard error, so that standard output holds answers only.
+The process's input is `WorkerSettings` as a line of JSON, and an empty line for each `Round` requested.
+`MeasurementFailed` is the last answer. Libraries' output goes to standard error, so that standard output holds answers
+only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NoReturn
 from setproctitle import setproctitle
 
 from shm.lifeline import die_with_supervisor
-from worker.acceleration.placing import place
+from worker.acceleration.decision import decide_providers
 from worker.engine import EngineError, EngineUnavailable
 from worker.kokoro import SAMPLE_SENTENCES
 from worker.machine.priority import place_process, place_thread
@@ -22,8 +23,8 @@ from worker.models.model_choice import kokoro_files
 from worker.select import choose
 from worker.settings import WorkerSettings
 from worker.trials.trial import trial
-from worker.tuning.measure import Speaking
-from worker.tuning.records import Failed, Record, decode_settings, encode
+from worker.tuning.measure import EngineMeasurement
+from worker.tuning.messages import MeasurementFailed, Result, decode_settings, encode
 
 SENTENCE = SAMPLE_SENTENCES[0]
 """Sentence of the measurements: long enough for several windows, short enough for five rounds of each configuration."""
@@ -36,14 +37,14 @@ def main() -> NoReturn:
     setproctitle("kokoro-live: tuning")
     die_with_supervisor(int(sys.argv[1]))
     lines = iter(sys.stdin.buffer.readline, b"")
-    for record in records(decode_settings(next(lines)), lines):
-        answers.write(encode(record))
+    for result in results(decode_settings(next(lines)), lines):
+        answers.write(encode(result))
         answers.flush()
     os._exit(0)  # a native library that crashes at exit would look like a failed measurement
 
 
-def records(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Record]:
-    """Load the engine, then measure it once for each item of `asked`. A failure is the last record."""
+def results(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Result]:
+    """Load the engine, then measure it once for each item of `asked`. A failure is the last result."""
     try:
         _try_providers(settings)
         place_process(settings)
@@ -51,11 +52,11 @@ def records(settings: WorkerSettings, asked: Iterable[object]) -> Iterator[Recor
         engine = choose(settings)
         engine.warm_up()
         script = "".join(filter(engine.info.vocabulary.__contains__, SENTENCE)) or SENTENCE
-        speaking = Speaking(engine, script, enter_inference=lambda: place_thread(settings))
+        speaking = EngineMeasurement(engine, script, enter_inference=lambda: place_thread(settings))
         for _ in asked:
             yield speaking.measure()
     except (EngineUnavailable, EngineError) as error:
-        yield Failed(str(error))
+        yield MeasurementFailed(str(error))
 
 
 def _try_providers(settings: WorkerSettings) -> None:
@@ -66,7 +67,7 @@ def _try_providers(settings: WorkerSettings) -> None:
         EngineUnavailable: a verdict can't be stored.
     """
     files = kokoro_files(settings)
-    for provider in place(files[0], settings).choice.untried:
+    for provider in decide_providers(files[0], settings).choice.untried:
         if trial(settings, provider, settings.compile_timeout) is None:
             raise EngineUnavailable(f"the verdict on {provider} can't be stored in {settings.cache_dir}")
 

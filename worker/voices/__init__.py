@@ -1,1 +1,4 @@
-"""Kokoro's voices: style vectors from files or from the embedded tables, and blends of them. Engines enter."""
+"""Kokoro's voices: style vectors from files or from the embedded tables, and blends of them.
+
+Imported by `worker` and `supervisor`.
+"""

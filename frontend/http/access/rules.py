@@ -18,7 +18,7 @@ class Access(Enum):
     """Clients on this machine where no key is configured, else clients with a key. For a GET that makes work: a link
     or a player can follow it, so it is also refused to pages of other sites."""
     HERE = "here"
-    """The same clients as `LOCAL`, for routes that control this machine's loudspeakers. A GET among them only reads, so
+    """Clients as for `LOCAL`; for routes that control this machine's loudspeakers. A GET among them only reads, so
     it doesn't count against a client's rate."""
     SOCKET = "socket"
     """Clients with a key, which a socket may send in its first message: a web page can't set its upgrade's headers. The

@@ -1,2 +1,4 @@
-"""Response bodies: framed, encoded, sent, and ended so that an incomplete one never looks whole. Only http imports
-it."""
+"""Response bodies: framed, encoded, sent, and ended so that an incomplete one never looks whole.
+
+Imported by `frontend.http` and `frontend.wyoming`.
+"""

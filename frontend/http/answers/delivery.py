@@ -51,9 +51,9 @@ class Delivery:
         """Send silence at once, ahead of audio that isn't made yet; word times shift by its length."""
         silence = np.zeros(round(seconds * SAMPLE_RATE), np.int16)
         self._primed = len(silence) / SAMPLE_RATE
-        await self.send(silence)
+        await self.send_piece(silence)
 
-    async def send(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
+    async def send_piece(self, piece: Pcm, words: Sequence[WordTiming] = ()) -> None:
         """Encode and write a piece, preceded by the times of words that sound in it or soon after.
 
         Waits while the client reads too slowly.

@@ -1,1 +1,1 @@
-"""TCP connections: accepted, bounded, timed. Only the front's start imports it."""
+"""TCP connections: accepted, bounded, timed. Imported by `frontend.http`, `frontend.wyoming` and `frontend.process`."""

@@ -101,7 +101,7 @@ class Connection(asyncio.Protocol):
         self._register.lost(self)
         self._protocol.connection_lost(exc)
 
-    # -- see `frontend.http.connections.exchange.Line`
+    # -- see `frontend.http.connections.exchange.Peer`
 
     def idle(self) -> None:
         if self.writable.is_set() and self._transport is not None and not self._transport.is_closing():

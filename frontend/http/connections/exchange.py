@@ -7,7 +7,7 @@ from typing import Protocol
 from frontend.contract.countdown import Countdown
 
 
-class Line(Protocol):
+class Peer(Protocol):
     """The connection of an exchange."""
 
     def idle(self) -> None:
@@ -34,8 +34,8 @@ class Exchange:
     time runs from the connection's beginning.
     """
 
-    def __init__(self, line: Line, header_timeout: float) -> None:
-        self._line = line
+    def __init__(self, peer: Peer, header_timeout: float) -> None:
+        self._peer = peer
         self._header_timeout = header_timeout
         self._head = Countdown(self._no_head)
         self._handling = False
@@ -53,14 +53,14 @@ class Exchange:
         """Note that the connection was made or that bytes have come: unless they are a handler's, a head begins."""
         if not (self._handling or self._head.running):
             self._head.start(self._header_timeout)
-            self._line.idle()
+            self._peer.idle()
 
     def began(self) -> None:
         """Note that a request's head is whole and its handler begins."""
         self._handling = True
         self._answering = False
         self._head.stop()
-        self._line.busy()
+        self._peer.busy()
 
     def answers(self) -> None:
         """Note that the request's response has begun."""
@@ -69,27 +69,27 @@ class Exchange:
     def cancelled(self) -> None:
         """Note that the handler was cancelled: by the client's end, or because the server stops (a drain's end)."""
         if self._answering:
-            self._line.overdue("drain")
+            self._peer.overdue("drain")
 
     def ended(self) -> None:
         """Note that the handler has returned or written its response."""
         self._handling = self._resting = False
-        self._line.idle()
+        self._peer.idle()
 
     def rests(self) -> None:
         """Note that the handler waits for its client, who would lose nothing: on its WebSocket, nothing is spoken."""
         self._resting = True
-        self._line.idle()
+        self._peer.idle()
 
     def works(self) -> None:
         """Note that the handler rests no more."""
         self._resting = False
-        self._line.busy()
+        self._peer.busy()
 
     def close(self) -> None:
         """Stop the time for a head. Idempotent."""
         self._head.stop()
 
     def _no_head(self) -> None:
-        self._line.overdue("header_timeout")
-        self._line.close()
+        self._peer.overdue("header_timeout")
+        self._peer.close()

@@ -1,4 +1,4 @@
-"""Other services' protocols for speech, over contexts: sockets that take text piece by piece, and their one-shot calls.
+"""Other services' protocols for speech: sockets over contexts that take text piece by piece, and one-shot calls.
 
-Only http imports it.
+Imported by `frontend.http` and `frontend.wyoming`.
 """

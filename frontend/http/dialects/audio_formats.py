@@ -40,7 +40,7 @@ _ENCODINGS: Mapping[str, AudioFormat | RawFormat] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputFormat:
     """An audio format that the encoders have."""
 
     format: AudioFormat | RawFormat
@@ -56,7 +56,7 @@ class Output:
         return FORMATS[self.format].content_type
 
 
-def elevenlabs_output(name: str) -> Output:
+def elevenlabs_output(name: str) -> OutputFormat:
     """ElevenLabs' `output_format`, such as `mp3_44100_128`, `pcm_24000` or `ulaw_8000`.
 
     Raises:
@@ -68,11 +68,11 @@ def elevenlabs_output(name: str) -> Output:
         message = f"`output_format`: {name[:32]!r} is none of {known}."
         raise ApiError(400, message, param="output_format", code="invalid_output_format")
     kilobits = match["kilobits"]
-    output = Output(_CODECS[match["codec"]], int(match["rate"]), int(kilobits) * 1000 if kilobits else None)
+    output = OutputFormat(_CODECS[match["codec"]], int(match["rate"]), int(kilobits) * 1000 if kilobits else None)
     return _checked(output, "output_format")
 
 
-def named_output(encoding: str, sample_rate: float | None, bit_rate: float | None = None) -> Output:
+def named_output(encoding: str, sample_rate: float | None, bit_rate: float | None = None) -> OutputFormat:
     """An encoding as Cartesia and Deepgram name it, such as `pcm_s16le` or `linear16`.
 
     Args:
@@ -87,10 +87,10 @@ def named_output(encoding: str, sample_rate: float | None, bit_rate: float | Non
         raise ApiError(400, message, param="encoding", code="invalid_encoding")
     usual = 8_000 if found in (RawFormat.MULAW, RawFormat.ALAW) else 24_000
     rate = usual if sample_rate is None else round(sample_rate)
-    return _checked(Output(found, rate, None if bit_rate is None else round(bit_rate)), "sample_rate")
+    return _checked(OutputFormat(found, rate, None if bit_rate is None else round(bit_rate)), "sample_rate")
 
 
-def _checked(output: Output, param: str) -> Output:
+def _checked(output: OutputFormat, param: str) -> OutputFormat:
     rates = () if isinstance(output.format, RawFormat) else FORMATS[output.format].rates
     if output.sample_rate not in rates if rates else not MIN_SAMPLE_RATE <= output.sample_rate <= MAX_SAMPLE_RATE:
         known = ", ".join(map(str, rates)) if rates else f"{MIN_SAMPLE_RATE} to {MAX_SAMPLE_RATE}"

@@ -19,7 +19,7 @@ from frontend.contexts.services import Services
 from frontend.contexts.voices import find_voice
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
-from frontend.http.dialects.audio_formats import Output, named_output
+from frontend.http.dialects.audio_formats import OutputFormat, named_output
 from frontend.http.dialects.clients import new_voicing, text_of
 from frontend.http.dialects.socket import Session
 
@@ -128,7 +128,7 @@ class Deepgram:
         await self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
 
 
-def deepgram_voicing(services: Services, voicing: Voicing, query: Mapping[str, str], output: Output) -> Voicing:
+def deepgram_voicing(services: Services, voicing: Voicing, query: Mapping[str, str], output: OutputFormat) -> Voicing:
     """The voicing that an address asks for; `model` names the voice.
 
     Raises:

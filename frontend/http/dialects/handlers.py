@@ -13,7 +13,7 @@ from frontend.http.dialects.socket import Session
 
 
 class Dialects:
-    """One per front."""
+    """The handlers of one front's dialects."""
 
     def __init__(self, services: Services) -> None:
         self.settings = services.settings

@@ -18,7 +18,7 @@ from frontend.contract.errors import ApiError
 from frontend.contract.stages import STARTED
 from frontend.http.dialects import oneshot
 from frontend.http.dialects.alignment import Alignments, whole_alignment
-from frontend.http.dialects.audio_formats import Output, elevenlabs_output, named_output
+from frontend.http.dialects.audio_formats import OutputFormat, elevenlabs_output, named_output
 from frontend.http.dialects.cartesia import cartesia_voicing
 from frontend.http.dialects.clients import new_voicing, number_of, object_of, text_of
 from frontend.http.dialects.deepgram import deepgram_voicing, rate_of
@@ -74,7 +74,7 @@ async def cartesia_bytes(request: web.Request, services: Services) -> web.Stream
     """POST /tts/bytes: the audio."""
     body = await _body(request)
     voicing = cartesia_voicing(services, _voicing(request), body)
-    output = Output(voicing.format, voicing.sample_rate)
+    output = OutputFormat(voicing.format, voicing.sample_rate)
     headers = oneshot.typed(output.content_type)
     text = text_of(body, "transcript")
     return await oneshot.answer(request, services, voicing, text, headers, lambda event: event.audio)
@@ -97,7 +97,9 @@ def _voicing(request: web.Request) -> Voicing:
     return replace(new_voicing(request, ""), asked_at=request[STARTED])
 
 
-def _elevenlabs_voicing(request: web.Request, services: Services, body: Mapping[str, Any]) -> tuple[Voicing, Output]:
+def _elevenlabs_voicing(
+    request: web.Request, services: Services, body: Mapping[str, Any]
+) -> tuple[Voicing, OutputFormat]:
     output = elevenlabs_output(request.query.get("output_format", DEFAULT_OUTPUT))
     speed = number_of(object_of(body, "voice_settings"), "speed")
     voicing = replace(

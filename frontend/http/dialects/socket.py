@@ -16,8 +16,8 @@ from frontend.http import request_id
 from frontend.http.answers.sent_ahead import taken
 from frontend.http.connections.interruptible_wait import InterruptibleWait
 from frontend.http.dialects.dialect import Dialect
+from frontend.http.dialects.message_socket import MessageSocket
 from frontend.http.dialects.open_contexts import OpenContexts
-from frontend.http.dialects.wire import Wire
 from frontend.http.errors import late_error_body, note_late_error
 from frontend.monitoring.metrics import Event as Counted
 
@@ -35,7 +35,7 @@ class Session:
         self._goodbye: tuple[WSCloseCode, str] | None = None
         """Code and reason of the close frame, once the socket is to end before its client ends it."""
         self._dialect = dialect(self)
-        self._wire = Wire(lambda error: self._dialect.error(None, late_error_body(error), error.status))
+        self._messages = MessageSocket(lambda error: self._dialect.error(None, late_error_body(error), error.status))
 
     async def serve(self) -> web.StreamResponse:
         """Answer the upgrade and all messages.
@@ -43,7 +43,7 @@ class Session:
         Raises:
             ApiError: 426 or 400, the request doesn't ask for a WebSocket, or not correctly.
         """
-        await self._wire.upgrade(self.request)
+        await self._messages.upgrade(self.request)
         with self.services.socket(self._dialect.name):
             try:
                 await self._dialect.begin()
@@ -55,13 +55,13 @@ class Session:
                 log.info("%s: the client left", request_id.current.get())
             finally:
                 await self.contexts.close()
-        await self._wire.say_goodbye(*(self._goodbye or (WSCloseCode.OK, "")))
-        return self._wire
+        await self._messages.say_goodbye(*(self._goodbye or (WSCloseCode.OK, "")))
+        return self._messages
 
     async def _converse(self) -> None:
-        while not (self._wire.closed or self._is_over):
+        while not (self._messages.closed or self._is_over):
             try:
-                message = await self._waiting.of(self._wire.receive(), self._dialect.idle_seconds)
+                message = await self._waiting.of(self._messages.receive(), self._dialect.idle_seconds)
             except TimeoutError:
                 if self._is_over or self.contexts.speaking:
                     continue
@@ -88,14 +88,14 @@ class Session:
 
     async def send(self, message: dict[str, Any]) -> None:
         """Send a JSON message; waits while the client reads too slowly."""
-        if not self._wire.closed:
-            await self._wire.send_str(msgspec.json.encode(message).decode())
+        if not self._messages.closed:
+            await self._messages.send_str(msgspec.json.encode(message).decode())
             await taken(self.request)
 
     async def send_bytes(self, audio: bytes) -> None:
         """Send a binary message; waits like `send`."""
-        if not self._wire.closed:
-            await self._wire.send_bytes(audio)
+        if not self._messages.closed:
+            await self._messages.send_bytes(audio)
             await taken(self.request)
 
     async def fail(self, key: str | None, error: Exception) -> None:

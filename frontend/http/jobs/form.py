@@ -39,7 +39,7 @@ class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     format: Annotated[
         BookFormat, Meta(description="m4b, mp3, opus and flac: one file. epub: to read along. zip: a file per chapter.")
     ] = "m4b"
-    chapter_format: Annotated[ChapterFormat, Meta(description="Of the chapters in a zip.")] = "m4a"
+    chapter_format: Annotated[ChapterFormat, Meta(description="Format of the chapters in a zip.")] = "m4a"
     voice: Annotated[str, Meta(description="The narrator's voice, or a blend. The server's default.")] = ""
     cast: Annotated[
         str, Meta(max_length=65_536, description="TOML with `narrator`, `quotes` and a table `speakers` of voices.")
@@ -47,12 +47,17 @@ class JobForm(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     speed: Annotated[float, Meta(ge=0.25, le=4.0, description="The pace.")] = 1.0
     lang: Annotated[str, Meta(max_length=64, description="The book's language. The one that the file names.")] = ""
     chapters: Annotated[
-        str, Meta(pattern=f"^{_RANGE}(?:,{_RANGE})*$", max_length=1000, description="As in 3-9 or 1,4-. All.")
+        str,
+        Meta(
+            pattern=f"^{_RANGE}(?:,{_RANGE})*$",
+            max_length=1000,
+            description="Numbers like 3-9 or 1,4-. All.",
+        ),
     ] = "1-"
     all_matter: Annotated[bool, Meta(description="Speak front matter, notes and back matter too.")] = False
     loudness: Annotated[_Loudness | None, Meta(description="LUFS to which each chapter is brought.")] = None
     captions: Annotated[
-        list[Literal["srt", "vtt"]], Meta(description="Captions beside each chapter of a zip, with commas between.")
+        list[Literal["srt", "vtt"]], Meta(description="Captions alongside each chapter of a zip, with commas between.")
     ] = []
     by_word: Annotated[bool, Meta(description="Mark words instead of sentences in an EPUB.")] = False
     paragraph_pause: Annotated[Pause | None, Meta(description="Seconds of silence after a paragraph.")] = None
@@ -88,7 +93,7 @@ def read_form(fields: Mapping[str, Sequence[str]], engine: EngineInfo | None) ->
             raise ApiError(400, message, param="file", code="missing_required") from error
         raise of_validation(error) from error
     if form.captions and form.format != "zip":
-        raise _wrong("captions", "they are files beside the chapters, so they need `format`: zip")
+        raise _wrong("captions", "they are files alongside the chapters, so they need `format`: zip")
     if form.by_word and form.format != "epub":
         raise _wrong("by_word", "words are marked in a book to read along, which needs `format`: epub")
     if form.between:

@@ -11,8 +11,8 @@ import msgspec
 
 from frontend.http.access.rules import Access
 from frontend.http.dialects.error_forms import ErrorForm, cartesia_error, deepgram_error, elevenlabs_error
-from frontend.http.openapi import answers
 from frontend.http.openapi.fields import FIELDS
+from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route
 
 _DESCRIPTION = """\
@@ -45,7 +45,7 @@ _RETRIED = (429, 503)
 
 _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-Request-Id": ("The client's own, if it was fit for logs, else a new one.", {"type": "string"}),
-    "X-Engine": ("Who speaks.", {"enum": ["kokoro", "espeak-ng"]}),
+    "X-Engine": ("The engine.", {"enum": ["kokoro", "espeak-ng"]}),
     "X-Sample-Rate": ("The audio's, in Hz.", {"type": "integer"}),
     "X-Cache": ("`hit` where nothing had to be synthesised for the first of it.", {"enum": ["hit"]}),
     "X-Speakable": ("`none` where the text has no sound: the audio is a short silence.", {"enum": ["none"]}),
@@ -57,18 +57,18 @@ _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 
 _REQUEST_HEADERS = {
-    "X-Session": "Whose request it is, for `on_busy`.",
-    "X-Request-Id": "How the log and the answer are to call it.",
-    "Cache-Control": "`no-store`: make it anew, and keep nothing of it.",
+    "X-Session": "The session of the request, for `on_busy`.",
+    "X-Request-Id": "An id for the request, which the log and the answer repeat.",
+    "Cache-Control": "`no-store`: make the audio again, and keep nothing of it.",
 }
 
 _SCHEMAS = "#/components/schemas/"
 
 _ERROR_SHAPES: Mapping[ErrorForm | None, type] = {
-    None: answers.Error,
-    elevenlabs_error: answers.ElevenLabsError,
-    cartesia_error: answers.CartesiaError,
-    deepgram_error: answers.DeepgramError,
+    None: answer_types.Error,
+    elevenlabs_error: answer_types.ElevenLabsError,
+    cartesia_error: answer_types.CartesiaError,
+    deepgram_error: answer_types.DeepgramError,
 }
 
 _KEYED: dict[str, list[str]] = {"key": []}
@@ -170,7 +170,7 @@ def _answer(answer: Answer, schema: Mapping[int, dict[str, Any]]) -> dict[str, A
 
 
 def _error_name(status: int, shape: type) -> str:
-    return str(status) if shape is answers.Error else f"{shape.__name__}{status}"
+    return str(status) if shape is answer_types.Error else f"{shape.__name__}{status}"
 
 
 def _error(status: int, shape: type) -> dict[str, Any]:

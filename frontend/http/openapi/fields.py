@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from frontend.audio.formats import FORMATS, AudioFormat
-from frontend.http.catalog import MODELS
+from frontend.http.requests.model_names import MODELS
 from frontend.text.voice_spec import OPENAI_VOICES
 
 _FORMAT_NAMES = [*(name.value for name in AudioFormat), None]
@@ -63,7 +63,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
         "phonemes": {"description": "In place of `input`: what to speak, in the model's own phonemes."},
         "timestamps": {
             "description": "When each word sounds: as `speech.audio.words` events with `stream_format`: `sse`, or "
-            "beside the audio with `stream`: `false`. 400 from an engine that can't tell. `sentence`, with `sse`: also "
+            "with the audio for `stream`: `false`. 400 from an engine that can't tell. `sentence`, with `sse`: also "
             "`speech.audio.sentence` events, each before the audio in which the sentence begins, and no error. "
             "SSML's `mark`s come along, as `speech.audio.marks` events or as `marks`."
         },
@@ -76,13 +76,13 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
             "once the response has ended."
         },
         "download_format": {
-            "description": "That file's format; the response's where it is left out.",
+            "description": "The download's format; the response's where it is left out.",
             "enum": _FORMAT_NAMES,
         },
         "return_timing": {"description": "Taken and without effect: `timestamps` gives the times of words."},
         "user": {"description": "The session, where no X-Session header names it."},
         "priority": {"description": "`idle`: made while nobody listens, with `stream`: false."},
-        "on_busy": {"description": "What happens to the session's earlier requests that are still being sent."},
+        "on_busy": {"description": "Treatment of the session's earlier requests that are still being sent."},
         "instructions": {"description": "Taken and without effect: Kokoro follows no instructions."},
     },
     "PhonemizeBody": {
@@ -91,7 +91,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
         "lang": {"description": "The text's language; the voice's own where it is left out.", "examples": ["en-us"]},
         "language": {"description": "Another name for `lang`, which wins where both are given."},
         "voice": {"description": "Says the language where none is named."},
-        "markup": {"description": "As in a speech request."},
+        "markup": {"description": "The same field as in a speech request."},
     },
     "SentencesBody": {
         "paragraphs": {"description": "The text. No sentence goes from one paragraph into the next."},
@@ -101,10 +101,10 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
     "PlayBody": {
         "input": {"description": "The text to play. Needed, unless `text` is given.", "examples": ["Hello."]},
         "text": {"description": "Another name for `input`, which wins where both are given."},
-        "voice": {"description": "As in a speech request."},
+        "voice": {"description": "The same field as in a speech request."},
         "speed": {"description": "1 where it is left out."},
-        "lang": {"description": "As in a speech request."},
-        "markup": {"description": "As in a speech request."},
+        "lang": {"description": "The same field as in a speech request."},
+        "markup": {"description": "The same field as in a speech request."},
         "on_busy": {
             "description": "The place of the text while another one is being played. `interrupt`, the default: the "
             "other one ends with a short fade, and the queue stays; `queue`: after all others; `next`: after the "
@@ -138,7 +138,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
         "remove_emoji": {"description": "Taken and without effect: `--normalize-emoji` decides."},
     },
     "TurnBody": {
-        "text": {"description": "What it says."},
+        "text": {"description": "The text of the turn."},
         "voice": {"description": "The voice, a blend or an alias; the request's `voice` where it is left out."},
         "voice_id": {"description": "Another name for `voice`, which wins where both are given."},
     },

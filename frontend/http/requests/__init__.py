@@ -1,1 +1,1 @@
-"""Request bodies: decoded, checked, and turned into speech requests. Only http imports it."""
+"""Request bodies: decoded, checked, and turned into speech requests. Imported by `frontend.http`."""

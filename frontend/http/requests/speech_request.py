@@ -11,8 +11,8 @@ from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
 from frontend.http import request_id
 from frontend.http.access.identity import API_KEY
-from frontend.http.phonemize import check_phonemes
 from frontend.http.requests.casting import casting_of
+from frontend.http.requests.phonemes import check_phonemes
 from frontend.http.requests.schema import SpeechCall
 from frontend.text.language import UnknownLanguage, language_of
 from frontend.text.markup.limits import clamped_rate

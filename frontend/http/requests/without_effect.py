@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from frontend.contract.request import MarkupKind
-from frontend.http.catalog import MODELS
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.kokoro_fastapi import options_without_effect
+from frontend.http.requests.model_names import MODELS
 from frontend.http.requests.schema import SpeechBody, SpeechCall
 
 

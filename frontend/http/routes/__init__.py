@@ -1,1 +1,4 @@
-"""The table of all routes: path, handler, access and documentation stand together. Only http imports it."""
+"""The table of all routes: path, handler, access and documentation stand together.
+
+Imported by `frontend.http.app` and `frontend.http.openapi`.
+"""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from frontend.http.access.rules import Access
-from frontend.http.openapi import answers
 from frontend.http.requests import warning
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
+from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
 from frontend.http.routes.speech import FILES, SPEECH_CONTENT, SPEECH_HEADERS, SPEECH_REQUEST_HEADERS, WITH_BODY
 from frontend.http.ssml_translation import SsmlBody
@@ -24,7 +24,7 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
                 200: Answer(
                     "With `stream`: `false` one object; otherwise one a line, each word in the line in which it "
                     "begins or in one before. A line with an error ends an incomplete answer.",
-                    {"application/x-ndjson": answers.CaptionedLine, JSON: answers.CaptionedSpeech},
+                    {"application/x-ndjson": answer_types.CaptionedLine, JSON: answer_types.CaptionedSpeech},
                     SPEECH_HEADERS,
                 )
             },
@@ -80,7 +80,7 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
             "for an hour after the response's end, if no newer downloads have taken its place. `?name=` sets the name "
             "of the saved file.",
             (403, 404),
-            query=answers.DownloadQuery,
+            query=answer_types.DownloadQuery,
         ),
     ),
     Route(
@@ -91,10 +91,10 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         Operation(
             "Kokoro-FastAPI",
             "The name of a blend of voices",
-            {200: json_answer("`id` is what a request's `voice` takes.", answers.Blend)},
+            {200: json_answer("`id` is what a request's `voice` takes.", answer_types.Blend)},
             "No file is made: each request can name a blend.",
             WITH_BODY,
-            answers.BlendBody,
+            answer_types.BlendBody,
             "af_heart(2)+af_bella",
         ),
     ),
@@ -106,7 +106,7 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         Operation(
             "Kokoro-FastAPI",
             "The part of SSML that is known",
-            {200: json_answer("Elements and values.", answers.SsmlParts)},
+            {200: json_answer("Elements and values.", answer_types.SsmlParts)},
         ),
     ),
     Route(
@@ -117,7 +117,7 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         Operation(
             "Kokoro-FastAPI",
             "Turn SSML into a text with tags",
-            {200: json_answer("A text for `markup`: `tags`.", answers.TaggedText, (warning.HEADER,))},
+            {200: json_answer("A text for `markup`: `tags`.", answer_types.TaggedText, (warning.HEADER,))},
             errors=WITH_BODY,
             body=SsmlBody,
             example={"text": '<speak>Hello. <break time="1s"/> Who is there?</speak>', "voice": "af_heart"},
@@ -128,6 +128,8 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         "/v1/test",
         Access.OPEN,
         lambda handlers: handlers.health.test,
-        Operation("Kokoro-FastAPI", "Is it alive? The same as /health", {200: json_answer("It is.", answers.Alive)}),
+        Operation(
+            "Kokoro-FastAPI", "Is it alive? The same as /health", {200: json_answer("It is.", answer_types.Alive)}
+        ),
     ),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from frontend.http.access.rules import Access
-from frontend.http.openapi import answers
+from frontend.http.catalog import VoicesQuery
+from frontend.http.routes import answer_types
 from frontend.http.routes.route import Operation, Route, json_answer
 
 LISTS: tuple[Route, ...] = (
@@ -12,14 +13,14 @@ LISTS: tuple[Route, ...] = (
         "/v1/models",
         Access.NEAR,
         lambda handlers: handlers.catalog.models,
-        Operation("Lists", "The models", {200: json_answer("All mean the one model here.", answers.ModelList)}),
+        Operation("Lists", "The models", {200: json_answer("All mean the one model here.", answer_types.ModelList)}),
     ),
     Route(
         "get",
         "/v1/models/{id}",
         Access.NEAR,
         lambda handlers: handlers.catalog.model,
-        Operation("Lists", "One model", {200: json_answer("It is known.", answers.Model)}, errors=(403, 404)),
+        Operation("Lists", "One model", {200: json_answer("It is known.", answer_types.Model)}, errors=(403, 404)),
         id_pattern=".+",  # a model's name may contain slashes
     ),
     Route(
@@ -27,7 +28,7 @@ LISTS: tuple[Route, ...] = (
         "/v1/audio/models",
         Access.NEAR,
         lambda handlers: handlers.catalog.audio_models,
-        Operation("Lists", "The models, for Open WebUI", {200: json_answer("The models.", answers.AudioModels)}),
+        Operation("Lists", "The models, for Open WebUI", {200: json_answer("The models.", answer_types.AudioModels)}),
     ),
     Route(
         "get",
@@ -37,9 +38,9 @@ LISTS: tuple[Route, ...] = (
         Operation(
             "Lists",
             "The voices of the engine that speaks",
-            {200: json_answer("The voices.", answers.Voices)},
+            {200: json_answer("The voices.", answer_types.Voices)},
             errors=(400, 403, 503),
-            query=answers.VoicesQuery,
+            query=VoicesQuery,
         ),
     ),
     Route(
@@ -50,7 +51,7 @@ LISTS: tuple[Route, ...] = (
         Operation(
             "Lists",
             "The same as /v1/audio/voices, with ElevenLabs' fields besides",
-            {200: json_answer("The voices.", answers.NamedVoices)},
+            {200: json_answer("The voices.", answer_types.NamedVoices)},
             errors=(403, 503),
         ),
     ),

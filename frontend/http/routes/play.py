@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from frontend.http.access.rules import Access
 from frontend.http.answers import sse
-from frontend.http.openapi import answers
 from frontend.http.requests import warning
 from frontend.http.requests.play_body import PlayBody, PlayChangeBody
+from frontend.http.routes import answer_types
 from frontend.http.routes.route import Answer, Handle, Handlers, Operation, Route, json_answer
 from shm.playing import Verb
 
-_STATE = json_answer("The state afterwards.", answers.PlayState)
+_STATE = json_answer("The state afterwards.", answer_types.PlayState)
 
 _SUMMARIES = {
     Verb.PAUSE: "Pause",
@@ -43,7 +43,7 @@ PLAY: tuple[Route, ...] = (
         Operation(
             "Player",
             "Play a text on this machine's loudspeakers",
-            {202: json_answer("It will sound, in its turn.", answers.PlayAccepted, (warning.HEADER,))},
+            {202: json_answer("It will sound, in its turn.", answer_types.PlayAccepted, (warning.HEADER,))},
             "Without configured keys it answers clients on the server's own machine only, as all of the player's "
             "operations do.",
             (400, 403, 408, 413, 415, 429, 501, 503),
@@ -56,7 +56,7 @@ PLAY: tuple[Route, ...] = (
         "/v1/play",
         Access.HERE,
         lambda handlers: handlers.play.get if handlers.play else None,
-        Operation("Player", "What is being played", {200: json_answer("The state.", answers.PlayState)}),
+        Operation("Player", "The player's state and queue", {200: json_answer("The state.", answer_types.PlayState)}),
     ),
     Route(
         "patch",
@@ -66,7 +66,7 @@ PLAY: tuple[Route, ...] = (
         Operation(
             "Player",
             "Change speed, voice, volume or place while it is played",
-            {200: json_answer("The state afterwards.", answers.PlayState, (warning.HEADER,))},
+            {200: json_answer("The state afterwards.", answer_types.PlayState, (warning.HEADER,))},
             "409 if nothing is being played, except for the volume alone. 400 (`seek_beyond_end`) leaves the playback "
             "as it is.",
             (400, 403, 408, 409, 413, 415, 429, 503),

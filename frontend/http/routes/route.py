@@ -10,18 +10,18 @@ from aiohttp import web
 
 from frontend.http.access.rules import Access
 from frontend.http.catalog import Catalog
+from frontend.http.description import Description
 from frontend.http.dialects.error_forms import ErrorForm
 from frontend.http.dialects.handlers import Dialects
 from frontend.http.health import Health
 from frontend.http.jobs.handler import JobsHandler
-from frontend.http.openapi.handlers import Description
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
 from frontend.http.scrape import Scrape
 from frontend.http.sentences import SentenceDivision
 from frontend.http.speech.handler import SpeechHandler
 from frontend.http.ssml_translation import SsmlTranslation
-from frontend.monitoring.status.handler import StatusHandler
+from frontend.monitoring.status_handler import StatusHandler
 
 JSON = "application/json"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frontend.http.access.rules import Access
-from frontend.http.openapi import answers
+from frontend.http.routes import answer_types
 from frontend.http.routes.route import Answer, Operation, Route, json_answer
 
 SERVER: tuple[Route, ...] = (
@@ -12,7 +12,7 @@ SERVER: tuple[Route, ...] = (
         "/health",
         Access.OPEN,
         lambda handlers: handlers.health.alive,
-        Operation("Server", "Is it alive?", {200: json_answer("It is, whatever is being spoken.", answers.Alive)}),
+        Operation("Server", "Is it alive?", {200: json_answer("It is, whatever is being spoken.", answer_types.Alive)}),
     ),
     Route(
         "get",
@@ -23,8 +23,8 @@ SERVER: tuple[Route, ...] = (
             "Server",
             "Can it speak?",
             {
-                200: json_answer("It can.", answers.Ready),
-                503: json_answer("It can't, and why.", answers.NotReady, ("Retry-After",)),
+                200: json_answer("It can.", answer_types.Ready),
+                503: json_answer("It can't, and why.", answer_types.NotReady, ("Retry-After",)),
             },
         ),
     ),
@@ -35,8 +35,8 @@ SERVER: tuple[Route, ...] = (
         lambda handlers: handlers.status.get if handlers.status else None,
         Operation(
             "Server",
-            "What it does, and how it fares",
-            {200: json_answer("Counts begin with the process that counts.", answers.Status)},
+            "The server's state and figures",
+            {200: json_answer("Counts begin with the process that counts.", answer_types.Status)},
         ),
     ),
     Route(
@@ -55,7 +55,7 @@ SERVER: tuple[Route, ...] = (
         "/openapi.json",
         Access.OPEN,
         lambda handlers: handlers.description.openapi,
-        Operation("Server", "This description", {200: json_answer("OpenAPI 3.1.", answers.OpenApiDocument)}),
+        Operation("Server", "This description", {200: json_answer("OpenAPI 3.1.", answer_types.OpenApiDocument)}),
     ),
     Route(
         "get",

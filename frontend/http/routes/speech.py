@@ -5,11 +5,11 @@ from __future__ import annotations
 from frontend.audio.formats import FORMATS
 from frontend.http.access.rules import Access
 from frontend.http.answers import sse
-from frontend.http.openapi import answers
 from frontend.http.phonemize import PhonemizeBody
 from frontend.http.requests import warning
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
+from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route, json_answer
 from frontend.http.sentences import SentencesBody
 
@@ -30,7 +30,7 @@ SPEECH_HEADERS = (
 
 SPEECH_REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control")
 
-SPEECH_CONTENT = {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: answers.TimedSpeech}
+SPEECH_CONTENT = {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: answer_types.TimedSpeech}
 """Content types of an answer with audio, with the types of those that are JSON."""
 
 SPEECH: tuple[Route, ...] = (
@@ -102,7 +102,7 @@ SPEECH: tuple[Route, ...] = (
         Operation(
             "Speech",
             "Show how a text would be pronounced",
-            {200: json_answer("Word by word.", answers.Phonemized, (warning.HEADER,))},
+            {200: json_answer("Word by word.", answer_types.Phonemized, (warning.HEADER,))},
             errors=WITH_BODY,
             body=PhonemizeBody,
             example={"input": "Hello.", "lang": "en-us"},
@@ -116,7 +116,7 @@ SPEECH: tuple[Route, ...] = (
         Operation(
             "Speech",
             "Divide a text into sentences",
-            {200: json_answer("Line by line.", answers.Divided, (warning.HEADER,))},
+            {200: json_answer("Line by line.", answer_types.Divided, (warning.HEADER,))},
             "Divides as speech does, and speaks nothing: for readers that let people go from sentence to sentence.",
             errors=WITH_BODY,
             body=SentencesBody,

@@ -20,7 +20,7 @@ from frontend.monitoring.listening import Listening
 
 
 @dataclass(frozen=True)
-class Answer:
+class SpeechAnswer:
     """A checked request with its open stream."""
 
     request: web.Request

@@ -22,7 +22,7 @@ from frontend.http.requests.speech_request import session_of, speech_request
 from frontend.http.requests.unknown_fields import unknown_among, unknown_in
 from frontend.http.requests.without_effect import dead_fields
 from frontend.http.sessions import Sessions
-from frontend.http.speech.answer import Answer
+from frontend.http.speech.answer import SpeechAnswer
 from frontend.http.speech.streamed import answer_streamed
 from frontend.http.speech.whole import answer_whole
 from frontend.monitoring.listening import Listening
@@ -144,7 +144,7 @@ class SpeechHandler:
                 with closing(self._encoding(call, whole=whole)) as encoding, self._metrics.speaking():
                     listening = Listening(self._metrics, request[STARTED], asked.stages)
                     voice = asked.performer.name if call.names_voices else ""
-                    answer = Answer(request, call, stream, encoding, listening, turn, voice, dead)
+                    answer = SpeechAnswer(request, call, stream, encoding, listening, turn, voice, dead)
                     if whole:
                         return await answer_whole(answer, self._settings)
                     return await answer_streamed(answer, self._settings, self._metrics)

@@ -17,14 +17,14 @@ from frontend.http.answers.delivery import AudioResponse, Delivery
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.speakable import Pieces
 from frontend.http.errors import late_error_body
-from frontend.http.speech.answer import Answer
+from frontend.http.speech.answer import SpeechAnswer
 from frontend.monitoring.metrics import Event, Metrics
 from frontend.settings.front import FrontSettings
 
 log = logging.getLogger(__name__)
 
 
-async def answer_streamed(answer: Answer, settings: FrontSettings, metrics: Metrics) -> web.StreamResponse:
+async def answer_streamed(answer: SpeechAnswer, settings: FrontSettings, metrics: Metrics) -> web.StreamResponse:
     """Answer with the audio while it is being made; cut the connection if the audio can't be completed.
 
     Raises:
@@ -46,7 +46,7 @@ async def answer_streamed(answer: Answer, settings: FrontSettings, metrics: Metr
                     answer.label(response.headers, pieces)
                 if begun := stream.take_sentences():
                     await delivery.begin(begun, stream.real_time_factor)
-                await delivery.send(piece, stream.take_words())
+                await delivery.send_piece(piece, stream.take_words())
             await delivery.finish(stream.tokens, stream.take_words(), speakable=pieces.speakable)
     except Exception as error:
         if left(request):

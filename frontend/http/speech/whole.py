@@ -13,13 +13,13 @@ from frontend.contract.errors import ApiError
 from frontend.contract.word_timing import WordTiming
 from frontend.http.answers.framing import caption, mark_times, timing
 from frontend.http.answers.speakable import Pieces
-from frontend.http.speech.answer import Answer
+from frontend.http.speech.answer import SpeechAnswer
 from frontend.settings.front import FrontSettings
-from frontend.timestamps.align import parted
+from frontend.timestamps.align import without_overlaps
 from shm.audio import SAMPLE_RATE
 
 
-async def answer_whole(answer: Answer, settings: FrontSettings) -> web.Response:
+async def answer_whole(answer: SpeechAnswer, settings: FrontSettings) -> web.Response:
     """Answer with all of the audio at once.
 
     Raises:
@@ -46,13 +46,13 @@ async def answer_whole(answer: Answer, settings: FrontSettings) -> web.Response:
     if answer.call.plain:
         headers = answer.headers(FORMATS[answer.call.format].content_type)
     else:
-        audio = msgspec.json.encode(_with_words(answer, audio, parted(words)))
+        audio = msgspec.json.encode(_with_words(answer, audio, without_overlaps(words)))
         headers = answer.headers("application/json")
     answer.label(headers, pieces)
     return web.Response(body=audio, headers=headers)
 
 
-def _with_words(answer: Answer, audio: bytes, words: list[WordTiming]) -> dict[str, object]:
+def _with_words(answer: SpeechAnswer, audio: bytes, words: list[WordTiming]) -> dict[str, object]:
     call, encoded = answer.call, base64.b64encode(audio).decode()
     marks = mark_times(words)
     marked: dict[str, object] = {"marks": marks} if marks else {}

@@ -1,1 +1,1 @@
-"""The report that `/status` answers, and its advice. Only monitoring and the front's start import it."""
+"""The parts of the report that `/status` answers, and its advice. Imported by `frontend`."""

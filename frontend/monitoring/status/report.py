@@ -25,12 +25,12 @@ class Provider(msgspec.Struct):
     name: str
     state: Literal["taken", "refused", "being tried", "not tried"]
     reason: str
-    right: Annotated[bool, Meta(description="It said what the CPU says.")] | UnsetType = UNSET
-    faster: Annotated[bool, Meta(description="By enough to be taken unasked.")] | UnsetType = UNSET
+    right: Annotated[bool, Meta(description="Its sound is the CPU's, within the trial's limits.")] | UnsetType = UNSET
+    faster: Annotated[bool, Meta(description="Enough for `auto` to use it.")] | UnsetType = UNSET
     tried_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET
-    snr_db: Annotated[float, Meta(description="Of its sound against the CPU's.")] | UnsetType = UNSET
+    snr_db: Annotated[float, Meta(description="Its sound against the CPU's.")] | UnsetType = UNSET
     times_as_fast_as_cpu: float | UnsetType = UNSET
-    compile_seconds: Annotated[float, Meta(description="Until it had spoken for the first time.")] | UnsetType = UNSET
+    compile_seconds: Annotated[float, Meta(description="Time until its first sound.")] | UnsetType = UNSET
 
 
 class Stage(msgspec.Struct):
@@ -40,10 +40,13 @@ class Stage(msgspec.Struct):
     provider: str
     options: Annotated[dict[str, str], Meta(description="The provider's own.")] | UnsetType = UNSET
     window_frames: (
-        Annotated[int, Meta(description="Of 12.5 ms: the one length that it was compiled for.")] | UnsetType
+        Annotated[int, Meta(description="Frames of 12.5 ms: the one length that it was compiled for.")] | UnsetType
     ) = UNSET
     nodes: (
-        Annotated[dict[str, int], Meta(description="By the provider that ran them, where a profile was taken.")]
+        Annotated[
+            dict[str, int],
+            Meta(description="Number by the provider that ran them, if a profile was taken."),
+        ]
         | UnsetType
     ) = UNSET
 
@@ -66,12 +69,12 @@ class SpeakingEngine(msgspec.Struct):
     model: str
     inference_threads: Annotated[int, Meta(description="Segments made side by side.")]
     stands_in: Annotated[bool, Meta(description="It speaks only because Kokoro was wanted and can't.")] = False
-    sha256: Annotated[str, Meta(description="Of the model file, where there is one.")] | UnsetType = UNSET
-    voices_sha256: Annotated[str, Meta(description="Of all voices' values.")] | UnsetType = UNSET
-    threads: Annotated[int, Meta(description="Of a run that is alone, as the library says.")] | UnsetType = UNSET
-    first_block_seconds: Annotated[float, Meta(description="Of audio, where it is made in windows.")] | UnsetType = (
-        UNSET
-    )
+    sha256: Annotated[str, Meta(description="Checksum of the model file, where there is one.")] | UnsetType = UNSET
+    voices_sha256: Annotated[str, Meta(description="Checksum of all voices' values.")] | UnsetType = UNSET
+    threads: Annotated[int, Meta(description="Threads of a run that is alone.")] | UnsetType = UNSET
+    first_block_seconds: (
+        Annotated[float, Meta(description="Audio in the first block, if made in windows.")] | UnsetType
+    ) = UNSET
     scheduling: Scheduling | UnsetType = UNSET
     files: list[LoadedFile] = []
     providers: Annotated[list[Provider], Meta(description="In the order in which they are tried.")] = []
@@ -83,16 +86,16 @@ class Process(msgspec.Struct):
 
     role: str
     state: str
-    slot: Annotated[int, Meta(description="Which of several workers, from 0.")] | UnsetType = UNSET
-    provider: Annotated[str, Meta(description="What a worker's engine runs on.")] | UnsetType = UNSET
+    slot: Annotated[int, Meta(description="Number of the worker among several, from 0.")] | UnsetType = UNSET
+    provider: Annotated[str, Meta(description="Execution provider of a worker's engine.")] | UnsetType = UNSET
     scheduling: Scheduling | UnsetType = UNSET
     generation: int | UnsetType = UNSET
     pid: int | UnsetType = UNSET
     uptime_seconds: float | UnsetType = UNSET
-    load_seconds: Annotated[float, Meta(description="What loading the engine took.")] | UnsetType = UNSET
+    load_seconds: Annotated[float, Meta(description="Time that loading the engine took.")] | UnsetType = UNSET
     resident_memory_bytes: int | UnsetType = UNSET
-    restarts: Annotated[int, Meta(description="Of the role, after deaths.")] | UnsetType = UNSET
-    last_exit: Annotated[str, Meta(description="How the role's last process to end did: a signal or a status.")] | (
+    restarts: Annotated[int, Meta(description="Restarts of the role after deaths.")] | UnsetType = UNSET
+    last_exit: Annotated[str, Meta(description="End of the role's last process: a signal or a status.")] | (
         UnsetType
     ) = UNSET
     last_exit_seconds_ago: float | UnsetType = UNSET
@@ -105,9 +108,9 @@ class StreamStatus(msgspec.Struct):
     engine: str
     seconds_sent: float
     seconds_ready: Annotated[float, Meta(description="Made and not sent.")]
-    waiting_segments: Annotated[int, Meta(description="That no worker has yet.")]
-    seconds_ahead: Annotated[float, Meta(description="Until its listener would run dry.")] | UnsetType = UNSET
-    due_in_seconds: Annotated[float, Meta(description="When the next segment for a worker must be there.")] | (
+    waiting_segments: Annotated[int, Meta(description="Segments that no worker has yet.")]
+    seconds_ahead: Annotated[float, Meta(description="Time until its buffer would run dry.")] | UnsetType = UNSET
+    due_in_seconds: Annotated[float, Meta(description="Seconds until the next segment for a worker must be there.")] | (
         UnsetType
     ) = UNSET
 
@@ -138,19 +141,19 @@ class Drift(msgspec.Struct):
     recent: Annotated[float, Meta(description="The median of the last 20 segments made alone.")] | UnsetType = UNSET
     ratio: Annotated[float, Meta(description="recent / baseline; above 1.2 it is reported.")] | UnsetType = UNSET
     stream_ratio: (
-        Annotated[float, Meta(description="The same within the last long stream: its last segments by its first.")]
+        Annotated[float, Meta(description="The ratio within the last long stream: its last segments by its first.")]
         | UnsetType
     ) = UNSET
 
 
 class SelfCheck(msgspec.Struct):
-    """The last one, and how it compares."""
+    """The last self-check, compared with earlier ones."""
 
     at: Annotated[str, Meta(description="UTC, ISO 8601.")]
     real_time_factor: float
     first_audio_seconds: float
-    checks: Annotated[int, Meta(description="Of this engine, kept in the history.")]
-    ratio: Annotated[float, Meta(description="Its real-time factor by the median of those before.")] | UnsetType = UNSET
+    checks: Annotated[int, Meta(description="Checks of this engine that the history keeps.")]
+    ratio: Annotated[float, Meta(description="Its factor divided by the median of earlier ones.")] | UnsetType = UNSET
 
 
 class Totals(msgspec.Struct):
@@ -165,7 +168,7 @@ class Totals(msgspec.Struct):
 
 
 class Memory(msgspec.Struct):
-    """The machine's."""
+    """The machine's memory."""
 
     total_bytes: int
     available_bytes: int
@@ -175,9 +178,9 @@ class Tuning(msgspec.Struct):
     """The profile that `kokoro-live tune` keeps."""
 
     in_use: bool
-    reason: Annotated[str, Meta(description="Why none is in use.")] | UnsetType = UNSET
+    reason: Annotated[str, Meta(description="Reason for which none is in use.")] | UnsetType = UNSET
     chosen: Annotated[dict[str, str], Meta(description="Its settings; none: the defaults.")] | UnsetType = UNSET
-    verdict: Annotated[str, Meta(description="What it says for it.")] | UnsetType = UNSET
+    verdict: Annotated[str, Meta(description="Figures in favour of the settings.")] | UnsetType = UNSET
     made_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET
     age_seconds: float | UnsetType = UNSET
 
@@ -194,10 +197,10 @@ class Player(msgspec.Struct):
 
     state: Literal["idle", "buffering", "playing", "paused"]
     waiting: Annotated[int, Meta(description="Texts in the queue.")]
-    output: Annotated[str, Meta(description="What sounds, as last found; empty: there is no sound card.")] | (
+    output: Annotated[str, Meta(description="The output in use, as last found; empty: there is no sound card.")] | (
         UnsetType
     ) = UNSET
-    reason: Annotated[str, Meta(description="Why there is none.")] | UnsetType = UNSET
+    reason: Annotated[str, Meta(description="Reason for which there is no output.")] | UnsetType = UNSET
 
 
 class Jobs(msgspec.Struct):
@@ -207,38 +210,38 @@ class Jobs(msgspec.Struct):
     making: int
     done: int
     failed: int
-    job: Annotated[str, Meta(description="The one that is being made.")] | UnsetType = UNSET
-    progress: Annotated[float, Meta(description="Part of its text that is spoken, 0 to 1.")] | UnsetType = UNSET
-    seconds_left: Annotated[float, Meta(description="Of work.")] | UnsetType = UNSET
-    waiting: Annotated[str, Meta(description="Why nothing of it is made now.")] | UnsetType = UNSET
-    reason: Annotated[str, Meta(description="Why no job can be made or kept.")] | UnsetType = UNSET
+    job: Annotated[str, Meta(description="The job that is being made.")] | UnsetType = UNSET
+    progress: Annotated[float, Meta(description="Spoken part of its text, 0 to 1.")] | UnsetType = UNSET
+    seconds_left: Annotated[float, Meta(description="Seconds of work that are left.")] | UnsetType = UNSET
+    waiting: Annotated[str, Meta(description="Reason for which the job is not being made now.")] | UnsetType = UNSET
+    reason: Annotated[str, Meta(description="Reason for which no job can be made or kept.")] | UnsetType = UNSET
 
 
 class Status(msgspec.Struct):
-    """The server. Unmeasured values are absent; more fields may come."""
+    """The server's state. Unmeasured values are absent; more fields may come."""
 
     ready: bool
-    worker: Annotated[str, Meta(description="The state of what speaks.")]
+    worker: Annotated[str, Meta(description="The state of the worker.")]
     restarts: Annotated[dict[str, int], Meta(description="Restarts so far, by role of the process.")]
     provider_failures: Annotated[dict[str, str], Meta(description="Execution providers given up, and why.")]
     active_streams: int
     sockets: Annotated[dict[str, int], Meta(description="Open connections that send text piece by piece, by protocol.")]
-    contexts: Annotated[int, Meta(description="Texts that are being written on them, spoken or not yet.")]
+    contexts: Annotated[int, Meta(description="Texts that are being written on the sockets, spoken or not yet.")]
     queue_depth: Annotated[int, Meta(description="Segments that no worker has yet.")]
     quarantined_segments: int
     cache: Cache
     english_tagger: Annotated[
-        str, Meta(description="What tags English words: `perceptron`, or spaCy's model with its version.")
+        str, Meta(description="Tagger of English words: `perceptron`, or spaCy's model with its version.")
     ]
     words_by_source: Annotated[
         dict[str, int], Meta(description="Words pronounced, by source; `rules`: in a language without a lexicon.")
     ]
-    costs: Annotated[dict[str, dict[str, Any]], Meta(description="Fitted to what was measured, by engine.")]
-    settings: Annotated[dict[str, Any], Meta(description="Some of this front's, as they are in force.")]
+    costs: Annotated[dict[str, dict[str, Any]], Meta(description="Costs fitted to measurements, by engine.")]
+    settings: Annotated[dict[str, Any], Meta(description="Some of this front's settings, as they are in force.")]
     totals: Totals
     memory: Memory
     front_uptime_seconds: float
-    reason: Annotated[str, Meta(description="Why nothing can speak.")] | UnsetType = UNSET
+    reason: Annotated[str, Meta(description="Reason for which nothing can speak.")] | UnsetType = UNSET
     engine: SpeakingEngine | UnsetType = UNSET
     tuning: Tuning | UnsetType = UNSET
     drift: Drift | UnsetType = UNSET

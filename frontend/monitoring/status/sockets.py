@@ -19,7 +19,7 @@ class OpenSockets:
     """Contexts that are open on them."""
 
     def readings(self) -> Iterator[Reading]:
-        """Both counts as gauges."""
+        """The counts of sockets and contexts, as gauges."""
         for protocol, count in self.sockets.items():
             yield "sockets", (protocol,), float(count)
         yield "contexts", (), float(self.contexts)

@@ -8,7 +8,7 @@ from frontend.monitoring.status import report
 from shm import situation
 
 
-def tuning(told: situation.Tuning, now: float) -> report.Tuning:
+def tuning(told: situation.TuningState, now: float) -> report.Tuning:
     """
     Args:
         told: the supervisor's, of the start or the last reload.

@@ -20,7 +20,7 @@ _EDGES = frozenset(MARKS) | frozenset(APOSTROPHES) | frozenset('"*_~`')
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LexiconMatch:
     """Lexicon word within a token, with its span in characters."""
 
     start: int
@@ -44,7 +44,7 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def find(self, token: str, language: str) -> Found | None:
+    def find(self, token: str, language: str) -> LexiconMatch | None:
         """Entry for a token. Signs at the token's edges are ignored, except those that the entry has itself ("C++",
         ".NET").
 
@@ -54,21 +54,21 @@ class Lexicon:
             return None
         for start, end in _cores(token):
             if said := self._said_entry(token[start:end], language):
-                return Found(start, end, *said)
+                return LexiconMatch(start, end, *said)
         return None
 
-    def inside(self, token: str, language: str) -> list[Found]:
+    def inside(self, token: str, language: str) -> list[LexiconMatch]:
         """Entries for parts of a token of a language without spaces, from left to right, without overlaps, the longest
         entry at each place.
         """
         if self._longest is None:
             self._longest = max((len(word) for _, word in self._entries), default=0)
-        found: list[Found] = []
+        found: list[LexiconMatch] = []
         place = 0
         while place < len(token):
             for length in range(min(self._longest, len(token) - place), 0, -1):
                 if entry := self._said_entry(token[place : place + length], language):
-                    found.append(Found(place, place + length, *entry))
+                    found.append(LexiconMatch(place, place + length, *entry))
                     place += length - 1
                     break
             place += 1

@@ -27,5 +27,5 @@ class MarkupError(ApiError):
         return cls(reason, text.count("\n", 0, place) + 1, column, code)
 
     def within(self, param: str) -> MarkupError:
-        """The same error for a text that stands in another field than `input`."""
+        """This error for a text that stands in another field than `input`."""
         return MarkupError(self._reason, self.line, self.column, self.code or "", param=param)

@@ -1,3 +1,4 @@
-"""Normalisation: numbers, dates, units and other written forms rewritten as words, by language. The text pipeline and
-markup's `say-as` apply it.
+"""Normalisation: numbers, dates, units and other written forms rewritten as words, by language.
+
+Imported by `frontend.text`, `frontend.http`, `frontend.process` and `supervisor.settings`.
 """

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from frontend.text.normalization.patterns import MASK
-from frontend.text.normalization.rewritten import Piece, Rewritten
+from frontend.text.normalization.rewritten import Replacement, Rewritten
 
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\w+")
@@ -131,12 +131,12 @@ class Draft:
         return bool(self._edits)
 
     def rewritten(self) -> Rewritten:
-        pieces: list[Piece] = []
+        pieces: list[Replacement] = []
         end = 0
         for edit in sorted(self._edits):
-            pieces.append(Piece(end, edit.start, self.sentence[end : edit.start], verbatim=True))
+            pieces.append(Replacement(end, edit.start, self.sentence[end : edit.start], verbatim=True))
             written = self.sentence[edit.start : edit.end]
             start = edit.start + len(written) - len(written.lstrip())
-            pieces.append(Piece(start, max(start, edit.start + len(written.rstrip())), edit.spoken))
+            pieces.append(Replacement(start, max(start, edit.start + len(written.rstrip())), edit.spoken))
             end = edit.end
-        return Rewritten([*pieces, Piece(end, len(self.sentence), self.sentence[end:], verbatim=True)])
+        return Rewritten([*pieces, Replacement(end, len(self.sentence), self.sentence[end:], verbatim=True)])

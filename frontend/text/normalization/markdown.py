@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from frontend.text.normalization.html_markup import hides, said_for
-from frontend.text.normalization.rewritten import Piece
+from frontend.text.normalization.rewritten import Replacement
 from frontend.text.normalization.words import cardinal
 
 _SIGN = re.compile(
@@ -71,7 +71,7 @@ def _parser() -> MarkdownIt:
 _markdown = _parser()
 
 
-def plain(chunk: str, mention_code: bool) -> list[Piece] | None:
+def plain(chunk: str, mention_code: bool) -> list[Replacement] | None:
     """Spoken pieces of a chunk of sanitised text; None if the chunk has no markup.
 
     Args:
@@ -97,7 +97,7 @@ class _Reader:
     """
 
     def __init__(self, chunk: str, mention_code: bool) -> None:
-        self.pieces: list[Piece] = []
+        self.pieces: list[Replacement] = []
         self._mention_code = mention_code
         self._end = 0
         """End of the source that was read so far."""
@@ -203,8 +203,8 @@ class _Reader:
 
     def _add(self, start: int, end: int, said: str, verbatim: bool = False) -> None:
         if self.pieces and self._joint:
-            self.pieces.append(Piece(self.pieces[-1].end, self.pieces[-1].end, self._joint))
-        self.pieces.append(Piece(start, end, said, verbatim))
+            self.pieces.append(Replacement(self.pieces[-1].end, self.pieces[-1].end, self._joint))
+        self.pieces.append(Replacement(start, end, said, verbatim))
         self._end, self._joint = end, ""
 
 

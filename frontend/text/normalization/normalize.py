@@ -49,7 +49,7 @@ from frontend.text.normalization import (
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.markdown import plain
 from frontend.text.normalization.markdown_chunks import chunks
-from frontend.text.normalization.rewritten import Piece, Rewritten
+from frontend.text.normalization.rewritten import Replacement, Rewritten
 from frontend.text.normalization.settings import Normalization
 from frontend.text.normalization.western import Rule
 from frontend.text.sentences import sentences
@@ -147,7 +147,7 @@ def normalized_sentences(
         yield from _chunk(
             chunk,
             start,
-            Rewritten([Piece(0, len(chunk), chunk, verbatim=True)] if pieces is None else pieces),
+            Rewritten([Replacement(0, len(chunk), chunk, verbatim=True)] if pieces is None else pieces),
             language,
             rules,
             keeps,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class Piece(NamedTuple):
+class Replacement(NamedTuple):
     """Replacement of a span of the original."""
 
     start: int
@@ -19,7 +19,7 @@ class Piece(NamedTuple):
 class Rewritten:
     """Text composed of pieces, whose spans must rise."""
 
-    def __init__(self, pieces: Iterable[Piece]) -> None:
+    def __init__(self, pieces: Iterable[Replacement]) -> None:
         self._pieces = [piece for piece in pieces if piece.said]
         self._starts: list[int] = []
         length = 0

@@ -1,4 +1,4 @@
-"""Normalisation rules of Spanish, French, Italian and Portuguese for numbers that a word beside them explains.
+"""Normalisation rules of Spanish, French, Italian and Portuguese for numbers that a word next to them explains.
 
 Examples: "Capítulo IV", "la II guerra mondiale", "le 14/07", "CEP 01310-100", "2³", "5 k€".
 """
@@ -21,7 +21,7 @@ _DAY = rf"(?P<day>[0-2]?\d|3[01])/(?P<month>0?[1-9]|1[0-2]){END}(?![/.,-]\d)"
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Words of one language that explain a number beside them."""
+    """Words of one language that explain a number next to them."""
 
     parts: str
     """Pattern of a text's parts, before Roman numerals."""

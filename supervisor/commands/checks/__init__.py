@@ -1,1 +1,1 @@
-"""The checks of `kokoro-live doctor`. Only that command imports them."""
+"""The checks of `kokoro-live doctor`. Imported by `supervisor.commands.doctor`."""

@@ -54,7 +54,7 @@ def phonemizer(_: Circumstances) -> Finding:
             found = f"phonemizer-fork {fork} is installed in place of phonemizer"
         cure = f"{_PIP} uninstall -y phonemizer-fork && {_PIP} install --force-reinstall --no-deps 'phonemizer>=3.4.0'"
         return wrong(found, cure)
-    return ok(f"phonemizer {installed_version('phonemizer')}, and no fork of it beside it")
+    return ok(f"phonemizer {installed_version('phonemizer')}, and no fork of it alongside it")
 
 
 def espeak(_: Circumstances) -> Finding:

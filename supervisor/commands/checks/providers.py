@@ -13,7 +13,7 @@ def providers(circumstances: Circumstances) -> Finding:
     """The providers that onnxruntime offers, and the chain's choice for the model that would speak."""
     import onnxruntime
 
-    from worker.acceleration.placing import place
+    from worker.acceleration.decision import decide_providers
     from worker.engine import EngineUnavailable, ProviderUnavailable
     from worker.models.model_choice import kokoro_files
     from worker.providers.options import BadOption
@@ -27,7 +27,7 @@ def providers(circumstances: Circumstances) -> Finding:
     except EngineUnavailable:
         model = Path()  # reported by another check; without a model no trials are known
     try:
-        placing = place(model, settings)
+        decision = decide_providers(model, settings)
     except BadOption as error:
         return wrong(f"{there}. {error}", _OPTIONS)
     except ProviderUnavailable as error:
@@ -37,12 +37,12 @@ def providers(circumstances: Circumstances) -> Finding:
         )
     except EngineUnavailable as error:
         return wrong(f"{there}. {error}", "Mend the file, or name another with --model.")
-    taken = placing.choice.assignment.provider
+    taken = decision.choice.assignment.provider
     notes = [
-        f"{name} waits for its trial, which the server makes while the CPU speaks" for name in placing.choice.untried
+        f"{name} waits for its trial, which the server makes while the CPU speaks" for name in decision.choice.untried
     ]
     notes += [
         f"{name}: {verdict.reason}" + (" (taken)" if name == taken else " (not taken)")
-        for name, verdict in placing.verdicts.items()
+        for name, verdict in decision.verdicts.items()
     ]
-    return ok("; ".join([f"{there}; {taken} is taken, of the chain {', '.join(placing.chain)}", *notes]))
+    return ok("; ".join([f"{there}; {taken} is taken, of the chain {', '.join(decision.chain)}", *notes]))

@@ -13,7 +13,7 @@ def service(_: Circumstances) -> Finding:
     try:
         found = manager(None).installed()
     except ValueError as error:
-        return warning(str(error), "kokoro-live install-service writes it anew, where there is launchd or systemd.")
+        return warning(str(error), "kokoro-live install-service writes it again, where there is launchd or systemd.")
     if not found:
         return ok("none starts at login (`kokoro-live install-service` sees to that)")
     for one in found:

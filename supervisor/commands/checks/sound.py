@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from shm.playing import Answer, Change, State, Steer
+from shm.playing import Change, PlayerAnswer, PlayerState, Steer
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning
 
 
@@ -59,13 +59,13 @@ def media_keys(_: Circumstances) -> Finding:
 class _Nothing:
     """A player with nothing to play, for a look at the bus."""
 
-    state = State()
+    state = PlayerState()
 
-    def steer(self, message: Steer) -> Answer:
-        return Answer(message.number)
+    def steer(self, message: Steer) -> PlayerAnswer:
+        return PlayerAnswer(message.number)
 
-    async def change(self, message: Change) -> Answer:
-        return Answer(message.number)
+    async def change(self, message: Change) -> PlayerAnswer:
+        return PlayerAnswer(message.number)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ def phonemes(_: Circumstances) -> Finding:
     started = time.monotonic()
     words = G2P().words("Hello from Zyxqvil.", "en-us")
     if silent := [word.text for word in words if not word.phonemes]:
-        return wrong(f"nothing is spoken for {', '.join(silent)}", "See the lines on packages and espeak-ng.")
+        return wrong(f"nothing is spoken for {', '.join(silent)}", "The lines on packages and espeak-ng say more.")
     found = " ".join(word.phonemes for word in words)
     return ok(f"{found} (loaded and read in {time.monotonic() - started:.2f} s)")
 
@@ -25,7 +25,7 @@ def phonemes(_: Circumstances) -> Finding:
 def model_files(circumstances: Circumstances) -> Finding:
     """Check the published files in the model directory, or those of the manifest, each against its hash; and the
     packages that carry one of them."""
-    from worker.models.model_files import BadManifest, State, known_files, state_of
+    from worker.models.model_files import BadManifest, FilePresence, known_files, state_of
     from worker.models.model_packages import BadPackages, find_packaged
     from worker.models.model_search import models_in
 
@@ -35,11 +35,11 @@ def model_files(circumstances: Circumstances) -> Finding:
     except BadManifest as error:
         return wrong(str(error), "Mend the manifest, or do without --manifest.")
     states = {name: state_of(settings.model_dir, file) for name, file in known.items()}
-    there = {name: state for name, state in states.items() if state is not State.MISSING}
+    there = {name: state for name, state in states.items() if state is not FilePresence.MISSING}
     found = f"in {settings.model_dir}: {', '.join(f'{name} {state}' for name, state in there.items())}"
-    if bad := [name for name, state in there.items() if state is State.CORRUPT]:
+    if bad := [name for name, state in there.items() if state is FilePresence.CORRUPT]:
         return wrong(found, f"{_FETCH} {' '.join(bad)}")
-    if partial := [name for name, state in there.items() if state is State.PARTIAL]:
+    if partial := [name for name, state in there.items() if state is FilePresence.PARTIAL]:
         return warning(found, f"{_FETCH} {' '.join(partial)}")
     if there:
         return ok(found)

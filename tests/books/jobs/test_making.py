@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from books.jobs.making import MOST_ATTEMPTS, JobMaking, Pause
+from books.jobs.making import MOST_ATTEMPTS, JobDelayed, JobMaking
 from books.jobs.queue import JobQueue, StuckThread
 from books.jobs.speaker import FrontSpeaker
-from books.making.journal import Journal
+from books.making.journal import SpeechJournal
 from books.making.passages import Passage
-from books.making.speech import Postponed, Refused, Speech
+from books.making.speech import PassageRefused, PassageSpeech, Postponed
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOptions, JobOrder, JobState
 from shm.hours import Hours
@@ -42,7 +42,7 @@ class MadeFront(FrontSpeaker):
     async def script(self, passage: Passage) -> str:
         return passage.text
 
-    async def speak(self, passage: Passage) -> Speech:
+    async def speak(self, passage: Passage) -> PassageSpeech:
         self.fails(passage)
         return made_speech(passage)
 
@@ -91,9 +91,9 @@ def test_a_full_disk_is_waited_for_and_is_no_death(tmp_path: Path, monkeypatch: 
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(Journal, "add", full)
+        disk.setattr(SpeechJournal, "add", full)
         for _ in range(2 * MOST_ATTEMPTS):
-            with pytest.raises(Pause, match="No space"):
+            with pytest.raises(JobDelayed, match="No space"):
                 shelf.run()
         assert (shelf.journal.attempts, shelf.journal.state) == (0, JobState.MAKING)
     shelf.run()
@@ -104,11 +104,11 @@ def test_a_change_of_engines_is_no_death(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
 
     def changed(_: Passage) -> None:
-        raise Refused("espeak-ng speaks now", "engine_changed")
+        raise PassageRefused("espeak-ng speaks now", "engine_changed")
 
     shelf.front.fails = changed
     for _ in range(2 * MOST_ATTEMPTS):
-        with pytest.raises(Pause):
+        with pytest.raises(JobDelayed):
             shelf.run()
     assert shelf.journal.attempts == 0
 
@@ -119,10 +119,10 @@ def test_deaths_before_a_passage_was_made_are_forgotten_with_it(tmp_path: Path) 
 
     def at_the_second(passage: Passage) -> None:
         if "second" in passage.text:
-            raise Refused("another", "engine_changed")
+            raise PassageRefused("another", "engine_changed")
 
     shelf.front.fails = at_the_second
-    with pytest.raises(Pause):
+    with pytest.raises(JobDelayed):
         shelf.run()
     assert shelf.journal.attempts == 0
 
@@ -146,7 +146,7 @@ def test_a_book_is_read_once_while_no_engine_can_speak_it(tmp_path: Path, monkey
     shelf = Shelf(tmp_path)
     shelf.front.away = "espeak-ng stands in for Kokoro"
     for _ in range(5):
-        with pytest.raises(Pause, match="stands in"):
+        with pytest.raises(JobDelayed, match="stands in"):
             shelf.run()
     assert len(reads) == 1 and shelf.journal.words is not None
     shelf.front.away = ""

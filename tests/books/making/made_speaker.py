@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from books.making.passages import Passage
-from books.making.speech import Speech, TimedWord
+from books.making.speech import PassageSpeech, PassageWord
 
 SAMPLES_PER_LETTER = 240
 
 
-def made_speech(passage: Passage) -> Speech:
+def made_speech(passage: Passage) -> PassageSpeech:
     """The audio of a passage: the same for the same text and voice."""
     samples = SAMPLES_PER_LETTER * len(passage.text)
     hertz = 200 + zlib.crc32(f"{passage.voice}{passage.text}".encode()) % 2000
@@ -24,13 +24,13 @@ def made_speech(passage: Passage) -> Speech:
     for word in passage.text.split():
         start = passage.text.index(word, place)
         place = start + len(word)
-        words.append(TimedWord(word, start * SAMPLES_PER_LETTER, place * SAMPLES_PER_LETTER))
-    return Speech(pcm, tuple(words))
+        words.append(PassageWord(word, start * SAMPLES_PER_LETTER, place * SAMPLES_PER_LETTER))
+    return PassageSpeech(pcm, tuple(words))
 
 
 @dataclass
 class MadeSpeaker:
-    """Implements `books.making.speech.Speaker`."""
+    """Implements `books.making.speech.PassageSpeaker`."""
 
     asked: list[Passage] = field(default_factory=list)
     before: Callable[[Passage], None] = lambda passage: None
@@ -48,7 +48,7 @@ class MadeSpeaker:
         """Implements `Speaker.script`."""
         return " ".join(self.lexicon.get(word, word) for word in passage.text.split())
 
-    async def speak(self, passage: Passage) -> Speech:
+    async def speak(self, passage: Passage) -> PassageSpeech:
         """Implements `Speaker.speak`."""
         self.asked.append(passage)
         await asyncio.sleep(0)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from books.book import Block, BlockKind, Chapter
+from books.book import BlockKind, Chapter, TextBlock
 from books.making.estimate import Pace, pace_of, spoken_seconds
-from books.making.settings import BookSettings, Pauses
+from books.making.settings import BookPauses, BookSettings
 
-CHAPTER = Chapter("One", (Block(BlockKind.PARAGRAPH, "x" * 150), Block(BlockKind.SCENE_BREAK)))
+CHAPTER = Chapter("One", (TextBlock(BlockKind.PARAGRAPH, "x" * 150), TextBlock(BlockKind.SCENE_BREAK)))
 
 
 def test_letters_speed_and_pauses_make_the_length() -> None:
-    settings = BookSettings(speed=2.0, pauses=Pauses(paragraph=1.0, scene_break=2.0))
+    settings = BookSettings(speed=2.0, pauses=BookPauses(paragraph=1.0, scene_break=2.0))
     assert spoken_seconds(CHAPTER, settings) == 150 / 15 / 2 + 3
     assert spoken_seconds(CHAPTER, settings, Pace(letters_per_second=30.0)) == 150 / 30 / 2 + 3
 

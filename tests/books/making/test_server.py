@@ -17,7 +17,8 @@ from aiohttp import web
 
 from books.making.passages import Passage
 from books.making.server import ServerSpeaker
-from books.making.speech import Postponed, Refused
+from books.making.speech import PassageRefused, Postponed
+from tests.ports import lasting_port
 
 PASSAGE = Passage("Hello there.", ("Hello there.",), "", 1.0, "", 0, 0.0)
 Answer = Callable[[web.Request], Awaitable[web.Response]]
@@ -95,7 +96,7 @@ async def test_a_text_at_which_the_server_fails_is_not_tried_for_ever(code: str)
         for _ in range(2):
             with pytest.raises(Postponed):
                 await speaker.speak(PASSAGE)
-        with pytest.raises(Refused, match="No"):
+        with pytest.raises(PassageRefused, match="No"):
             await speaker.speak(PASSAGE)
 
 
@@ -108,7 +109,7 @@ async def test_a_busy_server_says_when_to_come_again() -> None:
 
 async def test_a_wrong_request_is_refused() -> None:
     async with asking(failing(400, "unknown_voice")) as speaker:
-        with pytest.raises(Refused, match="No"):
+        with pytest.raises(PassageRefused, match="No"):
             await speaker.speak(PASSAGE)
 
 
@@ -117,7 +118,7 @@ async def test_another_engine_that_speaks_is_noticed() -> None:
         return web.Response(body=b"RIFF", headers={"X-Engine": "espeak-ng"})
 
     async with asking(answer) as speaker:
-        with pytest.raises(Refused, match="espeak-ng speaks now, not kokoro"):
+        with pytest.raises(PassageRefused, match="espeak-ng speaks now, not kokoro"):
             await speaker.speak(PASSAGE)
 
 
@@ -184,7 +185,7 @@ async def test_a_server_that_came_back_with_another_model_is_noticed() -> None:
         await speaker.speak(PASSAGE)
         made.engine["sha256"] = "def"
         speaker.use(speaker._asking._url, None)
-        with pytest.raises(Refused, match="kokoro/m/def/ speaks now") as refused:
+        with pytest.raises(PassageRefused, match="kokoro/m/def/ speaks now") as refused:
             await speaker.speak(PASSAGE)
         assert refused.value.code == "engine_changed"
 
@@ -194,3 +195,9 @@ async def test_words_that_no_dictionary_has_are_those_of_rules_and_letters() -> 
     made = MadeServer(silent, words=[{"word": word, "source": source} for word, source in sources.items()])
     async with asking(made) as speaker:
         assert await speaker.unknown_words("any", "en") == {"Zorblax", "XKQZ"}
+
+
+async def test_a_server_that_does_not_answer_is_said_without_the_library_s_words() -> None:
+    async with ServerSpeaker(f"http://127.0.0.1:{lasting_port()}") as speaker:
+        with pytest.raises(Postponed, match=r"doesn't answer: connection refused$"):
+            await speaker.engine()

@@ -18,7 +18,7 @@ from books.errors import BookError
 from books.spoken import SAMPLE_RATE
 from books.writing.audiobook import ChapterFile, write_audiobook
 from books.writing.chapter_audio import decode_file, encode_chapter
-from books.writing.formats import AAC, FLAC, MP3, OPUS, AudioFormat, audio_format
+from books.writing.formats import AAC, FLAC, MP3, OPUS, BookAudioFormat, audio_format
 from books.writing.loudness import levelled, measure
 from tests.books.tones import book, tone
 
@@ -39,7 +39,7 @@ def picture(encoder: str = "mjpeg") -> Picture:
     return Picture(made.getvalue(), "image/jpeg" if encoder == "mjpeg" else "image/png")
 
 
-def chapter_files(folder: Path, form: AudioFormat) -> list[ChapterFile]:
+def chapter_files(folder: Path, form: BookAudioFormat) -> list[ChapterFile]:
     made = []
     for number, (title, seconds) in enumerate(zip(TITLES, LENGTHS, strict=True)):
         path = folder / f"{number}.{form.suffix}"
@@ -110,7 +110,7 @@ def test_a_cover_that_is_no_picture_is_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [AAC, MP3, OPUS, FLAC], ids=lambda form: form.suffix)
-def test_the_same_samples_give_the_same_bytes(tmp_path: Path, form: AudioFormat) -> None:
+def test_the_same_samples_give_the_same_bytes(tmp_path: Path, form: BookAudioFormat) -> None:
     one, two = tmp_path / f"1.{form.suffix}", tmp_path / f"2.{form.suffix}"
     encode_chapter(one, [tone(1.0)], form)
     encode_chapter(two, np.array_split(tone(1.0), 7), form)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from books.book import Block, BlockKind, Picture
+from books.book import BlockKind, Picture, TextBlock
 from books.reading.open import read_book
-from books.spoken import SAMPLE_RATE, SpokenBlock, SpokenChapter, SpokenSentence, SpokenWord
+from books.spoken import SAMPLE_RATE, BookWord, SpokenBlock, SpokenChapter, SpokenSentence
 from books.writing.captions import LONGEST_LINE, captions
 from books.writing.chapter_audio import encode_chapter
 from books.writing.formats import AAC
@@ -99,10 +99,10 @@ def test_the_page_has_the_text_as_it_is_written(tmp_path: Path, by_word: bool) -
         (BlockKind.PARAGRAPH, odd, ("A", "bell\x07", "rang.")),
     ):
         sentences = tuple(
-            SpokenSentence(line, 0, 9, tuple(SpokenWord(word, 0, 9) for word in words if word in line))
+            SpokenSentence(line, 0, 9, tuple(BookWord(word, 0, 9) for word in words if word in line))
             for line in text.split("\n")
         )
-        timed.append(SpokenBlock(Block(kind, text), sentences))
+        timed.append(SpokenBlock(TextBlock(kind, text), sentences))
     audio = tmp_path / "a.m4a"
     encode_chapter(audio, [tone(0.1)], AAC)
     chapter = ReadAlongChapter(SpokenChapter("One", tuple(timed), 2400), audio)

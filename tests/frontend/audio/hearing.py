@@ -37,7 +37,7 @@ class Heard:
 
 
 def hear(data: bytes, container: str | None = None) -> Heard:
-    """What a player plays."""
+    """The samples that a player plays."""
     with av.open(io.BytesIO(data), format=container) as file:
         frames = [frame.to_ndarray() for frame in file.decode(audio=0)]
         rate = file.streams.audio[0].rate
@@ -48,7 +48,7 @@ def hear(data: bytes, container: str | None = None) -> Heard:
 
 
 def signal_to_noise(original: NDArray[np.int16], copy: NDArray[np.int16]) -> float:
-    """In dB."""
+    """The signal-to-noise ratio in dB."""
     wanted = original.astype(float)
     return float(10 * np.log10(np.mean(wanted**2) / max(np.mean((wanted - copy) ** 2), 1e-9)))
 

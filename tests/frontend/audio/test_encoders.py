@@ -23,10 +23,10 @@ RATES = (8_000, 24_000, 48_000)
 LOSSLESS = (AudioFormat.FLAC, AudioFormat.WAV, AudioFormat.PCM)
 LOSSY = (AudioFormat.MP3, AudioFormat.OPUS, AudioFormat.AAC)
 WORST_SIGNAL_TO_NOISE = 12.0
-"""In dB, of the shortest clip, which is all onset; half a second has 18 and more."""
+"""The least signal-to-noise ratio in dB: the shortest clip, which is all onset; half a second has 18 and more."""
 
 CUTS: Sequence[Sequence[int]] = ([2400], [1, 7, 2400, 999, 48_000], [10**6])
-"""How samples come, in samples a call, again and again; the last: all at once."""
+"""Sizes of the calls' pieces in samples, repeated to the end; the last case: all at once."""
 
 
 def encoded(
@@ -48,7 +48,7 @@ def encoded(
 
 
 def at_rate(pcm: Pcm, rate: int) -> NDArray[np.int16]:
-    """The same sound, resampled at once."""
+    """The sound resampled in one call."""
     if rate == SAMPLE_RATE:
         return pcm
     samples = soxr.resample(pcm.astype(np.float32), SAMPLE_RATE, rate, quality="HQ")

@@ -1,4 +1,4 @@
-"""Encoders beside the event loop: one call at a time, nothing left when the caller goes, few threads."""
+"""Encoders alongside the event loop: one call at a time, nothing left when the caller goes, few threads."""
 
 from __future__ import annotations
 

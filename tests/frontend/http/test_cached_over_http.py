@@ -1,4 +1,4 @@
-"""What the cache and interruptions mean on the wire."""
+"""The cache and interruptions, as a client sees them."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ async def test_a_client_that_never_reads_loses_its_stream_and_nobody_elses(caplo
 
 
 async def test_a_client_that_pauses_and_reads_on_hears_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time runs anew with each pause, and not beyond: the connection is there when it would have been over."""
+    """The time starts again with each pause, and not beyond: the connection is there when it would have been over."""
     pauses = []
     pause = Connection.pause_writing
     monkeypatch.setattr(Connection, "pause_writing", lambda self: (pauses.append(self), pause(self)))

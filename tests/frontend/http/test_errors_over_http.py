@@ -1,4 +1,4 @@
-"""Whatever fails around the handlers is answered in OpenAI's shape, and what the log says stays in the log."""
+"""Every failure around the handlers is answered in OpenAI's shape; the log's details stay in the log."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests.frontend.timers import due_timers_act
 
 
 class RecordedLine:
-    """Implements `Line`."""
+    """Implements `Peer`."""
 
     def __init__(self) -> None:
         self.told: list[str] = []

@@ -113,7 +113,7 @@ async def test_a_whole_clip_has_a_limit() -> None:
 
 @pytest.mark.parametrize("name", CODECS)
 async def test_a_cut_stream_has_no_clean_end_and_no_encoders_tail(name: str) -> None:
-    """What arrived decodes to the sound that was there, without the frames that an encoder adds at its end."""
+    """The received bytes decode to the sound that was encoded, without the frames that an encoder adds at its end."""
     speaker = FakeSpeaker(vowels(1.0), Broken("gone"))
     ask = json.dumps({"input": "Hello.", "response_format": name}).encode()
     data = b""

@@ -1,4 +1,4 @@
-"""Whatever bytes a body has, it is a call whose fields are right, or 400 that says what is wrong."""
+"""Every body of any bytes is a call whose fields are right, or is answered with 400 that says what is wrong."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def check(body: bytes) -> SpeechCall | ApiError:
     return call
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(BODIES)
 def test_any_json_object(body: dict[str, Any]) -> None:
     check(json.dumps(body).encode())
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     st.binary(max_size=200)
     | st.text().map(lambda text: text.encode("utf-16", "surrogatepass"))
@@ -79,7 +79,7 @@ def test_any_bytes(body: bytes) -> None:
     check(body)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.integers(0, 200), st.integers(0, 255))
 def test_a_good_body_with_a_wrong_byte(place: int, byte: int) -> None:
     body = bytearray(json.dumps({"input": "Hello.", "voice": {"id": "af_heart"}, "speed": 1, "stream": True}).encode())

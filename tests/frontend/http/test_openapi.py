@@ -16,9 +16,9 @@ from aiohttp import web
 from frontend.contexts.services import Services
 from frontend.http.access.rules import Access
 from frontend.http.app import make_app
-from frontend.http.openapi import answers
 from frontend.http.openapi.document import build
 from frontend.http.openapi.fields import FIELDS
+from frontend.http.routes import answer_types
 from frontend.http.routes.jobs import JOBS
 from frontend.http.routes.page import PAGE
 from frontend.http.routes.play import PLAY
@@ -113,14 +113,14 @@ async def test_it_is_served_as_it_was_built(document: dict[str, Any]) -> None:
 
 
 JSON_ANSWERS = [
-    ("/v1/models", answers.ModelList),
-    ("/v1/models/kokoro", answers.Model),
-    ("/v1/audio/models", answers.AudioModels),
-    ("/v1/audio/voices", answers.Voices),
-    ("/voices", answers.NamedVoices),
-    ("/health", answers.Alive),
-    ("/ready", answers.Ready),
-    ("/nothing", answers.Error),
+    ("/v1/models", answer_types.ModelList),
+    ("/v1/models/kokoro", answer_types.Model),
+    ("/v1/audio/models", answer_types.AudioModels),
+    ("/v1/audio/voices", answer_types.Voices),
+    ("/voices", answer_types.NamedVoices),
+    ("/health", answer_types.Alive),
+    ("/ready", answer_types.Ready),
+    ("/nothing", answer_types.Error),
 ]
 
 
@@ -142,7 +142,7 @@ async def test_answers_are_what_the_description_says(path: str, kind: Any) -> No
 
 async def test_a_server_that_can_not_speak_answers_as_described() -> None:
     response, body = await got("/ready", FakeSpeaker(engine=None))
-    msgspec.json.decode(body, type=answers.NotReady)
+    msgspec.json.decode(body, type=answer_types.NotReady)
     assert (response.status, int(response.headers["Retry-After"])) == (503, 3)
 
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from frontend.contract.errors import ApiError
 from frontend.http.errors import openai_errors
-from frontend.http.phonemize import Phonemizer, check_phonemes
+from frontend.http.phonemize import Phonemizer
+from frontend.http.requests.phonemes import check_phonemes
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.entry import read_entries
 from frontend.text.lexicon.lexicon import Lexicon
@@ -176,7 +177,7 @@ def test_phonemes_are_cut_at_stops_and_marks_and_spaces() -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text("ˈəhlO ,.!\n—ɡɪ", max_size=120), st.integers(5, 40))
 def test_no_phoneme_is_lost_doubled_or_moved(script: str, limit: int) -> None:
     notation = Notation("phonemes", frozenset(VOCABULARY), limit)

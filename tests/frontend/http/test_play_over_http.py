@@ -12,9 +12,9 @@ import msgspec
 import pytest
 
 from frontend.contract.errors import ApiError
-from frontend.http.openapi import answers
+from frontend.http.routes import answer_types
 from frontend.settings.front import FrontSettings
-from shm.playing import Change, Item, Playing, QueuedItem, State, Verb, WhenBusy, Word
+from shm.playing import Change, Item, PlayedWord, PlayerState, Playing, QueuedItem, Verb, WhenBusy
 from tests.frontend.http_fakes import FakeSpeaker, serving
 
 
@@ -24,13 +24,13 @@ class FakePlayer:
     key = ""
 
     def __init__(self) -> None:
-        self.state = State()
+        self.state = PlayerState()
         self.items: list[tuple[Item, WhenBusy]] = []
         self.verbs: list[Verb] = []
         self.removed: list[str] = []
         self.changes: list[Change] = []
         self.refusal: Exception | None = None
-        self.told: asyncio.Queue[State | Word] = asyncio.Queue()
+        self.told: asyncio.Queue[PlayerState | PlayedWord] = asyncio.Queue()
 
     async def play(self, item: Item, on_busy: WhenBusy) -> int:
         if self.refusal:
@@ -51,7 +51,7 @@ class FakePlayer:
             raise self.refusal
         self.changes.append(change)
 
-    async def events(self) -> AsyncIterator[State | Word]:
+    async def events(self) -> AsyncIterator[PlayerState | PlayedWord]:
         yield self.state
         while True:
             yield await self.told.get()
@@ -75,7 +75,7 @@ async def test_a_text_is_taken_and_gets_its_place() -> None:
         await client.post("/v1/play", json={"input": "First."})
         async with client.post("/play", json=wanted) as response:
             assert response.status == 202
-            answer = msgspec.json.decode(await response.read(), type=answers.PlayAccepted)
+            answer = msgspec.json.decode(await response.read(), type=answer_types.PlayAccepted)
     (first, default), (item, on_busy) = player.items
     assert (default, first.voice, first.speed) == (WhenBusy.INTERRUPT, "af_heart", 1.0)
     assert (answer.id, answer.position_in_queue) == (item.id, 1)
@@ -127,14 +127,14 @@ async def test_an_engine_that_is_missing_answers_503() -> None:
 @pytest.mark.parametrize("verb", [*Verb])
 async def test_a_command_is_passed_on_and_answered_with_the_state(verb: Verb) -> None:
     async with playing() as (player, client):
-        player.state = State(
+        player.state = PlayerState(
             state=Playing.PAUSED, id="a", sentence="Hello.", seconds=0.5, queue=(QueuedItem("b", "", "", 3, "v"),)
         )
         async with client.post(f"/v1/play/{verb.value}") as response:
             body = await response.read()
         async with client.get("/v1/play") as asked:
             assert await asked.read() == body
-    state = msgspec.json.decode(body, type=answers.PlayState)
+    state = msgspec.json.decode(body, type=answer_types.PlayState)
     assert msgspec.to_builtins(state) == json.loads(body), "nothing is left undescribed"
     assert (response.status, player.verbs, state.state, state.queue[0].id) == (200, [verb], "paused", "b")
 
@@ -166,7 +166,7 @@ async def test_events_begin_with_the_state_and_follow_it() -> None:
     async with playing() as (player, client), client.get("/v1/play/events") as response:
         assert response.content_type == "text/event-stream"
         assert b"event: state" in await response.content.readuntil(b"\n\n")
-        player.told.put_nowait(Word("a", "Hello", 0, 0.1))
+        player.told.put_nowait(PlayedWord("a", "Hello", 0, 0.1))
         kind, data = (await response.content.readuntil(b"\n\n")).decode().strip().split("\n")
     assert kind == "event: word"
     assert json.loads(data.removeprefix("data: ")) == {"id": "a", "word": "Hello", "sentence_number": 0, "seconds": 0.1}

@@ -31,7 +31,7 @@ def events(body: bytes) -> list[dict[str, Any]]:
 
 
 def audio(deltas: list[dict[str, Any]]) -> bytes:
-    """What the deltas carry."""
+    """The audio that the deltas carry."""
     for delta in deltas:
         assert delta.keys() == {"type", "audio"} and delta["type"] == "speech.audio.delta"
     return b"".join(base64.b64decode(delta["audio"], validate=True) for delta in deltas)

@@ -1,4 +1,4 @@
-"""Word timestamps on the wire: in events before their audio, beside a clip, and as Kokoro-FastAPI's users know them."""
+"""Word timestamps on the wire: in events before their audio, with a clip, and as Kokoro-FastAPI's users know them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from msgspec import UNSET
 
 from frontend.contract.errors import Broken
 from frontend.contract.word_timing import WordTiming
-from frontend.http.openapi.answers import CaptionedLine
 from frontend.http.openapi.document import build
+from frontend.http.routes.answer_types import CaptionedLine
 from frontend.http.routes.table import ROUTES
 from frontend.settings.front import FrontSettings
 from shm.audio import Pcm
@@ -98,7 +98,7 @@ async def test_captioned_speech_is_as_kokoro_fastapi_has_it() -> None:
 
 
 async def test_every_captioned_line_has_the_described_shape() -> None:
-    """Also the one that says that the rest is missing."""
+    """Every line fits its type, also the one that says that the rest is missing."""
     _, _, whole = await post("/dev/captioned_speech", {})
     speaker = FakeSpeaker(PIECE, Broken("it broke"), engine=MARKING)
     async with serving(speaker) as server:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET, structs
 
-from frontend.monitoring.drift import PART, WINDOW, Drift, identity
+from frontend.monitoring.drift import PART, WINDOW, DriftMonitor, identity
 from frontend.monitoring.metrics import Metrics
 from shm.engine_info import Priority
 from tests.frontend.http_fakes import ENGINE
@@ -16,7 +16,9 @@ from tests.frontend.http_fakes import ENGINE
 TWO_SECONDS = 48_000
 
 
-def makes(drift: Drift, factor: float, segments: int = WINDOW, stream: int | None = None, load: float = 1.0) -> None:
+def makes(
+    drift: DriftMonitor, factor: float, segments: int = WINDOW, stream: int | None = None, load: float = 1.0
+) -> None:
     """Segments of two seconds at that real-time factor; each of a stream of its own unless one is named."""
     for number in range(segments):
         drift.observe(ENGINE, stream or 1000 + number, factor * 2, TWO_SECONDS, load)
@@ -24,13 +26,13 @@ def makes(drift: Drift, factor: float, segments: int = WINDOW, stream: int | Non
 
 def test_what_is_normal_is_stored_and_found_again_by_the_next_front(tmp_path: Path) -> None:
     file = tmp_path / "state" / "factors.json"
-    first = Drift(file)
+    first = DriftMonitor(file)
     makes(first, 0.4, WINDOW - 1)
     assert first.report() is None and not file.exists(), "too few to say"
     makes(first, 0.4, 1)
     assert json.loads(file.read_text()) == {identity(ENGINE): pytest.approx(0.4)}
     assert first.ratio == pytest.approx(1)
-    again = Drift(file)
+    again = DriftMonitor(file)
     assert again.report() is None, "this one has measured nothing"
     makes(again, 0.6)
     assert again.ratio == pytest.approx(1.5)
@@ -40,7 +42,7 @@ def test_what_is_normal_is_stored_and_found_again_by_the_next_front(tmp_path: Pa
 
 
 def test_it_is_said_once_until_it_has_passed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    drift = Drift(tmp_path / "factors.json")
+    drift = DriftMonitor(tmp_path / "factors.json")
     for factor in (0.4, 0.5, 0.52, 0.55):
         makes(drift, factor)
     assert [record.getMessage()[:18] for record in caplog.records] == ["slower than before"]
@@ -50,14 +52,14 @@ def test_it_is_said_once_until_it_has_passed(tmp_path: Path, caplog: pytest.LogC
 
 
 def test_a_fifth_slower_is_still_as_before(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    drift = Drift(tmp_path / "factors.json")
+    drift = DriftMonitor(tmp_path / "factors.json")
     makes(drift, 0.4)
     makes(drift, 0.479)
     assert not caplog.records
 
 
 def test_a_machine_that_has_become_faster_is_compared_with_that_from_then_on(tmp_path: Path) -> None:
-    drift = Drift(tmp_path / "factors.json")
+    drift = DriftMonitor(tmp_path / "factors.json")
     makes(drift, 0.4)
     makes(drift, 0.2)
     makes(drift, 0.3)
@@ -65,14 +67,14 @@ def test_a_machine_that_has_become_faster_is_compared_with_that_from_then_on(tmp
 
 
 def test_single_slow_segments_are_no_drift(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    drift = Drift(tmp_path / "factors.json")
+    drift = DriftMonitor(tmp_path / "factors.json")
     makes(drift, 0.4)
     makes(drift, 4.0, WINDOW // 2 - 1)
     assert drift.ratio == pytest.approx(1) and not caplog.records
 
 
 def test_segments_that_say_nothing_about_the_machine_do_not_count() -> None:
-    drift = Drift()
+    drift = DriftMonitor()
     makes(drift, 0.4, load=2.0)
     makes(drift, 0.001)
     for stream in range(WINDOW):
@@ -81,7 +83,7 @@ def test_segments_that_say_nothing_about_the_machine_do_not_count() -> None:
 
 
 def test_another_engine_has_a_baseline_of_its_own(tmp_path: Path) -> None:
-    drift = Drift(tmp_path / "factors.json")
+    drift = DriftMonitor(tmp_path / "factors.json")
     makes(drift, 0.4)
     slower = structs.replace(ENGINE, model="large.onnx")
     for stream in range(WINDOW):
@@ -92,7 +94,7 @@ def test_another_engine_has_a_baseline_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_slows_down_is_noticed_without_anything_stored(caplog: pytest.LogCaptureFixture) -> None:
-    drift = Drift()
+    drift = DriftMonitor()
     makes(drift, 0.4, PART, stream=7)
     makes(drift, 0.6, PART - 1, stream=7)
     assert drift.report() is None
@@ -103,7 +105,7 @@ def test_a_stream_that_slows_down_is_noticed_without_anything_stored(caplog: pyt
 
 
 def test_streams_side_by_side_are_each_compared_with_themselves() -> None:
-    drift = Drift()
+    drift = DriftMonitor()
     for _ in range(PART * 2):
         makes(drift, 0.4, 1, stream=1)
         makes(drift, 0.8, 1, stream=2)
@@ -112,12 +114,12 @@ def test_streams_side_by_side_are_each_compared_with_themselves() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"a": "b"}', b"\xff"])
-def test_a_file_that_makes_no_sense_is_begun_anew(
+def test_a_file_that_makes_no_sense_is_begun_again(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "factors.json"
     file.write_bytes(content)
-    drift = Drift(file)
+    drift = DriftMonitor(file)
     assert "what was normal here is forgotten" in caplog.text
     makes(drift, 0.4)
     assert json.loads(file.read_text())
@@ -127,7 +129,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_costs_nothing_else(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
-    drift = Drift(tmp_path / "file" / "factors.json")
+    drift = DriftMonitor(tmp_path / "file" / "factors.json")
     caplog.clear()
     makes(drift, 0.4)
     makes(drift, 0.2)

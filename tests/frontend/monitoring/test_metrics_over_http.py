@@ -1,4 +1,4 @@
-"""What /metrics says equals what the clients saw."""
+"""The counts of /metrics equal the answers that the clients saw."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from msgspec import structs
 from frontend.contract.errors import Broken, Unavailable
 from frontend.contract.urgency import Urgency
 from frontend.monitoring.drift import identity
-from frontend.monitoring.selfcheck import KEPT, TEXT, Check, History, SelfCheck
+from frontend.monitoring.selfcheck import KEPT, TEXT, Check, History, SelfChecker
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE, FakeSpeaker, Step, speech
 
 HOUR = 3600.0
@@ -42,7 +42,9 @@ class Bench:
         self.asleep = asyncio.Event()
         self.speaker = Idler(self.work, speech(24_000), self.work, speech(24_000))
         self.history = History(file)
-        self.check = SelfCheck(self.speaker, hours, self.history, lambda: self.now, self.sleep, lambda: self.monotonic)
+        self.check = SelfChecker(
+            self.speaker, hours, self.history, lambda: self.now, self.sleep, lambda: self.monotonic
+        )
 
     def work(self) -> None:
         self.monotonic += self.works

@@ -19,10 +19,10 @@ from aiohttp import web
 from msgspec import structs
 
 from frontend.monitoring.metrics import Event, Metrics
-from frontend.monitoring.status.handler import Sources, StatusHandler
 from frontend.monitoring.status.recent_errors import RecentErrors
 from frontend.monitoring.status.report import Status
 from frontend.monitoring.status.snapshot import Snapshot
+from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.ledger import Account
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
@@ -33,7 +33,7 @@ from frontend.streams.cache.segments import SegmentCache
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from shm.engine_info import ModelFile, Priority
-from shm.situation import ProcessReport, Situation, Tuning
+from shm.situation import ProcessReport, Situation, TuningState
 from tests.frontend.http_fakes import DEFAULT_TIMEOUT, ENGINE
 
 NOTHING = Snapshot(
@@ -47,7 +47,7 @@ async def shown(
     metrics: Metrics | None = None,
     settings: FrontSettings | None = None,
 ) -> dict[str, Any]:
-    """What is answered; it is as the description says."""
+    """The answer of /status, checked against its description."""
     app = web.Application()
     handler = StatusHandler(
         Sources(
@@ -148,7 +148,7 @@ async def test_each_worker_has_its_own_processors_and_tuning_is_told() -> None:
     workers = [
         ProcessReport(role="worker", state="running", slot=slot, priority=Priority(0, (slot,))) for slot in (0, 1)
     ]
-    situation = Situation("running", "", {}, {}, tuple(workers), Tuning(reason="nothing was tuned here"))
+    situation = Situation("running", "", {}, {}, tuple(workers), TuningState(reason="nothing was tuned here"))
     found = await shown(replace(NOTHING, situation=situation))
     assert [each["scheduling"]["processors"] for each in found["processes"][1:]] == [[0], [1]]
     assert found["tuning"] == {"in_use": False, "reason": "nothing was tuned here"}

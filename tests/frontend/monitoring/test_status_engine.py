@@ -92,7 +92,7 @@ def test_stages_have_what_is_known_of_them() -> None:
 
 
 def test_processors_are_those_of_a_worker_that_has_moved() -> None:
-    """What it said when it loaded is older."""
+    """The figures that the engine reported when it loaded are older."""
     loaded = Priority(5, (0, 1))
     others = [
         ProcessReport(role="worker", state="backoff", provider=CPU, priority=Priority(1, (0,))),

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 from frontend.monitoring.status.tuning import tuning
-from shm.situation import Tuning
+from shm.situation import TuningState
 
-IN_USE = Tuning(created=86_400.0, chosen={"threads": "1", "concurrency": "4"}, verdict="1.1 times better")
+IN_USE = TuningState(created=86_400.0, chosen={"threads": "1", "concurrency": "4"}, verdict="1.1 times better")
 
 
-def shown(told: Tuning) -> dict[str, Any]:
+def shown(told: TuningState) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(tuning(told, 90_000.0))
     return found
 
@@ -28,7 +28,7 @@ def test_the_profile_in_use_has_what_it_chose_and_its_age() -> None:
 
 
 def test_without_one_the_reason_is_there_and_nothing_else() -> None:
-    assert shown(Tuning(reason="the profile is stale")) == {
+    assert shown(TuningState(reason="the profile is stale")) == {
         "in_use": False,
         "reason": "the profile is stale",
     }

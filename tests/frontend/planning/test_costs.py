@@ -1,4 +1,4 @@
-"""What is expected of segments, from those before them."""
+"""Costs that are expected of segments, from those of earlier ones."""
 
 from __future__ import annotations
 

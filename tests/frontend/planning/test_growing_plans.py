@@ -34,7 +34,7 @@ class Plan:
         self.text.add(TextPart("\n".join(lines), flush=flush))
 
     def given(self) -> list[str | TextMark]:
-        """What comes until the plan waits: segments' texts and marks."""
+        """The plan until it waits: segments' texts and marks."""
         found: list[str | TextMark] = []
         with self.text.working():
             for item in self.items:

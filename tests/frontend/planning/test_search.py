@@ -34,7 +34,7 @@ def _row(units: Sequence[Unit], profile: CostProfile, limit: int = 100) -> Row:
     return Row(units, lambda rate: Cost.of(profile, rate, limit), MIN_FIRST_TOKENS)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(SENTENCES, min_size=1, max_size=3), PROFILES, st.none() | st.floats(0, 8))
 def test_no_other_cuts_are_cheaper(text: list[Sentence], profile: CostProfile, slack: float | None) -> None:
     units = [unit for each in text for unit in each][:11]
@@ -61,7 +61,7 @@ def _assert_cheapest(row: Row, slack: float | None) -> None:
     assert found == pytest.approx(min(prices))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 2), min_size=65, max_size=75), st.lists(st.integers(90, 99), max_size=2), st.randoms())
 def test_among_many_tiny_units_there_is_always_a_place_within_reach(
     tiny: list[int], long: list[int], random: Random
@@ -75,7 +75,7 @@ def test_among_many_tiny_units_there_is_always_a_place_within_reach(
     assert len(_row([Unit("a", "x", " ", Cut.WORD)] * 150, FP32).places()) <= 66
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TEXTS.filter(bool), PROFILES, st.none() | st.floats(0, 8), st.integers(20, 400))
 def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
     text: list[Sentence], profile: CostProfile, slack: float | None, limit: int
@@ -90,7 +90,7 @@ def test_no_row_is_cut_dearer_than_at_its_sentences_ends(
     assert row.price(found, slack)[0] <= row.price(ends, slack)[0]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(10, 200), min_size=1, max_size=8), st.sampled_from([FP32, GUESS, WINDOWED, FAST]))
 def test_a_text_is_not_cut_dearer_than_at_its_sentences_ends(lengths: list[int], profile: CostProfile) -> None:
     text = [sentence(words_of(length)) for length in lengths]

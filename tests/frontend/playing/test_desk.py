@@ -15,17 +15,17 @@ from shm.duplex import Duplex
 from shm.messages import ControlMessage, PlayerWanted
 from shm.playing import (
     MAX_MESSAGE_BYTES,
-    Answer,
     Change,
     FromPlayer,
     Greeting,
     Held,
     Item,
     Play,
+    PlayerAnswer,
+    PlayerState,
     Playing,
     QueuedItem,
     Remove,
-    State,
     Steer,
     ToPlayer,
     Verb,
@@ -57,8 +57,8 @@ class ScriptedPlayer:
         for message in messages:
             self.link.send(encode(message))
 
-    def greet(self, state: State | None = None, held: tuple[Item, ...] = (), output: str = "card") -> None:
-        self.say(Greeting(output, "" if output else "no card"), *map(Held, held), state or State())
+    def greet(self, state: PlayerState | None = None, held: tuple[Item, ...] = (), output: str = "card") -> None:
+        self.say(Greeting(output, "" if output else "no card"), *map(Held, held), state or PlayerState())
 
     async def told(self, kind: type, count: int = 1) -> list[ToPlayer]:
         return await eventually(lambda: [each for each in self.heard if isinstance(each, kind)], count)
@@ -94,7 +94,7 @@ async def taken(desk: Desk, player: ScriptedPlayer, name: str, count: int) -> in
     playing = asyncio.create_task(desk.play(item(name), WhenBusy.QUEUE))
     message = (await player.told(Play, count))[-1]
     assert isinstance(message, Play) and message.item.id == name
-    player.say(Answer(message.number, place=count - 1))
+    player.say(PlayerAnswer(message.number, place=count - 1))
     return await playing
 
 
@@ -109,7 +109,7 @@ async def test_the_first_text_starts_a_player_and_waits_for_it() -> None:
     player.greet()
     (message,) = await player.told(Play)
     assert isinstance(message, Play)
-    player.say(Answer(message.number, place=0))
+    player.say(PlayerAnswer(message.number, place=0))
     assert await playing == 0
     desk.line.close()
     player.link.close()
@@ -136,7 +136,7 @@ async def test_the_next_player_gets_what_the_dead_one_held() -> None:
     first.greet()
     await taken(desk, first, "a", 1)
     await taken(desk, first, "b", 2)
-    state = State(
+    state = PlayerState(
         state=Playing.PAUSED, id="a", sentence_number=4, speed=1.5, voice="w", queue=(waits("b"),), volume=0.5
     )
     first.say(state)
@@ -163,21 +163,21 @@ async def test_a_queue_survives_players_that_die_while_they_take_it() -> None:
     first.greet()
     for count, name in enumerate("abc", 1):
         await taken(desk, first, name, count)
-    first.say(State(state=Playing.PLAYING, id="a", sentence_number=2, queue=(waits("b"), waits("c"))))
+    first.say(PlayerState(state=Playing.PLAYING, id="a", sentence_number=2, queue=(waits("b"), waits("c"))))
     await until(lambda: desk.state.id == "a")
     first.link.close()
     second = ScriptedPlayer(desk)
     second.greet()
     plays = await second.told(Play, 3)
-    second.say(State(), State(device="card"))  # sent before it has read them
-    second.say(State(state=Playing.BUFFERING, id="a", sentence_number=2), Answer(plays[0].number))
+    second.say(PlayerState(), PlayerState(device="card"))  # sent before it has read them
+    second.say(PlayerState(state=Playing.BUFFERING, id="a", sentence_number=2), PlayerAnswer(plays[0].number))
     await until(lambda: desk.state.state is Playing.BUFFERING)
     second.link.close()
     third = ScriptedPlayer(desk)
     third.greet()
     again = await third.told(Play, 3)
     assert [(each.item.id, each.sentence) for each in again if isinstance(each, Play)] == [("a", 2), ("b", 0), ("c", 0)]
-    third.say(*(Answer(each.number) for each in again if isinstance(each, Play)), State())
+    third.say(*(PlayerAnswer(each.number) for each in again if isinstance(each, Play)), PlayerState())
     await until(lambda: desk.state.id is None)
     desk.line.close()
     third.link.close()
@@ -191,7 +191,7 @@ async def test_a_text_that_was_accepted_is_given_to_the_next_player() -> None:
     playing = asyncio.create_task(desk.play(item("a"), WhenBusy.QUEUE))
     (message,) = await first.told(Play)
     assert isinstance(message, Play)
-    first.say(State(state=Playing.BUFFERING, id="a"), Answer(message.number))
+    first.say(PlayerState(state=Playing.BUFFERING, id="a"), PlayerAnswer(message.number))
     first.link.close()
     assert await playing == 0
     second = ScriptedPlayer(desk)
@@ -217,7 +217,7 @@ async def test_a_command_that_was_not_answered_is_given_to_the_next_player() -> 
     second.greet()
     (steer,) = await second.told(Steer)
     assert isinstance(steer, Steer)
-    second.say(Answer(steer.number))
+    second.say(PlayerAnswer(steer.number))
     await steering
     desk.line.close()
     second.link.close()
@@ -226,7 +226,7 @@ async def test_a_command_that_was_not_answered_is_given_to_the_next_player() -> 
 async def test_a_player_that_outlives_a_front_tells_the_next_one_what_it_holds() -> None:
     desk, _ = desk_of()
     player = ScriptedPlayer(desk)
-    player.greet(State(state=Playing.PLAYING, id="a", sentence="Hi.", seconds=1.0), (item("a"),))
+    player.greet(PlayerState(state=Playing.PLAYING, id="a", sentence="Hi.", seconds=1.0), (item("a"),))
     async with asyncio.timeout(30):
         while desk.state.id != "a":  # noqa: ASYNC110
             await asyncio.sleep(0.001)
@@ -247,7 +247,7 @@ async def test_a_text_may_be_stopped_while_its_player_starts() -> None:
     await player.told(Steer)
     play, steer = (each for each in player.heard if not isinstance(each, Welcome))
     assert isinstance(play, Play) and isinstance(steer, Steer)
-    player.say(Answer(play.number), Answer(steer.number))
+    player.say(PlayerAnswer(play.number), PlayerAnswer(steer.number))
     assert await playing == 0
     await stopping
     desk.line.close()
@@ -266,7 +266,7 @@ async def test_one_text_is_removed() -> None:
         removing = asyncio.create_task(desk.remove(name))
         message = (await player.told(Remove, count))[-1]
         assert isinstance(message, Remove) and message.id == name
-        player.say(Answer(message.number, refusal=refusal, code="not_found" if refusal else ""))
+        player.say(PlayerAnswer(message.number, refusal=refusal, code="not_found" if refusal else ""))
         if refusal:
             with pytest.raises(ApiError) as gone:
                 await removing

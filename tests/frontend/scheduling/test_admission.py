@@ -1,4 +1,4 @@
-"""Who gets a place and when: listeners, bursts of one client, whole clips, and a machine that is full."""
+"""Admission of listeners, of one client's bursts, of whole clips, and on a machine that is full."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def admitted(count: int, work: float, threads: int) -> int:
 
 @pytest.mark.parametrize(("work", "threads"), [(0.635, 2), (0.29, 2), (0.37, 1), (0.1, 4)])
 def test_as_many_endless_streams_are_taken_as_the_machine_carries(work: float, threads: int) -> None:
-    """A short one fits beside many; of those that last, `MARGIN` of the speed."""
+    """A short one fits alongside many; of those that last, `MARGIN` of the speed."""
     assert admitted(64, work, threads) == pytest.approx(MARGIN * threads / work, abs=1)
     assert admitted(64, work, threads) <= threads / work
 

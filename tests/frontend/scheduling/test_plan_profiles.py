@@ -1,4 +1,4 @@
-"""The same text is planned alike while the measured costs change."""
+"""A text's plan stays the same while the measured costs change."""
 
 from __future__ import annotations
 

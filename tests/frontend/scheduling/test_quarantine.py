@@ -16,7 +16,7 @@ def test_a_member_is_kept_for_its_time_and_no_longer() -> None:
     assert b"poison" not in quarantine and len(quarantine) == 0
 
 
-def test_one_that_is_added_again_begins_anew() -> None:
+def test_one_that_is_added_again_begins_again() -> None:
     now = 0.0
     quarantine = Quarantine(10.0, lambda: now)
     quarantine.add(b"poison")

@@ -1,4 +1,4 @@
-"""A stream whose listener is about to run dry has its rest cut anew; nobody else's plan is touched."""
+"""A stream whose listener is about to run dry has its rest cut again; no other stream's plan is touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which segment is to blame for a worker's death: how often it is tried again, and in whose company."""
+"""Suspects: which segment is to blame for a worker's death, how often it is tried again, and alongside which others."""
 
 from __future__ import annotations
 

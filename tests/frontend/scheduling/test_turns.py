@@ -1,4 +1,4 @@
-"""Whose segment gets the next place at a worker."""
+"""Turns: the segment that gets the next place at a worker."""
 
 from __future__ import annotations
 

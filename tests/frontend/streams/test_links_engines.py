@@ -1,4 +1,4 @@
-"""Workers with different engines beside each other: whoever comes hears the best that is there."""
+"""Several workers with different engines: each new stream takes the best one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_it_is_the_same_whichever_came_last(desk: Desk, order: tuple[Engin
 
 
 async def test_while_the_best_is_being_restarted_it_is_waited_for_and_then_used_again(desk: Desk) -> None:
-    """Also by streams that it has begun: a restart is no reason to cut them."""
+    """Streams wait for the best engine's restart, also those that it has begun: a restart doesn't cut them."""
     kokoro = desk.worker(1, slot=0)
     espeak = desk.worker(2, slot=1, engine=ESPEAK)
     begun = listen(desk.open("begun"))

@@ -30,7 +30,7 @@ async def test_what_a_dead_worker_had_goes_to_the_living_one_at_once(desk: Desk)
 
 @pytest.mark.parametrize("sealed", [0, 200, 6 * PER_TOKEN])
 async def test_a_death_while_both_make_one_text_loses_and_doubles_nothing(desk: Desk, sealed: int) -> None:
-    """The later segment lies in the living worker's ring, where the earlier one would come behind it."""
+    """The later segment lies in the living worker's ring, where the earlier one would come after it."""
     one, two, listener, _, second = await split(desk, "first|second|third and last")
     if sealed:
         two.seal(second, 0, sealed)

@@ -1,4 +1,4 @@
-"""When a listener hears what it was given."""
+"""The playback clock: times at which a listener hears the samples that it was given."""
 
 from __future__ import annotations
 

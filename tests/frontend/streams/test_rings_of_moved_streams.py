@@ -52,7 +52,8 @@ async def test_what_lies_in_a_ring_that_was_left_is_not_overwritten(desk: Desk) 
 
 
 async def test_a_segment_that_finds_no_ring_gets_that_of_its_own_stream(desk: Desk) -> None:
-    """With the other worker gone for good, nobody else's ring would ever be free."""
+    """The moved segment takes its own stream's ring: while the other worker is gone for good, no other one would ever
+    be free."""
     one = desk.worker(1, slot=0)
     two = desk.worker(2, slot=1, rings=1)
     listener = listen(desk.open("first|second"))

@@ -180,7 +180,7 @@ def slowly(worker: ScriptedWorker, order: SegmentOrder, factor: float) -> None:
 
 
 async def admitted(desk: Desk, most: int) -> int:
-    """How many listeners to long texts are taken."""
+    """Number of listeners to long texts that are admitted."""
     streams: list[Stream] = []
     for n in range(most):
         stream = await planned(desk.open("x" * 200, client=str(n)))

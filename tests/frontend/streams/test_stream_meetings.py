@@ -1,4 +1,4 @@
-"""Streams where several things meet: plans made anew, cached parts, pauses of listeners, deaths of workers."""
+"""Streams where several things meet: plans made again, cached parts, pauses of listeners, deaths of workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.frontend.scripted_worker import DEADLINE, ScriptedWorker, samples_of
 from tests.frontend.words_reader import WordsReader, at_work, script_of, speak, spoken_before, words, worker_of
 
 FAST, SLOW = 0.3, 0.8
-"""Real-time factors; a slow worker's long segments come too late behind short ones."""
+"""Real-time factors; a slow worker's long segments come too late after short ones."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ async def paused(desk: Desk, worker: ScriptedWorker, text: str, made: int) -> tu
     return stream, pieces
 
 
-# -- plans made anew, and the cache
+# -- plans made again, and the cache
 
 
 async def test_a_cached_segment_keeps_its_place_where_what_is_around_it_comes_too_late(desk: Desk) -> None:

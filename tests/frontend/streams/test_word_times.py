@@ -1,4 +1,4 @@
-"""When a word sounds for the listener: the silence that a join takes away before it isn't waited for."""
+"""Word times as the listener hears them: the silence that a join removes before a word isn't counted."""
 
 from __future__ import annotations
 

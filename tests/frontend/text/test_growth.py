@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontend.text.growth import LONGEST, Growth, Piece
+from frontend.text.growth import LONGEST, Growth, WholeSentences
 from frontend.text.sanitize import sanitize
 from frontend.text.sentences import sentences
 from tests.growth import grows_with_the_length
@@ -65,7 +65,11 @@ def test_what_is_complete(text: str, found: list[str], held: str) -> None:
 def test_a_blank_line_ends_a_paragraph() -> None:
     growth = Growth("en-us")
     growth.add("One. Two.\n\nThree")
-    assert [growth.take(), growth.take(), growth.take()] == [Piece("One."), Piece("Two.", paragraph=True), None]
+    assert [growth.take(), growth.take(), growth.take()] == [
+        WholeSentences("One."),
+        WholeSentences("Two.", paragraph=True),
+        None,
+    ]
 
 
 @pytest.mark.parametrize("text", ["Hello there.", "“Really?”", "Wait…", "すごい。"])
@@ -73,7 +77,7 @@ def test_a_text_that_ends_as_a_sentence_does_may_be_taken_as_one(text: str) -> N
     growth = Growth("en-us")
     growth.add(text)
     assert growth.take() is None
-    assert growth.take_ended() == Piece(text)
+    assert growth.take_ended() == WholeSentences(text)
     assert not len(growth)
 
 
@@ -96,7 +100,7 @@ def test_a_document_is_complete_at_its_end_only() -> None:
     growth.add("<speak>One. Two.\n\nThree. ")
     assert growth.take() is None and growth.take_ended() is None
     growth.add("</speak>")
-    assert growth.take_rest() == Piece("<speak>One. Two.\n\nThree. </speak>")
+    assert growth.take_rest() == WholeSentences("<speak>One. Two.\n\nThree. </speak>")
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Which language is spoken: the one asked for, else the voice's own."""
+"""The language that is spoken: the one asked for, else the voice's own."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def test_a_sentence_without_end_is_pronounced_in_parts(pipeline: TextPipeline, g
 def test_a_sentence_that_is_too_long_is_not_parted_inside_a_given_pronunciation(
     pipeline: TextPipeline, before: str, covered: str
 ) -> None:
-    """Its other words, and the pause behind it, belong to the one that has its sound."""
+    """Its other words, and the pause after it, belong to the one that has its sound."""
     notation = Notation("phonemes", VOCABULARY, 12)
     spans = len(before), len(before + covered)
     marked = Marked(f"{before}{covered}, ten eleven", (Pronunciation(*spans, "ˈa"), Pause(spans[1] + 1, 2.0)))
@@ -200,7 +200,7 @@ _fragments = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_fragments, st.sampled_from(["phonemes", "text"]), st.integers(40, 120))
 def test_no_word_is_lost_doubled_or_moved_and_the_plan_is_the_same_each_time(
     text: str, speaks: str, limit: int
@@ -233,10 +233,10 @@ def test_time_grows_with_the_length_and_not_with_its_square(unit: str, notation:
         for _ in segments_of(TextPipeline(LetterG2P()), (unit * length)[:length], "en-us", notation):
             pass
 
-    assert grows_with_the_length(read, 3_000)
+    assert grows_with_the_length(read, 1_500)
 
 
 def test_the_first_segment_of_a_long_text_takes_a_fraction_of_the_whole(pipeline: TextPipeline) -> None:
-    text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 1000
-    assert sum(1 for _ in segments_of(pipeline, text, "en-us", KOKORO)) >= 1000
+    text = "It was a bright cold day in April, and the clocks were striking thirteen. " * 300
+    assert sum(1 for _ in segments_of(pipeline, text, "en-us", KOKORO)) >= 300
     assert first_takes_a_fraction(lambda: segments_of(pipeline, text, "en-us", KOKORO), 1 / 4)

@@ -7,7 +7,7 @@ import pytest
 from frontend.text.g2p import G2P
 from frontend.text.ipa import ALPHABET
 from frontend.text.pipeline import TextPipeline
-from frontend.text.prosody import Pauses, Place, place_of
+from frontend.text.prosody import LayoutElement, Pauses, place_of
 from frontend.text.sanitize import sanitize
 from frontend.text.segment import Notation, Sentence
 from frontend.text.settings import TextSettings
@@ -59,7 +59,7 @@ def test_an_items_number_is_read_with_it() -> None:
 
 def test_a_long_line_is_no_heading() -> None:
     text = "This line has no full stop but it is far too long to be taken for the title of anything at all\n\nText."
-    assert place_of(text, 0, text.index("\n")) is Place.TEXT
+    assert place_of(text, 0, text.index("\n")) is LayoutElement.TEXT
 
 
 @pytest.mark.parametrize("name", ["heading_pause", "item_pause", "paragraph_pause"])

@@ -1,4 +1,4 @@
-"""What sentences are made of, how those that don't fit an engine are cut, and that nothing is lost in it."""
+"""Segmentation: the parts of sentences, the cuts of those that don't fit an engine, and no word lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def words(sentence: str) -> list[Word]:
 
 
 def segmented(some: list[Word], notation: Notation, dropped: Counter[str] | None = None) -> list[Segment]:
-    """On an engine so fast that only its limit makes cuts."""
+    """The segments of a text on an engine so fast that only its limit makes cuts."""
     sentence = units_of(some, notation, Counter() if dropped is None else dropped)
     fast = CostProfile(per_token=1e-9, audio_per_token=0.07)
     return list(plan([sentence] if sentence else [], fast, 1.0, notation, Limits(notation.max_tokens)))
@@ -228,7 +228,7 @@ _phonemes = st.text("abcdɹəɑː ˈ,.…—ጀ↗\u0303", max_size=14) | st.sam
 _words = st.lists(st.builds(Word, _texts, _phonemes, st.just(PhonemeSource.ESPEAK)), max_size=60)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(_words, st.integers(1, 60))
 def test_no_word_and_no_phoneme_is_lost_doubled_or_moved_and_no_segment_is_over(some: list[Word], limit: int) -> None:
     dropped: Counter[str] = Counter()
@@ -251,7 +251,7 @@ def test_no_word_and_no_phoneme_is_lost_doubled_or_moved_and_no_segment_is_over(
     assert segmented(some, phonemes(limit)) == segments
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(_texts, max_size=60), st.integers(1, 60))
 def test_the_same_holds_where_text_is_spoken(texts: list[str], limit: int) -> None:
     segments = segmented(words(" ".join(texts)), text_of(limit))
@@ -269,7 +269,7 @@ def test_no_piece_is_smaller_than_half_a_share_if_units_are_small() -> None:
     assert balanced_ends([3] * 200, [1] * 200, [0.4] * 200, 510) == [100, 200]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(1, 40))
 def test_cuts_cover_the_row_and_fit(data: st.DataObject, limit: int) -> None:
     lengths = data.draw(st.lists(st.integers(1, limit), max_size=80))
@@ -282,7 +282,7 @@ def test_cuts_cover_the_row_and_fit(data: st.DataObject, limit: int) -> None:
         assert sum(lengths[start:end]) + sum(leads[start + 1 : end]) <= limit
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(_texts, min_size=1, max_size=80), st.integers(1, 60))
 def test_passages_fit_and_hold_the_sentence(texts: list[str], limit: int) -> None:
     found = list(passages(" ".join(texts), limit))
@@ -301,4 +301,4 @@ def test_passages_fit_and_hold_the_sentence(texts: list[str], limit: int) -> Non
 @pytest.mark.parametrize("unit", ["a", "a ", "abc, ", ".", "字", "aˈ", "\u0303", "😀", "a. "])
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
     for notation in (KOKORO, text_of(1000)):
-        assert grows_with_the_length(lambda length: segmented(words((unit * length)[:length]), notation), 4_000)  # noqa: B023
+        assert grows_with_the_length(lambda length: segmented(words((unit * length)[:length]), notation), 2_000)  # noqa: B023

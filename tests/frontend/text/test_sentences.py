@@ -190,11 +190,11 @@ def test_the_first_sentence_does_not_wait_for_the_rest() -> None:
     "unit", [".", "!”", "a.", "a. ", "A. B", "e.g. ", "x\n", "- ", "1. ", "。", "…", "[1]", '"', "("]
 )
 def test_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
-    def parted(length: int) -> None:
+    def divided(length: int) -> None:
         for _ in sentences(sanitize((unit * length)[:length]), "en-us"):
             pass
 
-    assert grows_with_the_length(parted, 8_000)
+    assert grows_with_the_length(divided, 8_000)
 
 
 def test_cases_are_many_and_differ() -> None:

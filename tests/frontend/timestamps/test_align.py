@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from frontend.contract.word_timing import WordTiming
 from frontend.text.segment import SpokenWord
-from frontend.timestamps.align import align, parted
+from frontend.timestamps.align import align, without_overlaps
 from shm.marks import Mark
 
 SECOND = 24_000
@@ -34,13 +34,13 @@ def times(script: str | list[SpokenWord], marks: list[Mark], shift: float = 0.0)
 
 
 def test_every_word_has_a_mark_and_so_has_every_space() -> None:
-    """As from an engine that knows how long each phoneme is."""
+    """Marks as from an engine that knows how long each phoneme is."""
     marks = [(0, 0.1), (1, 0.3), (2, 0.5), (3, 1.0), (4, 1.1), (5, 2.0)]
     assert times("ab cd", marks) == [("ab", 0.1, 0.5), ("cd", 1.0, 2.0)]
 
 
 def test_only_the_beginnings_are_marked() -> None:
-    """As from espeak-ng: a word ends where the next one begins."""
+    """Marks as from espeak-ng: a word ends where the next one begins."""
     assert times("ab cd ef", [(0, 0.0), (3, 1.0), (6, 3.0), (8, 4.0)]) == [
         ("ab", 0.0, 1.0),
         ("cd", 1.0, 3.0),
@@ -157,5 +157,5 @@ def test_a_word_with_a_mark_at_its_start_begins_there(segment: tuple) -> None:
 
 def test_a_text_s_words_are_parted_where_silence_between_segments_was_taken_away() -> None:
     words = [WordTiming("a.", "a.", 0.0, 0.9), WordTiming("b", "b", 0.7, 1.0), WordTiming("c", "c", 1.0, 1.5)]
-    assert [(word.start, word.end) for word in parted(words)] == [(0.0, 0.7), (0.7, 1.0), (1.0, 1.5)]
-    assert parted([]) == []
+    assert [(word.start, word.end) for word in without_overlaps(words)] == [(0.0, 0.7), (0.7, 1.0), (1.0, 1.5)]
+    assert without_overlaps([]) == []

@@ -1,4 +1,4 @@
-"""What is shown at once: how much, how long, and where it is cut."""
+"""Cues: how much text is shown at once, for how long, and where it is cut."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from frontend.settings.front import FrontSettings
 from frontend.wyoming import clients as clients_module
 from frontend.wyoming import conversation as conversation_module
 from frontend.wyoming.reading import read_line, read_rest
+from tests.frontend.settling import settled
 from tests.frontend.wyoming_desk import Client, House, house, pcm
 
 SENTENCE = "This is the first sentence of them all. "
@@ -27,13 +28,6 @@ HEART = SynthesizeVoice(name="af_heart")
 
 def line(**fields: object) -> bytes:
     return json.dumps(fields).encode() + b"\n"
-
-
-async def settled(tasks: int, files: int) -> None:
-    """Wait until no more tasks and descriptors are there than before."""
-    async with asyncio.timeout(60):
-        while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110 - transports end silently
-            await asyncio.sleep(0.005)
 
 
 MALFORMED = {

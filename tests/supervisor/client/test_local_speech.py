@@ -55,7 +55,7 @@ def planned(speech: LocalSpeech, text: str) -> list[Segment]:
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_every_segment_is_spoken_in_order(tmp_path, concurrency):
-    """With three at a time the short segments are made before the long one that comes before them."""
+    """Three segments at a time: the short ones are made before the long one that precedes them."""
     speech = miniature(tmp_path / "models", concurrency, cost=2)
     assert len(planned(speech, LONG_THEN_SHORT)) >= 4
     assert np.array_equal(samples(speech, LONG_THEN_SHORT), samples_of(LONG_THEN_SHORT))

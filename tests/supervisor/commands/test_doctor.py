@@ -316,7 +316,7 @@ def test_a_port_that_somebody_else_has():
 
 
 async def port_finding(number: int) -> dict[str, str]:
-    """By a process of its own: the server that it asks is in this one."""
+    """The doctor runs in a process of its own: the server that it asks is in this one."""
     process = await asyncio.create_subprocess_exec(
         *[sys.executable, "-m", "supervisor", "doctor", "--json", "--engine", "espeak", "--port", str(number)],
         stdout=PIPE,

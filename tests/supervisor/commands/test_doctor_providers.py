@@ -13,10 +13,10 @@ from supervisor.commands.checks.providers import providers
 from supervisor.settings.composition import Settings
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
-from worker.acceleration.placing import candidate_of
+from worker.acceleration.decision import candidate_of
 from worker.acceleration.verdict import Verdict as TrialVerdict
 from worker.acceleration.verdict import store
-from worker.providers.records import CPU, NAMES
+from worker.providers.targets import CPU, NAMES
 
 CUDA = NAMES["cuda"]
 

@@ -127,7 +127,7 @@ def test_without_names_the_default_files_are_asked_for(server: FileServer) -> No
 
 
 def packaged(tmp_path: Path) -> Path:
-    """A manifest whose model is in packages, beside one that isn't."""
+    """A manifest whose model is in packages, alongside one that isn't."""
     path = tmp_path / "packaged.json"
     path.write_bytes(msgspec.json.encode([packaged_file()]))
     return path
@@ -240,7 +240,7 @@ def test_verify_does_not_judge_what_it_does_not_know(tmp_path: Path) -> None:
 
 
 def in_terminal(*arguments: object) -> str:
-    """What a terminal of 120 columns gets to see."""
+    """The output on a terminal of 120 columns."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", "from supervisor.commands.models import models; models()", *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": "120", "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[3])}

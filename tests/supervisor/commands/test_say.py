@@ -46,7 +46,7 @@ def model(tmp_path_factory, monkeypatch) -> Path:
 
 @pytest.fixture
 def spoken(model: Path) -> bytes:
-    """What `TEXT` is in the miniature model's samples."""
+    """`TEXT` in the miniature model's samples."""
     return samples_of(TEXT).tobytes()
 
 
@@ -187,7 +187,7 @@ def test_a_player_that_is_quit_is_no_failure_and_one_that_fails_is(tmp_path, mon
     ],
 )
 def test_a_player_without_a_sound_card_is_one_line_and_a_failure(tmp_path, monkeypatch, status, said, told):
-    """ffplay exits with 0 all the same."""
+    """The exit status is an error, though ffplay exits with 0 all the same."""
     (tmp_path / "said").write_text(said + "\n")
     player(tmp_path, monkeypatch, f"/bin/cat {tmp_path}/said >&2\nexit {status}")
     done = subprocess.run([*SAY, "Hello.", "--engine", "espeak"], capture_output=True, text=True)
@@ -310,7 +310,7 @@ async def test_a_signal_ends_the_player_too(tmp_path, monkeypatch):
     assert not psutil.pid_exists(pid)
 
 
-# -- beside the audio
+# -- alongside the audio
 
 
 @pytest.mark.parametrize("times", [1, 30])

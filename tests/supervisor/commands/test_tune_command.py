@@ -21,7 +21,7 @@ from supervisor.tuning.measured_engine import CannotMeasure
 from supervisor.tuning.profile import TuningProfile, Way
 from tests.supervisor.clean_environment import clean_environment
 from worker.settings import WorkerSettings
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from shm.messages import BooksIdle, BooksNews, Drain, Progress, Started
+from shm.messages import BooksIdle, BooksNews, ChildProgress, Drain, Started
 from supervisor.processes.outside import Changes
 from tests.supervisor.fakes import FakeChild, House
 
@@ -40,7 +40,7 @@ def test_it_is_started_once_and_hears_of_each_change() -> None:
 def test_a_dead_one_is_replaced_and_told_again() -> None:
     house = House()
     front, books = making(house)
-    house.lifecycle.message(books, Progress())
+    house.lifecycle.message(books, ChildProgress())
     house.dies(books)
     house.passes(0.1)
     again = house.newest("books")

@@ -1,4 +1,4 @@
-"""How a child imports its code."""
+"""Imports of a child process."""
 
 from __future__ import annotations
 

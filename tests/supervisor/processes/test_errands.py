@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
-from shm.messages import Ready, Started
+from shm.messages import ChildReady, Started
 from supervisor.commands.serve import errands
 from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
 from supervisor.processes.exit_codes import ExitCode
@@ -109,10 +109,10 @@ def test_a_stop_ends_the_one_that_runs_and_starts_none() -> None:
 
 def test_what_nobody_has_tried_here_is_tried_within_the_setting() -> None:
     engine = msgspec.structs.replace(KOKORO, untried=("CoreMLExecutionProvider",))
-    (wanted,) = errands(Settings(), Ready(engine, 0.1))
+    (wanted,) = errands(Settings(), ChildReady(engine, 0.1))
     assert (wanted.role, wanted.subject, wanted.again) == ("trial", "CoreMLExecutionProvider", True)
     assert wanted.timeout == Settings().worker.compile_timeout
-    assert not errands(Settings(), Ready(KOKORO, 0.1))
+    assert not errands(Settings(), ChildReady(KOKORO, 0.1))
 
 
 def later(home: House, seconds: float) -> None:
@@ -171,8 +171,9 @@ def test_a_worker_that_comes_meanwhile_does_not_hurry_it() -> None:
     assert home.count("trial") == 2
 
 
-def test_other_settings_begin_anew() -> None:
-    """What failed, and what was done, was so under others: once the new worker speaks, it says what is wanted."""
+def test_other_settings_begin_again() -> None:
+    """New settings end the waits of errands under the old ones: once the new worker speaks, it says which are
+    wanted."""
     for status in (FAILED, NOTHING_NEW):
         home = only_one()
         home.dies(home.newest("trial"), status)

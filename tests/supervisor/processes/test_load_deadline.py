@@ -7,7 +7,7 @@ import signal
 import msgspec
 import pytest
 
-from shm.messages import Connect, Load, Loading, Ready, Started
+from shm.messages import ChildReady, Connect, Load, Loading, Started
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import KOKORO, FakeChild, House
 
@@ -165,5 +165,5 @@ def test_fronts_hear_that_a_worker_loads_kokoro() -> None:
     house.lifecycle.message(front, Started())
     house.lifecycle.message(worker, Loading(KOKORO.provider))
     assert [each.loading for each in front.situation.processes] == ["", KOKORO.provider]
-    house.lifecycle.message(worker, Ready(KOKORO, 1.0))
+    house.lifecycle.message(worker, ChildReady(KOKORO, 1.0))
     assert not any(each.loading for each in front.situation.processes)

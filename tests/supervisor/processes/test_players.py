@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from shm.messages import PlayerLink, PlayerWanted, Progress, Started
+from shm.messages import ChildProgress, PlayerLink, PlayerWanted, Started
 from tests.supervisor.fakes import FakeChild, House
 
 
@@ -35,7 +35,7 @@ def test_a_wanted_player_is_started_once_and_linked_with_the_front() -> None:
 def test_a_dead_player_is_replaced_and_linked_again() -> None:
     house = House()
     front, player = wanted(house)
-    house.lifecycle.message(player, Progress())
+    house.lifecycle.message(player, ChildProgress())
     house.dies(player)
     house.passes(0.1)
     house.lifecycle.message(house.newest("player"), Started())
@@ -58,7 +58,7 @@ def test_an_idle_player_ends_and_the_next_text_starts_another() -> None:
 def test_a_new_front_is_linked_with_the_player_that_lives_on() -> None:
     house = House()
     front, player = wanted(house)
-    house.lifecycle.message(front, Progress())
+    house.lifecycle.message(front, ChildProgress())
     house.dies(front)
     house.passes(0.1)
     successor = house.newest("front")

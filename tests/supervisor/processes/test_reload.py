@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from shm.listeners import Listeners
-from shm.messages import Ready
+from shm.messages import ChildReady
 from supervisor.commands.serve import Program, errands
 from supervisor.processes.outside import Changes
 from supervisor.processes.spawn import ProcessSpawner
@@ -85,6 +85,6 @@ def test_status_shows_the_profile_of_the_last_reload(folder: Path, program: Call
 
 
 def test_the_model_is_fetched_unless_one_was_named() -> None:
-    assert [errand.role for errand in errands(Settings(), Ready(ESPEAK, 0.1))] == ["fetcher"]
+    assert [errand.role for errand in errands(Settings(), ChildReady(ESPEAK, 0.1))] == ["fetcher"]
     named = Settings(worker=WorkerSettings(model=Path("gone.onnx")))
-    assert not errands(named, Ready(ESPEAK, 0.1))
+    assert not errands(named, ChildReady(ESPEAK, 0.1))

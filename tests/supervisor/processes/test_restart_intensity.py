@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shm.messages import Connect, Progress, Started
+from shm.messages import ChildProgress, Connect, Started
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import House
 
@@ -16,7 +16,7 @@ def test_a_worker_that_dies_after_each_block_is_started_again_at_once_for_ever()
     house = House()
     front, worker = house.up()
     for _ in range(20 * MAX_DEATHS):
-        house.lifecycle.message(worker, Progress())
+        house.lifecycle.message(worker, ChildProgress())
         house.dies(worker)
         house.passes(0.05)
         assert house.newest("worker") is not worker, "no wait"
@@ -30,7 +30,7 @@ def test_a_front_that_answers_and_dies_is_started_again_at_once_for_ever() -> No
     house = House()
     front, _ = house.up()
     for _ in range(20 * MAX_DEATHS):
-        house.lifecycle.message(front, Progress())
+        house.lifecycle.message(front, ChildProgress())
         house.dies(front)
         house.passes(0.05)
         assert house.newest("front") is not front, "no wait"
@@ -75,7 +75,7 @@ def test_a_worker_that_served_for_the_whole_window_without_being_asked_dies_as_a
 def test_what_a_dead_process_did_says_nothing_of_the_next() -> None:
     house = House()
     front, worker = house.up()
-    house.lifecycle.message(worker, Progress())
+    house.lifecycle.message(worker, ChildProgress())
     house.dies(worker)
     for _ in range(MAX_DEATHS):
         house.passes(WINDOW / (MAX_DEATHS - 1))

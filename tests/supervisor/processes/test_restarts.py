@@ -1,8 +1,8 @@
-"""When a dead process is started again."""
+"""Times at which a dead process is started again."""
 
 from __future__ import annotations
 
-from shm.messages import Ready
+from shm.messages import ChildReady
 from supervisor.processes.nursery import Nursery
 from supervisor.processes.restarts import FIRST_BACKOFF, MAX_BACKOFF, Restarts
 from supervisor.processes.role import Role, RoleState
@@ -23,7 +23,7 @@ def test_the_first_death_costs_no_wait_and_each_further_one_waits_longer() -> No
 
 
 def test_a_server_speaks_soon_after_what_killed_its_workers_is_over() -> None:
-    """Whatever the number of deaths before: a listener waits a few seconds, not minutes, for the next start."""
+    """The delay before a start is bounded for any number of deaths: a listener waits a few seconds, not minutes."""
     restarts = Restarts(1000, WINDOW)
     delays = [restarts.after_death(now, progressed=False, proven=True) for now in range(100)]
     assert all(delay is not None and delay <= 10.0 for delay in delays)
@@ -49,7 +49,7 @@ def test_deaths_after_progress_are_no_crash_loop_and_cost_no_wait() -> None:
         assert restarts.after_death(now, progressed=True, proven=True) == 0.0
 
 
-def test_progress_begins_the_count_anew() -> None:
+def test_progress_begins_the_count_again() -> None:
     restarts = Restarts(MAX_DEATHS, WINDOW)
     for now in range(0, 300, 10):
         assert restarts.after_death(now, progressed=now % 40 == 0, proven=True) is not None
@@ -70,7 +70,7 @@ class Clock:
     def serves(self) -> None:
         child = self.role.successor or self.role.process
         assert child
-        child.ready = Ready(ESPEAK, 0.1)
+        child.ready = ChildReady(ESPEAK, 0.1)
         self.role.serves(child)
 
     def dies(self) -> None:

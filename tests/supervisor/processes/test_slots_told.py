@@ -1,4 +1,4 @@
-"""What fronts and people are told of several workers: where each is, how each ended, and which of them is heard."""
+"""Reports to fronts and people on several workers: where each is, how each ended, and which of them is heard."""
 
 from __future__ import annotations
 

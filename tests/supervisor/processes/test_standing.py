@@ -1,4 +1,4 @@
-"""What the lifecycle says of the whole server, replayed without a process."""
+"""The lifecycle's report on the whole server, replayed without a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the supervisor counts (restarts, refused providers, who is up), and what it reports of processes."""
+"""The supervisor's counts (restarts, refused providers, roles that are up), and its reports on processes."""
 
 from __future__ import annotations
 

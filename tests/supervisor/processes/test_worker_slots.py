@@ -294,7 +294,7 @@ def test_beside_an_accelerator_the_others_have_the_cores() -> None:
     assert [m.accelerated for m in second.heard_of(Load)] == [True]
 
 
-def test_an_accelerator_that_fails_takes_its_own_slot_down_and_the_cores_are_divided_anew() -> None:
+def test_an_accelerator_that_fails_takes_its_own_slot_down_and_the_cores_are_divided_again() -> None:
     house, front, first, second = both_up(accelerated=True)
     house.lifecycle.message(first, ProviderFailure("CUDAExecutionProvider", "out of memory"))
     assert front.situation.worker_state == "running"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import os
 import re
@@ -46,7 +45,7 @@ class Dispatcher:
         """Final lines and marks, in order; `audio N R` for N samples at R per second."""
         self.audio = b""
         assert self._process.stderr
-        self._log = FollowedOutput(io.TextIOWrapper(self._process.stderr, "utf-8"))
+        self._log = FollowedOutput(map(bytes.decode, self._process.stderr))
         self.log = self._log.lines
         self._taken = 0
         self._more = threading.Condition()

@@ -10,17 +10,17 @@ import pytest
 
 from supervisor.speechd import server as server_module
 from supervisor.speechd.config import ModuleConfig
-from supervisor.speechd.document import Document, Mark, Text, marked_up
+from supervisor.speechd.document import Mark, SpokenText, Text, marked_up
 from supervisor.speechd.manner import Manner
 from supervisor.speechd.signs import named
 from supervisor.speechd.speaking import Speaking
-from supervisor.speechd.voices import Voices
+from supervisor.speechd.voices import VoiceList
 from supervisor.speechd.wire import Wire, escaped
 
 
 def test_a_document_comes_back_as_it_was() -> None:
     ssml = '<speak>a &amp; b <mark name="x&quot;y"/><prosody rate="80%">c</prosody> &lt;</speak>'
-    document = Document.of(ssml)
+    document = SpokenText.of(ssml)
     assert document.ssml(marked_up) == ssml
     assert document.ssml(marked_up, tags=False).count("prosody") == 0
     assert (document.text, document.marks) == ("a & b c <", ['x"y'])
@@ -30,20 +30,20 @@ def test_a_document_comes_back_as_it_was() -> None:
     "ssml", ['<speak>a <b>& <mark name="m"/>c', "<!DOCTYPE x><speak>a <mark name='m'/>c</speak>", '<mark name="m"/>c']
 )
 def test_no_fault_of_a_client_silences_its_text(ssml: str) -> None:
-    document = Document.of(ssml)
+    document = SpokenText.of(ssml)
     assert document.marks == ["m"]
     assert document.text.endswith("c") and "mark" not in document.text
 
 
 def test_the_rest_after_a_mark() -> None:
-    document = Document.of('<speak>a<mark name="1"/><b>b</b><mark name="2"/></speak>')
+    document = SpokenText.of('<speak>a<mark name="1"/><b>b</b><mark name="2"/></speak>')
     assert document.after(0).parts == (Text("a"), Mark("1"), Text("b"), Mark("2"))
     assert document.after(1).parts == (Text("b"), Mark("2"))
     assert document.after(2).parts == ()
 
 
 def test_plain_text_has_single_spaces_and_places_of_marks() -> None:
-    document = Document.of('<speak>  One\n two.<mark name="a"/>  Three <mark name="b"/> four</speak>')
+    document = SpokenText.of('<speak>  One\n two.<mark name="a"/>  Three <mark name="b"/> four</speak>')
     text, marks = document.plain()
     assert text == "One two. Three four"
     assert marks == [(8, "a"), (15, "b")]
@@ -64,11 +64,11 @@ def test_plain_text_has_single_spaces_and_places_of_marks() -> None:
     ],
 )
 def test_voices(manner: Manner, voice: str | None) -> None:
-    assert Voices().chosen(manner) == voice
+    assert VoiceList().chosen(manner) == voice
 
 
 def test_the_users_voice_is_that_of_clients_that_choose_none() -> None:
-    voices = Voices(preferred="bf_emma")
+    voices = VoiceList(preferred="bf_emma")
     assert voices.chosen(Manner(language="en-GB")) == "bf_emma"
     assert voices.chosen(Manner(language="en-GB", voice_type="male2")) == "bm_fable"
     assert voices.chosen(Manner(language="es")) == "em_alex"

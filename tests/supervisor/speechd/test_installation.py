@@ -12,7 +12,7 @@ from supervisor.commands.install_speechd import install_speechd
 from supervisor.commands.uninstall_speechd import uninstall_speechd
 from supervisor.speechd import installation
 from supervisor.speechd.config import ModuleConfig, read_config
-from supervisor.speechd.installation import SYSTEM_CONFIG, Places
+from supervisor.speechd.installation import SYSTEM_CONFIG, InstalledFiles
 
 PROGRAM = "home/.local/libexec/speech-dispatcher-modules/sd_kokoro"
 
@@ -118,7 +118,7 @@ def test_a_system_that_lists_its_modules_gets_this_one_too(
 
 
 def test_places_follow_the_users_variables() -> None:
-    places = Places.of({"XDG_DATA_HOME": "/d/share", "XDG_CONFIG_HOME": "/c"}, Path("/home/me"))
+    places = InstalledFiles.of({"XDG_DATA_HOME": "/d/share", "XDG_CONFIG_HOME": "/c"}, Path("/home/me"))
     assert str(places.program) == "/d/libexec/speech-dispatcher-modules/sd_kokoro"
     assert str(places.config) == "/c/speech-dispatcher/modules/kokoro.conf"
 

@@ -223,7 +223,7 @@ def test_the_server_speaks_everything_if_the_user_says_so(server: Scripted, tmp_
 
 @pytest.mark.parametrize("command", ["STOP", "PAUSE"])
 def test_an_end_within_a_block(module: Dispatcher, server: Scripted, command: str) -> None:
-    """At most the block that was being written follows, and the server is told at once."""
+    """After a stop, at most the block that was being written follows, and the server is told at once."""
     left = threading.Event()
 
     server.answer = until_gone(SECOND * 10, left)
@@ -235,7 +235,7 @@ def test_an_end_within_a_block(module: Dispatcher, server: Scripted, command: st
         assert left.wait(30)
     rest = summed(module.until("70[234] .*"))
     assert rest[-1] == "703 STOP"
-    # What was in the pipe, and at most one block more.
+    # Samples that were in the pipe, and at most one block more.
     assert sum(int(line.split()[1]) for line in rest[:-1]) < 24_000 / 2
     server.answer = whole()
     assert module.spoken("SPEAK", ssml(LONG))[-1] == "702 END"

@@ -20,7 +20,8 @@ def counted(target: Server, name: str) -> int:
 
 
 def test_a_short_utterance_is_made_once(tmp_path: Path) -> None:
-    """Whatever its marks are called, and at any loudness: a screen reader repeats the names of menus all day."""
+    """A repeated utterance comes from the memory, whatever its marks' names and loudness: a screen reader repeats the
+    names of menus all day."""
     with (
         server("--engine", "espeak") as target,
         dispatcher(tmp_path, ModuleConfig(f"http://127.0.0.1:{target.port}", instant_words=0)) as module,

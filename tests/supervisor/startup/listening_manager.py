@@ -29,7 +29,7 @@ class Manager:
         return got
 
     def all_heard(self) -> list[dict[str, str]]:
-        """What has come so far, without waiting."""
+        """The messages that have come so far, without waiting."""
         self._socket.settimeout(0)
         got = []
         try:

@@ -58,7 +58,7 @@ def definition(*arguments: str, **environment: str) -> Definition:
 
 
 def as_systemd_reads(folder: Path, *units: Path) -> dict[str, str]:
-    """systemd's own account of each of those units, in which it must find nothing wrong."""
+    """The findings of systemd's own check of those units; there must be none."""
     command = ["systemd-analyze", "verify", "--user", "--man=no", *map(str, units)]
     variables = os.environ | {"XDG_RUNTIME_DIR": str(folder)}
     judged = subprocess.run(command, capture_output=True, text=True, env=variables)
@@ -270,7 +270,7 @@ def test_a_tool_that_fails_is_a_clear_error(tools: Path, home: Path) -> None:
 
 
 def test_without_a_user_bus_the_cure_is_said(tools: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As under su or sudo, and in a container."""
+    """The environment has no session bus, as under su or sudo, and in a container."""
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     assert "loginctl enable-linger" in run_well("install-service", "--manager", "systemd").split("These fail")[1]

@@ -18,13 +18,13 @@ PID = 4711
 def test_fields_arrive_in_one_datagram(kind: str, tmp_path: Path) -> None:
     name = str(tmp_path / "notify") if kind == "a path" else f"@kokoro-live-test-{os.getpid()}"
     with listening_manager(name.replace("@", "\0")) as manager:
-        Notifications({"NOTIFY_SOCKET": name}, PID).send(READY=1, STATUS="speaking")
+        Notifications({"NOTIFY_SOCKET": name}, PID).notify(READY=1, STATUS="speaking")
         assert manager.heard() == {"READY": "1", "STATUS": "speaking"}
 
 
 def test_a_value_with_line_ends_stays_one_field(tmp_path: Path) -> None:
     with listening_manager(str(tmp_path / "notify")) as manager:
-        Notifications({"NOTIFY_SOCKET": str(tmp_path / "notify")}, PID).send(STATUS="one\nREADY=1\ntwo")
+        Notifications({"NOTIFY_SOCKET": str(tmp_path / "notify")}, PID).notify(STATUS="one\nREADY=1\ntwo")
         assert manager.heard() == {"STATUS": "one READY=1 two"}
 
 
@@ -35,7 +35,7 @@ def test_children_inherit_none_of_it(tmp_path: Path) -> None:
 
 
 def test_without_a_manager_nothing_is_said_and_nothing_is_wrong(caplog: pytest.LogCaptureFixture) -> None:
-    Notifications({}, PID).send(READY=1)
+    Notifications({}, PID).notify(READY=1)
     assert not caplog.records
 
 
@@ -46,7 +46,7 @@ def test_without_a_manager_nothing_is_said_and_nothing_is_wrong(caplog: pytest.L
 def test_a_manager_that_cannot_be_reached_is_a_line_in_the_log(
     address: str, said: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    Notifications({"NOTIFY_SOCKET": address}, PID).send(READY=1)
+    Notifications({"NOTIFY_SOCKET": address}, PID).notify(READY=1)
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert said in record.getMessage()

@@ -79,7 +79,7 @@ def test_the_watchdog_is_fed_while_streams_finish(
     manager: Manager, environment: dict[str, str], tmp_path: Path
 ) -> None:
     with server(
-        *miniature_arguments(tmp_path, cost=20), environment=environment | {"WATCHDOG_USEC": "100000"}
+        *miniature_arguments(tmp_path, cost=10), environment=environment | {"WATCHDOG_USEC": "100000"}
     ) as started:
         with contextlib.closing(started.connect()) as connection:
             body = json.dumps({"input": sentences(12), "response_format": "pcm"})

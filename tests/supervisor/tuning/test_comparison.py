@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from supervisor.tuning.comparison import ROUNDS, Found, compare, ways
+from supervisor.tuning.comparison import ROUNDS, ComparisonResult, compare, ways
 from supervisor.tuning.measured_engine import CannotMeasure
 from supervisor.tuning.profile import Way
 from worker.settings import WorkerSettings
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 ONE, OTHER = Way(threads=1, concurrency=8), Way(threads=4, concurrency=2)
 
@@ -58,7 +58,7 @@ def alike(first: float = 1.0, alone: float = 1.0, together: float = 1.0) -> Meas
     return [Round(first, alone, together)] * ROUNDS * 2
 
 
-def found(machine: Machine, *tried: Way) -> Found:
+def found(machine: Machine, *tried: Way) -> ComparisonResult:
     return compare(machine, WorkerSettings(), tried or (ONE,), lambda step: None)
 
 

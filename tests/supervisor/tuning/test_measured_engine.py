@@ -14,8 +14,9 @@ import pytest
 
 from supervisor.tuning.measured_engine import CannotMeasure, measured_engine
 from tests.split_model import make_split_model, make_split_voices
+from tests.worker.split.splitting import stages_of
 from worker.settings import WorkerSettings
-from worker.tuning.records import Round
+from worker.tuning.messages import Round
 
 ROOT = Path(__file__).parents[3]
 
@@ -88,6 +89,7 @@ with measured_engine(WorkerSettings(), 600, (sys.executable, "-c", {sleeper!r}))
 
 def test_a_real_engine_is_measured_until_it_is_broken(tmp_path: Path) -> None:
     model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    stages_of(model, tmp_path / "cache")
     settings = WorkerSettings(model=model, voices=voices, cache_dir=tmp_path / "cache", threads=1, concurrency=2)
     with measured_engine(settings, 60) as engine:
         for each in (engine.measure(), engine.measure()):

@@ -1,4 +1,4 @@
-"""Which execution provider is taken, and what happens when it doesn't work; the accelerators are fakes."""
+"""The choice of an execution provider, and the next choice when it doesn't work; the accelerators are fakes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from tests.miniature import make_miniature, make_voices
 from worker.acceleration.chain import Choice, candidate, chain, choose, window_frames
-from worker.acceleration.placing import candidate_of
+from worker.acceleration.decision import candidate_of
 from worker.acceleration.verdict import Verdict, store
 from worker.engine import EngineUnavailable, ProviderUnavailable, Utterance
 from worker.kokoro import KokoroEngine
 from worker.providers.options import BadOption
-from worker.providers.records import CPU, NAMES, Assignment, StageRecord
+from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
 from worker.select import choose as choose_engine
 from worker.session import open_session
 from worker.settings import WorkerSettings
@@ -49,7 +49,7 @@ def test_the_chain_ends_at_the_cpu(setting: Any, platform: str, available: list[
 
 def stages(provider: str, /, **settings: Any) -> dict[str, tuple[str, int]]:
     placed = candidate(provider, WorkerSettings(**settings), COMPILED, "1.31.1")
-    found = {name: (record.provider, record.window) for name, record in placed.stages()}
+    found = {name: (target.provider, target.window) for name, target in placed.stages()}
     return found | {"whole": (placed.whole.provider, placed.whole.window)}
 
 
@@ -101,7 +101,7 @@ def test_every_window_of_every_segment_fits_into_the_static_one(shape: dict[str,
 RIGHT = Verdict(when=0.0, right=True, faster=False, reason="0.9 times as fast")
 FASTER = Verdict(when=0.0, right=True, faster=True, reason="4 times as fast")
 WRONG = Verdict(when=0.0, right=False, faster=False, reason="12 dB SNR")
-PLACED = {name: Assignment(generator=StageRecord(name)) for name in (COREML, CUDA, TENSORRT)}
+PLACED = {name: Assignment(generator=StageTarget(name)) for name in (COREML, CUDA, TENSORRT)}
 
 
 def chosen(setting: Any, available: list[str], without: tuple[str, ...] = (), **verdicts: Verdict) -> Choice:
@@ -188,7 +188,7 @@ def test_a_provider_that_cannot_load_the_model_is_told_from_a_bad_model(
 
     pretend_cuda(monkeypatch, refuse)
     with pytest.raises(ProviderUnavailable, match="driver too old"):
-        open_session(model[0], WorkerSettings(), StageRecord(CUDA))
+        open_session(model[0], WorkerSettings(), StageTarget(CUDA))
     with pytest.raises(EngineUnavailable, match="corrupt") as error:
         open_session(model[0], WorkerSettings())
     assert not isinstance(error.value, ProviderUnavailable)
@@ -200,7 +200,7 @@ def test_a_session_that_quietly_went_over_to_the_cpu_is_found_out(
     real = onnxruntime.InferenceSession
     pretend_cuda(monkeypatch, lambda path, options, providers, **_: real(path, options, providers=[CPU]))
     with pytest.raises(ProviderUnavailable, match="went over"):
-        open_session(model[0], WorkerSettings(), StageRecord(CUDA))
+        open_session(model[0], WorkerSettings(), StageTarget(CUDA))
 
 
 def win_trial(model: Path, settings: WorkerSettings) -> None:
@@ -242,7 +242,7 @@ def test_auto_does_not_fall_back_on_espeak_because_of_a_provider_or_its_options(
 def test_an_option_of_ours_that_onnxruntime_refuses_costs_the_provider_and_not_the_server(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Under `auto` the next of the chain speaks; who gave that option himself is told at start."""
+    """Under `auto` the next provider of the chain speaks; an option given explicitly fails at start."""
     model = make_miniature(tmp_path / "model.onnx")
     make_voices(tmp_path / "voices.bin")
     real = onnxruntime.InferenceSession

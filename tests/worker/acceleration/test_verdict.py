@@ -13,14 +13,14 @@ import pytest
 from worker.acceleration import verdict as verdicts
 from worker.acceleration.chain import candidate
 from worker.acceleration.verdict import Key, Verdict, clear, load, store
-from worker.providers.records import Assignment, StageRecord
+from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
 
 COREML = "CoreMLExecutionProvider"
 SETTINGS = WorkerSettings()
-PLACED = Assignment(generator=StageRecord(COREML, (("ModelFormat", "MLProgram"),), 75))
+PLACED = Assignment(generator=StageTarget(COREML, (("ModelFormat", "MLProgram"),), 75))
 VERDICT = Verdict(
-    when=1.0, right=True, faster=True, reason="4 times", snr=50.0, ratio=4.0, placement={"generator": {COREML: 1}}
+    when=1.0, right=True, faster=True, reason="4 times", snr=50.0, ratio=4.0, nodes_run={"generator": {COREML: 1}}
 )
 
 
@@ -37,8 +37,8 @@ def test_a_verdict_comes_back_as_it_was(tmp_path: Path) -> None:
 
 OTHERS: dict[str, Any] = {
     "model": key(model="cd"),
-    "option": key(Assignment(generator=StageRecord(COREML, (("ModelFormat", "NeuralNetwork"),), 75))),
-    "window": key(Assignment(generator=StageRecord(COREML, (("ModelFormat", "MLProgram"),), 99))),
+    "option": key(Assignment(generator=StageTarget(COREML, (("ModelFormat", "NeuralNetwork"),), 75))),
+    "window": key(Assignment(generator=StageTarget(COREML, (("ModelFormat", "MLProgram"),), 99))),
     "stage": key(replace(PLACED, decoder=PLACED.generator)),
     "threads": key(settings=replace(SETTINGS, threads=1)),
     "processors": key(settings=replace(SETTINGS, worker_cpus="0")),

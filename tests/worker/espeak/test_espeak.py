@@ -156,7 +156,7 @@ def test_a_library_that_cant_be_loaded(tmp_path, monkeypatch):
 
 
 def test_data_that_is_missing(tmp_path):
-    """In a process of its own, so that no library that knows better data is around."""
+    """The engine starts in a process of its own, in which no other copy of the library knows the right data."""
     program = (
         "import espeakng_loader\n"
         f"espeakng_loader.get_data_path = lambda: {str(tmp_path)!r}\n"

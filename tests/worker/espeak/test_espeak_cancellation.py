@@ -25,7 +25,7 @@ def test_an_utterance_that_was_cancelled_before_it_began(engine):
 
 
 def test_an_utterance_is_cancelled_while_it_is_spoken(engine):
-    """As from another thread, as soon as the library is at it."""
+    """Cancel as from another thread, as soon as the library speaks."""
 
     class SetWhenStoppable(RunControl):
         @contextmanager

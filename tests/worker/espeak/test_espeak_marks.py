@@ -1,4 +1,4 @@
-"""Where espeak-ng's words begin to sound."""
+"""Samples at which espeak-ng's words begin to sound."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def level(samples):
 
 @pytest.mark.parametrize("speed", [0.25, 0.4, 1.0, 1.7, 2.6, 4.0])
 def test_words_are_marked_where_they_sound(engine, speed):
-    """At the usual pace and slower there is silence between "stop" and "Now", and its borders are marked."""
+    """Silence lies between "stop" and "Now" at the usual pace and slower, and its borders are marked."""
     script = "Please stop, Now let it go."
     marks, samples = marked(engine, script, speed=speed)
     where = dict(marks)
@@ -87,7 +87,7 @@ def test_a_text_that_is_cut_into_pieces_is_marked_through(engine):
 
 
 def test_what_was_rewritten_is_marked_in_the_script(engine):
-    """The hyphen beside the bracket is taken out before espeak-ng counts, and a long word gets spaces."""
+    """The hyphen next to the bracket is taken out before espeak-ng counts, and a long word gets spaces."""
     script = "say (it)-well " + "x" * 50 + " then"
     marks, _ = marked(engine, script)
     assert {0, script.index("it"), script.index("then"), len(script)} <= {place for place, _ in marks}

@@ -1,4 +1,4 @@
-"""The same order gives the same samples from espeak-ng, from any of them on, whatever was spoken before and where."""
+"""One order always gives the same samples from espeak-ng, from any of them on, whatever was spoken before and where."""
 
 import ctypes
 import subprocess
@@ -14,7 +14,7 @@ from tests.worker.espeak_speech import FOX, digest, one, spoken
 from worker.engine import Utterance
 from worker.espeak.espeak_engine import EspeakEngine
 from worker.espeak.espeak_library import LIBRARY_RATE, EspeakLibrary
-from worker.espeak.espeak_messages import Speech
+from worker.espeak.espeak_messages import EspeakRequest
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_the_seed_governs_the_noise(engine):
 
 
 def test_the_same_samples_in_another_process(engine):
-    """So a worker can go on where one died."""
+    """Samples from any place on are the same, so a worker continues where another died."""
     spoken(engine, "Something before.")
     program = (
         "import hashlib\n"
@@ -56,7 +56,7 @@ def test_the_same_samples_in_another_process(engine):
 
 
 def test_others_may_have_the_library_loaded(engine):
-    """As kokoro-onnx's tokenizer has, which never unloads it."""
+    """Another copy of the library is loaded, as by kokoro-onnx's tokenizer, which never unloads it."""
     first = spoken(engine, FOX)
     ctypes.CDLL(espeakng_loader.get_library_path())
     spoken(engine, "Something between.")
@@ -85,7 +85,7 @@ def test_no_copy_of_the_library_stays_behind(engine):
 
 def test_resampling_loses_nothing(engine):
     with EspeakLibrary() as library:
-        raw = library.speak(Speech([FOX], "en-us+f2", words_per_minute=175, pitch=48, end_pause=True, seed=0))
+        raw = library.speak(EspeakRequest([FOX], "en-us+f2", words_per_minute=175, pitch=48, end_pause=True, seed=0))
     samples = spoken(engine, FOX, "af_heart")
     assert len(samples) == pytest.approx(len(raw) * 24_000 / LIBRARY_RATE, rel=0.01)
     raw_end = len(raw) - np.flatnonzero(np.abs(raw.astype(int)) > 50)[-1]

@@ -1,4 +1,4 @@
-"""How a worker is scheduled: asked of the real system where it is one of ours, of a fake library for macOS."""
+"""A worker's scheduling: asked of the real system where it is one of ours, of a fake library for macOS."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_what_is_no_set_of_processors_is_refused_with_the_settings(text: str) ->
 
 
 def in_a_process_of_its_own(code: str) -> str:
-    """What a fresh process prints; how the test's own is scheduled stays as it was."""
+    """The output of a fresh process, so that the scheduling of the test's own stays as it was."""
     prelude = "from worker.machine.priority import *; from worker.settings import WorkerSettings as S; "
     asked = subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, check=True)
     return asked.stdout.strip()

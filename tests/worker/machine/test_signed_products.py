@@ -1,4 +1,4 @@
-"""Which processors' int8 arithmetic saturates."""
+"""Processors whose int8 arithmetic saturates."""
 
 import pytest
 

@@ -198,7 +198,7 @@ class Child:
         return self.process.communicate(says, timeout=60)[0]
 
 
-def test_a_process_killed_in_the_middle_leaves_no_model_and_the_next_one_begins_anew(
+def test_a_process_killed_in_the_middle_leaves_no_model_and_the_next_one_begins_again(
     parts: list[Path],
     site: Path,
     models: Path,

@@ -103,7 +103,7 @@ async def test_a_range_that_was_not_asked_for_is_not_taken(server: FileServer, w
     assert contents(watch.directory) == {NAME: MODEL}
 
 
-async def test_a_part_of_another_version_is_found_out_and_fetched_anew(server: FileServer, watch: Watcher) -> None:
+async def test_a_part_of_another_version_is_found_out_and_fetched_again(server: FileServer, watch: Watcher) -> None:
     part_of(watch.directory / NAME).write_bytes(OTHER[:700_000])
     await get(server, watch)
     assert server.ranges == ["bytes=700000-", None]

@@ -20,7 +20,7 @@ from tests.file_server import (
     status,
 )
 from tests.worker.fetching import AT_ONCE, MODEL, NAME, Watcher, contents, get, sha256, table
-from worker.models.fetch import FetchError, Progress, fetch, fetch_blocking
+from worker.models.fetch import FetchError, FetchProgress, fetch, fetch_blocking
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
@@ -36,7 +36,7 @@ async def test_a_disk_that_fills_up_keeps_the_part(server: FileServer, small_dis
     watch = Watcher(small_disk)
     rival = small_disk / "rival"
 
-    def fill_up(progress: Progress) -> None:
+    def fill_up(progress: FetchProgress) -> None:
         watch(progress)
         if progress.received >= 300_000 and not rival.exists():
             with pytest.raises(OSError, match="No space left"), rival.open("wb", buffering=0) as file:
@@ -144,7 +144,7 @@ async def test_two_processes_at_once_fetch_once(server: FileServer, child: Child
     process = child()
     await asyncio.to_thread(until, process, 300_000)
 
-    def let_go(progress: Progress) -> None:
+    def let_go(progress: FetchProgress) -> None:
         watch(progress)
         if "another process" in progress.note:
             go_on.set()

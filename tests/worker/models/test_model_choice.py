@@ -1,4 +1,4 @@
-"""Which model Kokoro speaks with, and what comes next when a choice can't be used."""
+"""The choice of Kokoro's model, and the next choice where one can't be used."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def own_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> WorkerSettings:
-    """Of a machine whose model may come out of the packages of `tests.worker.packages`."""
+    """Settings of a machine whose model may come out of the packages of `tests.worker.packages`."""
     manifest = tmp_path / "manifest.json"
     manifest.write_bytes(msgspec.json.encode([packaged_file()]))
     return WorkerSettings(model_dir=tmp_path / "models", cache_dir=tmp_path / "cache", manifest=manifest)

@@ -19,9 +19,9 @@ from worker.models.model_files import (
     KNOWN,
     BadManifest,
     CorruptModel,
+    FilePresence,
     FileState,
     KnownFile,
-    State,
     load_manifest,
     part_of,
     state_of,
@@ -149,13 +149,13 @@ def test_a_damaged_archive_of_voices_is_corrupt_wherever_the_damage_is(
 def test_the_state_of_a_directory(tmp_path: Path) -> None:
     file = known()["model.onnx"]
     path = tmp_path / file.name
-    assert state_of(tmp_path / "nowhere", file) is State.MISSING
+    assert state_of(tmp_path / "nowhere", file) is FilePresence.MISSING
     part_of(path).write_bytes(MODEL[:5])
-    assert state_of(tmp_path, file) is State.PARTIAL
+    assert state_of(tmp_path, file) is FilePresence.PARTIAL
     path.write_bytes(MODEL[:5])
-    assert state_of(tmp_path, file) is State.CORRUPT
+    assert state_of(tmp_path, file) is FilePresence.CORRUPT
     path.write_bytes(MODEL)
-    assert state_of(tmp_path, file) is State.PRESENT
+    assert state_of(tmp_path, file) is FilePresence.PRESENT
 
 
 ROW = {

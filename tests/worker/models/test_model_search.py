@@ -1,4 +1,4 @@
-"""Which of a folder's files is taken for the model."""
+"""The file of a folder that is taken for the model."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Who owns a part file, and what is in it."""
+"""The owner of a part file, and its content."""
 
 from __future__ import annotations
 

@@ -112,6 +112,7 @@ def test_the_command_refuses_another_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["voices-v1.0.bin"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.exists(), reason="the published voices aren't here, and no package has them")
 def test_the_command_makes_the_embedded_voices_from_the_published_ones(tmp_path: Path, embedded: VoiceBank) -> None:
     again = tmp_path / "again.npz"

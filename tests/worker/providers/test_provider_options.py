@@ -9,7 +9,7 @@ import pytest
 
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.providers.options import KINDS, BadOption, options_of
-from worker.providers.records import CPU, NAMES
+from worker.providers.targets import CPU, NAMES
 
 COREML, CUDA, OPENVINO = NAMES["coreml"], NAMES["cuda"], NAMES["openvino"]
 
@@ -90,7 +90,7 @@ def test_options_are_nobodys_unless_a_provider_is_named(asked: str) -> None:
 
 
 def test_another_provider_of_the_chain_keeps_its_own() -> None:
-    """With --provider tensorrt, CUDA comes after it."""
+    """`--provider tensorrt` puts CUDA after it."""
     cuda = options_of(CUDA, ("trt_fp16_enable=True",), "tensorrt", "1.31.1")
     assert dict(cuda.as_options("1.31.1")) == {"cudnn_conv_algo_search": "HEURISTIC"}
 

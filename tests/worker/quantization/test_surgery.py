@@ -9,7 +9,7 @@ from worker.quantization.surgery import replace_nodes
 
 
 def test_nodes_in_any_order_are_put_in_order(tmp_path):
-    whole = onnx.load(make_split_model(tmp_path / "small.onnx"))
+    whole = onnx.load(make_split_model(tmp_path / "small.onnx", predicted=False))
     nodes = [type(node).FromString(node.SerializeToString()) for node in reversed(whole.graph.node)]
     weights = [type(tensor).FromString(tensor.SerializeToString()) for tensor in whole.graph.initializer]
     names = {node.output[0] for node in nodes}
@@ -23,7 +23,7 @@ def test_nodes_in_any_order_are_put_in_order(tmp_path):
 
 
 def test_nodes_and_weights_without_a_taker_are_left_out(tmp_path):
-    whole = onnx.load(make_split_model(tmp_path / "small.onnx"))
+    whole = onnx.load(make_split_model(tmp_path / "small.onnx", predicted=False))
     nodes, weights = list(whole.graph.node), list(whole.graph.initializer)
     extra = numpy_helper.from_array(onnx.numpy_helper.to_array(weights[0]), "extra")
     lone = helper.make_node("Identity", ["extra"], ["nobody"])

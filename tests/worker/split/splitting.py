@@ -1,4 +1,4 @@
-"""What the tests of split models share."""
+"""Helpers that the tests of split models share."""
 
 import shutil
 import tempfile
@@ -12,15 +12,15 @@ from worker.engine import Block, Utterance
 from worker.fidelity import snr
 from worker.kokoro import KokoroEngine
 from worker.models.checksum import sha256_of
-from worker.providers.records import CPU, Assignment, StageRecord
+from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Prepared, prepare
 from worker.split.rewrites import DEFAULT
 from worker.split.segment import Prosody, WindowedSegment, features_of, whole_segment
-from worker.split.source import Source
-from worker.split.stage import Stage
+from worker.split.source import HarmonicSource
+from worker.split.stage import LoadedStage
 from worker.split.statistics import Statistics
 
 SCRIPT = "həlˈO wˈɜɹld, "
@@ -72,12 +72,16 @@ class Parts:
     """A model's stages by name, run with one thread, and inputs for them."""
 
     def __init__(self, folder: Path, rewrites=DEFAULT, **model) -> None:
-        self.model = make_split_model(folder / "small.onnx", **model)
+        self.model = make_split_model(folder / "small.onnx", predicted=False, **model)
         self.prepared: Prepared = stages_of(self.model, folder / "cache", rewrites)
         self.style = np.random.default_rng(3).standard_normal((1, 256), np.float32)
+        self._opened: dict[str, LoadedStage] = {}
 
-    def stage(self, name: str) -> Stage:
-        return Stage(self.prepared.folder / name, WorkerSettings(), StageRecord())
+    def stage(self, name: str) -> LoadedStage:
+        """One for all that ask: its sessions are loaded once."""
+        if name not in self._opened:
+            self._opened[name] = LoadedStage(self.prepared.folder / name, WorkerSettings(), StageTarget())
+        return self._opened[name]
 
     def run(self, name: str, *arrays):
         return self.stage(name).run(arrays, 1, NOBODY)
@@ -90,8 +94,8 @@ class Parts:
         text, f0, energy, durations = self.run("prosody.onnx", *self.inputs(tokens))
         return Prosody(text, f0, energy, durations, self.style)
 
-    def source(self, prosody: Prosody, first: int = 32, seed: int = 1) -> Source:
-        return Source(self.stage("source.onnx"), self.prepared.manifest.noise, seed, prosody.f0, first, NOBODY)
+    def source(self, prosody: Prosody, first: int = 32, seed: int = 1) -> HarmonicSource:
+        return HarmonicSource(self.stage("source.onnx"), self.prepared.manifest.noise, seed, prosody.f0, first, NOBODY)
 
     def whole(self, prosody: Prosody):
         """Its sound and its statistics."""

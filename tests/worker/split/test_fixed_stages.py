@@ -6,24 +6,31 @@ import pytest
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.engine import ProviderUnavailable
 from worker.models import checksum_cache
-from worker.providers.records import Assignment, StageRecord
+from worker.providers.targets import Assignment, StageTarget
 from worker.split import static_windows
 from worker.split.prepared import Unprepared
 
-FIXED = StageRecord(window=75)
+FIXED = StageTarget(window=75)
 ASSIGNED = Assignment(generator=FIXED)
 
 
-@pytest.fixture(autouse=True)
-def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    """Of engines that share their stages."""
+    folder = tmp_path_factory.mktemp("engines")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
+        yield folder
 
 
-def test_it_says_the_same(tmp_path):
+@pytest.fixture(scope="module")
+def fixed(folder):
+    return make_engine(folder, assigned=ASSIGNED)
+
+
+def test_it_says_the_same(folder, fixed):
     """To the last bit or the one before; from any sample on; and what is too short for any window, too."""
-    engine = make_engine(tmp_path)
-    engine.warm_up()
-    fixed = make_engine(tmp_path, assigned=ASSIGNED)
+    engine = make_engine(folder)
     for script in ("h", SCRIPT, SCRIPT * 4):
         expected, made = (joined(blocks_of(each, script)).astype(int) for each in (engine, fixed))
         assert len(made) == len(expected)
@@ -32,17 +39,16 @@ def test_it_says_the_same(tmp_path):
         assert np.array_equal(joined(blocks_of(fixed, from_sample=sample)), made[sample:])
 
 
-def test_the_first_window_has_a_length_of_its_own(tmp_path):
+def test_the_first_window_has_a_length_of_its_own(folder, fixed):
     """Its 24 frames with 5 on each side; the longest has what the record says."""
-    make_engine(tmp_path, assigned=ASSIGNED)
-    [folder] = (tmp_path / "cache" / "split").glob("*-*")
-    assert sorted(path.name for path in folder.glob("*-[0-9]*.onnx")) == ["generator-34.onnx", "generator-75.onnx"]
+    [made] = (folder / "cache" / "split").glob("*-*")
+    assert sorted(path.name for path in made.glob("*-[0-9]*.onnx")) == ["generator-34.onnx", "generator-75.onnx"]
 
 
-def test_whole_segments_run_on_the_cpu(tmp_path):
+def test_whole_segments_run_on_the_cpu(folder):
     """What is compiled for a window isn't asked for a segment."""
-    accelerated = Assignment(generator=StageRecord("NoSuchProvider", window=75))
-    engine = make_engine(tmp_path, assigned=accelerated, vocoder="whole")
+    accelerated = Assignment(generator=StageTarget("NoSuchProvider", window=75))
+    engine = make_engine(folder, assigned=accelerated, vocoder="whole")
     assert len(blocks_of(engine)) == 1
 
 

@@ -1,4 +1,4 @@
-"""From durations to marks."""
+"""Marks from durations."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def test_a_short_lead_is_kept():
 
 @pytest.mark.parametrize(("silent", "expected"), [(40, 16), (36, 16), (35, 15), (20, 8), (5, 0), (0, 0)])
 def test_sound_that_begins_inside_the_first_pad_is_kept_with_50_ms_before_it(silent, expected):
-    """At half speed the model lets a word begin up to 0.58 s before the pad's end."""
+    """A word may begin up to 0.58 s before the pad's end at half speed."""
     assert lead_of(np.array([18, 2, 2, 18]), energy(silent)) == expected
 
 
@@ -30,5 +30,5 @@ def test_a_segment_that_is_silent_throughout_keeps_50_ms_of_its_lead():
 
 
 def energy(silent):
-    """So many frames of silence, then speech."""
+    """An energy curve: frames of silence, then speech."""
     return np.concatenate([np.full((1, silent), -9.0), np.full((1, 60), 6.0)], axis=1)

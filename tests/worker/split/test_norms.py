@@ -31,7 +31,7 @@ def count(nodes, operator: str) -> int:
 @pytest.mark.parametrize(("form", "expected"), [("written", 60), ("merged", 56), ("axes", 56)])
 def test_each_norm_becomes_one_node(tmp_path, form, expected):
     """10 of the decoder, 48 of the generator (44 where three residual blocks share one, twice), 2 of the prosody."""
-    graph = load_graph(make_split_model(tmp_path / "small.onnx", norms=form))
+    graph = load_graph(make_split_model(tmp_path / "small.onnx", norms=form, predicted=False))
     assert count(graph.nodes, "InstanceNormalization") == expected
     assert not any(node.op_type == "ReduceMean" for node in graph.nodes), "nothing of the old form is left"
     onnx.checker.check_model(graph.model)
@@ -42,7 +42,7 @@ def test_the_stages_of_a_model_with_written_out_norms_are_the_model(tmp_path, fo
     parts = Parts(tmp_path, norms=form)
     prosody = parts.prosody()
     made, told = parts.whole(prosody)
-    reference = make_split_model(tmp_path / "reference.onnx", noise_inputs=True, norms=form)
+    reference = make_split_model(tmp_path / "reference.onnx", noise_inputs=True, norms=form, predicted=False)
     tokens, style, speed = parts.inputs()
     uniform, normal = draw_all(parts.prepared.manifest.noise, 1, prosody.frames)
     [audio] = run_model(reference, tokens=tokens, style=style, speed=speed, uniform=uniform, normal=normal)
@@ -54,7 +54,7 @@ def test_the_stages_of_a_model_with_written_out_norms_are_the_model(tmp_path, fo
 @pytest.mark.parametrize("change", ["axis", "keepdims", "other", "power"])
 def test_a_division_that_is_no_norm_stays(tmp_path, change):
     """An average over channels, one that drops its dimension, a difference from something else, a third power."""
-    model = onnx.load(make_split_model(tmp_path / "small.onnx", norms="merged"))
+    model = onnx.load(make_split_model(tmp_path / "small.onnx", norms="merged", predicted=False))
     means = [node for node in model.graph.node if node.op_type == "ReduceMean"]
     if change == "axis":
         for node in means:
@@ -74,7 +74,7 @@ def test_a_division_that_is_no_norm_stays(tmp_path, change):
 
 
 def test_a_square_written_as_a_power_is_a_square(tmp_path):
-    model = onnx.load(make_split_model(tmp_path / "small.onnx", norms="merged"))
+    model = onnx.load(make_split_model(tmp_path / "small.onnx", norms="merged", predicted=False))
     two = onnx.numpy_helper.from_array(np.array(2, np.float32), "two")
     model.graph.initializer.append(two)
     squares = {node.input[0] for node in model.graph.node if node.op_type == "ReduceMean"}
@@ -87,7 +87,7 @@ def test_a_square_written_as_a_power_is_a_square(tmp_path):
 
 
 def test_channels_that_cant_be_told_are_said(tmp_path):
-    model = onnx.load(make_split_model(tmp_path / "small.onnx", norms="merged"))
+    model = onnx.load(make_split_model(tmp_path / "small.onnx", norms="merged", predicted=False))
     for node in model.graph.node:
         if node.op_type == "Mul" and any(name.startswith("Div") for name in node.input):
             node.op_type = "Sub"

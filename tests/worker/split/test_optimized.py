@@ -8,14 +8,14 @@ import onnx
 import pytest
 
 from tests.split_model import make_split_model
-from tests.worker.split.splitting import blocks_of, joined, make_engine
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, stages_of
 from worker.models import checksum_cache
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split import optimized, prepared
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import prepare
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, STAGES, WEIGHTS
 
 
@@ -36,13 +36,13 @@ def places(folder, stage):
 
 def test_optimized_stages_make_the_same_samples(model, tmp_path, monkeypatch):
     """1. An engine speaks with optimised stages. 2. Another speaks with the stages as they were cut. Equal samples."""
-    made = joined(blocks_of(make_engine(tmp_path)))
+    made = joined(blocks_of(make_engine(tmp_path), SCRIPT * 2))
     monkeypatch.setattr("worker.split.stage.optimized_name", lambda _: "none.onnx")
-    assert np.array_equal(joined(blocks_of(make_engine(tmp_path))), made)
+    assert np.array_equal(joined(blocks_of(make_engine(tmp_path), SCRIPT * 2)), made)
 
 
 def test_generators_share_their_weights_in_one_file(model, tmp_path):
-    folder = prepare(model, tmp_path / "cache").folder
+    folder = stages_of(model, tmp_path / "cache").folder
     assert not [*folder.glob("*.part")]
     outside = [place for stage in STAGES for place in places(folder, stage) if place]
     assert {place["location"] for place in outside} == {WEIGHTS}
@@ -51,10 +51,10 @@ def test_generators_share_their_weights_in_one_file(model, tmp_path):
 
 
 def test_a_session_with_another_optimisation_takes_the_stage_as_it_was_cut(model, tmp_path):
-    folder = prepare(model, tmp_path / "cache").folder
-    basic = Stage(folder / DECODER, WorkerSettings(graph_optimization="basic"), StageRecord())
+    folder = stages_of(model, tmp_path / "cache").folder
+    basic = LoadedStage(folder / DECODER, WorkerSettings(graph_optimization="basic"), StageTarget())
     assert basic._file.name == DECODER
-    assert Stage(folder / DECODER, WorkerSettings(), StageRecord())._file.name == optimized_name(DECODER)
+    assert LoadedStage(folder / DECODER, WorkerSettings(), StageTarget())._file.name == optimized_name(DECODER)
 
 
 def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path, monkeypatch, caplog):
@@ -71,11 +71,11 @@ def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path
         folder = prepare(model, tmp_path / "cache").folder
     assert "No space left on device" in caplog.text
     assert sorted(file.name for file in folder.iterdir()) == sorted(["manifest.json", WEIGHTS, *STAGES])
-    assert len(joined(blocks_of(make_engine(tmp_path))))
+    assert len(joined(blocks_of(make_engine(tmp_path), SCRIPT)))
 
 
 def test_another_processor_makes_the_stages_again(model, tmp_path, monkeypatch):
-    prepare(model, tmp_path / "cache")
+    stages_of(model, tmp_path / "cache")
     monkeypatch.setattr(prepared, "processor", lambda: "another one")
     assert prepare(model, tmp_path / "cache").manifest.processor.startswith("another one ")
     monkeypatch.setattr(prepared, "cpu_flags", lambda: frozenset({"of another width"}))
@@ -85,7 +85,7 @@ def test_another_processor_makes_the_stages_again(model, tmp_path, monkeypatch):
 
 
 def test_stages_of_earlier_layouts_are_removed(model, tmp_path):
-    made = prepare(model, tmp_path / "cache").folder
+    made = stages_of(model, tmp_path / "cache").folder
     digest, layout, *_ = made.name.split("-")
     earlier = made.with_name("-".join([digest, str(int(layout) - 1), "another", "rewrite"]))
     made.rename(earlier)

@@ -12,14 +12,14 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import decibels
 from worker.models import checksum_cache
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.packed import pack_convolutions
 from worker.split.prepared import prepare
 from worker.split.rewrites import Rewrite
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 
 INTO, CHANNELS, KERNEL, TIME = 6, 5, 3, 40
@@ -95,7 +95,8 @@ def run(nodes, constants, x):
     ids=str,
 )
 def test_the_sums_are_the_same(attributes):
-    """Without a bias to rounding of one product; with one, against the float convolution of the same integers."""
+    """The product agrees to rounding without a bias; with one it is compared with the float convolution of the same
+    integers."""
     x = np.random.default_rng(1).standard_normal((1, INTO, TIME)).astype(np.float32)
     attributes = {"kernel": KERNEL} | attributes
     if np.ndim(attributes.get("scale", 0)) == 0:  # onnxruntime's ConvInteger takes one zero point for all channels
@@ -146,7 +147,7 @@ def operators(file):
 
 
 def test_stages_speak_as_before_and_share_the_packed_weights(tmp_path):
-    plain, model = make_split_model(tmp_path / "small.onnx"), tmp_path / "int8.onnx"
+    plain, model = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "int8.onnx"
     quantize_dynamic(plain, model, ["Conv"], weight_type=QuantType.QUInt8)
     before, after = (prepare(model, tmp_path, rewrites).folder for rewrites in ((), {Rewrite.PACKED}))
     for stage in (PROSODY, GENERATOR, EXACT_GENERATOR, DECODER):
@@ -159,9 +160,9 @@ def test_stages_speak_as_before_and_share_the_packed_weights(tmp_path):
     inputs = [np.array([[0, *range(50, 80), 0]]), style, np.ones(1, np.float32)]
     made = []
     for folder in (before, after):
-        prosody = Stage(folder / PROSODY, WorkerSettings(), StageRecord()).session(1)
+        prosody = LoadedStage(folder / PROSODY, WorkerSettings(), StageTarget()).session(1)
         text, f0, energy, _ = prosody.run(None, _feeds(prosody, inputs))
-        decoder = Stage(folder / DECODER, WorkerSettings(), StageRecord()).session(1)
+        decoder = LoadedStage(folder / DECODER, WorkerSettings(), StageTarget()).session(1)
         made.append(decoder.run(None, _feeds(decoder, [text, f0, energy, style]))[0])
     assert made[0].shape == made[1].shape and decibels(made[0].ravel(), made[1].ravel()) > 20
     exact, windowed = (onnx.load(after / stage, load_external_data=False) for stage in (EXACT_GENERATOR, GENERATOR))
@@ -179,7 +180,8 @@ def _feeds(session, arrays):
 
 
 def test_all_convolutions_of_the_published_file_are_packed(real_model, tmp_path):
-    """But for one of the windowed generator's, whose input is cropped after it was quantised."""
+    """All convolutions are packed but one of the windowed generator's, whose input is cropped after it was
+    quantised."""
     folder = prepare(real_model, tmp_path, {Rewrite.PACKED}).folder
     left = {stage: operators(folder / stage)["ConvInteger"] for stage in STAGES}
     assert left == {**dict.fromkeys(STAGES, 0), GENERATOR: 1}

@@ -13,7 +13,7 @@ import pytest
 
 from tests.miniature import make_miniature
 from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import blocks_of, joined, make_engine, stages_of
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, stages_of
 from worker import kokoro
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
@@ -22,7 +22,7 @@ from worker.split import prepared as module
 from worker.split import stage_files
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import Unprepared, prepare
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import STAGES, WEIGHTS
 
 
@@ -42,14 +42,14 @@ def cache(tmp_path):
 
 
 def test_everything_is_there_and_named(model, cache):
-    prepared = prepare(model, cache)
+    prepared = stages_of(model, cache)
     assert set(prepared.manifest.files) == {*STAGES, *map(optimized_name, STAGES), WEIGHTS}
     assert {file.name for file in prepared.folder.iterdir()} == {*prepared.manifest.files, "manifest.json"}
     assert len([*prepared.folder.parent.iterdir()]) == 2, "the lock, and nothing unfinished"
 
 
 def test_weights_are_stored_once(model, cache):
-    prepared = prepare(model, cache)
+    prepared = stages_of(model, cache)
     stages = sum((prepared.folder / name).stat().st_size for name in STAGES if name != WEIGHTS)
     for name in STAGES:
         stage = onnx.load(prepared.folder / name, load_external_data=False)
@@ -58,22 +58,31 @@ def test_weights_are_stored_once(model, cache):
 
 
 def test_a_second_time_nothing_is_made(model, cache, monkeypatch):
-    first = prepare(model, cache)
+    first = stages_of(model, cache)
     monkeypatch.setattr(module, "_split", lambda *_: pytest.fail("made again"))
     assert prepare(model, cache) == first
 
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory):
-    """How many the model speaks from stages that nobody damaged."""
+    """Number of samples that the model speaks from undamaged stages."""
     folder = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
-        return len(joined(blocks_of(make_engine(folder))))
+        return len(joined(blocks_of(make_engine(folder), SCRIPT)))
 
 
-@pytest.mark.parametrize("name", ["prosody.onnx", "weights.bin", "manifest.json"])
-@pytest.mark.parametrize("damage", ["shorter", "other", "gone"])
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("prosody.onnx", "shorter"),
+        ("prosody.onnx", "gone"),
+        ("weights.bin", "shorter"),
+        ("weights.bin", "other"),
+        ("manifest.json", "other"),
+        ("manifest.json", "gone"),
+    ],
+)
 def test_what_is_damaged_is_made_again(tmp_path, model, cache, samples, name, damage, caplog):
     file = stages_of(model, cache).folder / name
     whole = file.read_bytes()
@@ -89,7 +98,7 @@ def test_what_is_damaged_is_made_again(tmp_path, model, cache, samples, name, da
     prepare(model, cache)
     assert "made again" not in caplog.text
     assert len([*file.parent.parent.iterdir()]) == 2
-    assert len(joined(blocks_of(engine))) == samples
+    assert len(joined(blocks_of(engine, SCRIPT))) == samples
 
 
 def test_many_at_once_get_the_same(model, cache, monkeypatch):
@@ -157,7 +166,7 @@ def test_a_read_only_cache_is_read_and_otherwise_named(model, cache, monkeypatch
         patch.setattr(module, "alone", refuse)
         with pytest.raises(Unprepared, match=rf"the cache {cache} can't be used: .*Read-only file system"):
             prepare(model, cache)
-    first = prepare(model, cache)
+    first = stages_of(model, cache)
     monkeypatch.setattr(module, "alone", refuse)
     assert prepare(model, cache) == first
 
@@ -171,16 +180,19 @@ def test_what_a_killed_process_left_is_cleared_away(model, cache):
 
 
 def test_another_model_has_another_folder(model, tmp_path, cache):
-    other = make_split_model(tmp_path / "other.onnx", tokens_name="input_ids")
-    assert prepare(model, cache).folder != prepare(other, cache).folder
+    other = make_split_model(tmp_path / "other.onnx", tokens_name="input_ids", predicted=False)
+    assert stages_of(model, cache).folder != prepare(other, cache).folder
 
 
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
         (lambda path: make_miniature(path), "first upsampling"),
-        (lambda path: make_split_model(path, random_in_generator=True), "decoder draws random numbers"),
-        (lambda path: make_split_model(path, noise_inputs=True), "its inputs are"),
+        (
+            lambda path: make_split_model(path, random_in_generator=True, predicted=False),
+            "decoder draws random numbers",
+        ),
+        (lambda path: make_split_model(path, noise_inputs=True, predicted=False), "its inputs are"),
         (lambda path: path.write_bytes(b"no model at all"), "no ONNX model"),
     ],
     ids=["miniature", "randomness", "inputs", "no model"],
@@ -229,14 +241,14 @@ def test_stages_that_are_removed_while_they_are_loaded_are_not_called_unloadable
     tmp_path, model, cache, monkeypatch, caplog
 ):
     """Such as by whoever clears the cache: this start speaks whole, the next one makes them again."""
-    opened = Stage.session
+    opened = LoadedStage.session
 
     def removed(stage, threads):
         shutil.rmtree(next(cache.glob("split/*-*/")), ignore_errors=True)
         return opened(stage, threads)
 
     with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-        patch.setattr(Stage, "session", removed)
+        patch.setattr(LoadedStage, "session", removed)
         assert make_engine(tmp_path).info.first_block == 0
     assert "any more; the next start makes it again" in caplog.text and "fetch" not in caplog.text
     assert make_engine(tmp_path).info.first_block > 0
@@ -247,13 +259,13 @@ def test_stages_that_are_removed_under_a_running_engine_are_missed_by_no_segment
     engine = make_engine(tmp_path)
     [folder] = cache.glob("split/*-*/")
     shutil.rmtree(folder)
-    alone = joined(blocks_of(engine))
+    alone = joined(blocks_of(engine, SCRIPT))
     with engine._speech._crew.step():
-        assert len(joined(blocks_of(engine))) == len(alone) > 0
+        assert len(joined(blocks_of(engine, SCRIPT))) == len(alone) > 0
 
 
 def test_another_onnxruntime_tries_again(tmp_path, model, cache, monkeypatch):
-    prepared = prepare(model, cache)
+    prepared = stages_of(model, cache)
     module.remember_unloadable(prepared, "its operators are unknown")
     with pytest.raises(Unprepared, match="its operators are unknown"):
         prepare(model, cache)

@@ -16,6 +16,7 @@ from worker.settings import WorkerSettings
 from worker.voices.low_rank import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
+SHORTER = "ðə fˈɛɹi lˈivz æt sˈɪks."
 STOP = "stˈɑp."
 
 
@@ -74,7 +75,7 @@ def test_seeds_change_nothing_in_an_export_without_random_nodes(windows, spoken)
 )
 def test_windows_sound_like_the_whole(windows, whole, voice):
     """Level within 1 dB and log-mel distance within 2.5 dB; never clipped."""
-    made, expected = (said(engine, voice=voice)[1] for engine in (windows, whole))
+    made, expected = (said(engine, SHORTER, voice)[1] for engine in (windows, whole))
     assert len(made) == len(expected)
     levels = [10 * np.log10((samples.astype(float) ** 2).mean()) for samples in (made, expected)]
     assert abs(levels[0] - levels[1]) < 1

@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import make_split_model
-from tests.worker.split.splitting import Parts, decibels
+from tests.worker.split.splitting import Parts, decibels, stages_of
 from worker.models import checksum_cache
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
@@ -47,8 +47,8 @@ def kernels(folder, name):
 
 @pytest.mark.parametrize("stage", [GENERATOR, EXACT_GENERATOR])
 def test_each_is_made_where_it_was_asked_for(tmp_path, stage):
-    model = make_split_model(tmp_path / "small.onnx")
-    folders = {name: prepare(model, tmp_path, set(rewrites)).folder for name, rewrites in VARIANTS.items()}
+    model = make_split_model(tmp_path / "small.onnx", predicted=False)
+    folders = {name: stages_of(model, tmp_path, rewrites).folder for name, rewrites in VARIANTS.items()}
     sines = {name: operators(folder, stage).count("Sin") for name, folder in folders.items()}
     assert sines == {"planar": 50, "snake": 2, "all": 2}, "the two that are left belong to the synthesis"
     assert {name: kernels(folder, stage) for name, folder in folders.items()} == {
@@ -60,8 +60,8 @@ def test_each_is_made_where_it_was_asked_for(tmp_path, stage):
 
 
 def test_other_rewrites_are_other_stages(tmp_path):
-    model = make_split_model(tmp_path / "small.onnx")
-    folders = {prepare(model, tmp_path, rewrites).folder for rewrites in ((), *VARIANTS.values())}
+    model = make_split_model(tmp_path / "small.onnx", predicted=False)
+    folders = {stages_of(model, tmp_path, rewrites).folder for rewrites in ((), *VARIANTS.values())}
     assert len(folders) == 4
     assert prepare(model, tmp_path).folder == prepare(model, tmp_path, DEFAULT).folder
 
@@ -93,7 +93,7 @@ ALPHA = np.linspace(0.2, 5, 8, dtype=np.float32).reshape(1, 8, 1)
 
 
 def snake(square="Pow", inverse="Reciprocal", kind=np.float32):
-    """As exporters write it, in one form or another; and its constants."""
+    """Snake as exporters write it, in one form or another; and its constants."""
     constants = {"a": ALPHA.astype(kind), "one": np.ones(1, kind), "two": np.full((), 2, kind), "c": 1 / ALPHA}
     over = {"Reciprocal": ["a"], "Div": ["one", "a"]}
     nodes = [

@@ -92,7 +92,7 @@ def operators(folder, stage):
 def test_all_of_an_int8_generator_whose_statistics_are_given(tmp_path, monkeypatch):
     """The generator that computes its own statistics has no norm that takes a factor."""
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
-    plain, model = make_split_model(tmp_path / "small.onnx"), tmp_path / "int8.onnx"
+    plain, model = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "int8.onnx"
     quantize_dynamic(plain, model, ["Conv"], weight_type=QuantType.QUInt8)
     usual = {Rewrite.PACKED, Rewrite.SNAKE}
     before, after = (prepare(model, tmp_path, rewrites).folder for rewrites in (usual, usual | {Rewrite.SINE}))

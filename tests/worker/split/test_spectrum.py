@@ -7,14 +7,14 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from worker.models import checksum_cache
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.prepared import prepare
 from worker.split.rewrites import Rewrite
 from worker.split.spectrum import rewrite_spectra
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import SOURCE
 
 LENGTH, HOP, BINS = 20, 5, 11
@@ -70,7 +70,7 @@ def test_the_published_source_is_the_same_in_voice_and_in_silence(real_model, tm
     assert "STFT" in before and "STFT" not in after
     f0 = np.zeros((1, 60), np.float32)
     f0[:, 20:40] = np.linspace(110, 240, 20)
-    stages = [Stage(folder / SOURCE, WorkerSettings(), StageRecord()).session(1) for folder in folders]
+    stages = [LoadedStage(folder / SOURCE, WorkerSettings(), StageTarget()).session(1) for folder in folders]
     wanted, made = (stage.run(None, {stage.get_inputs()[0].name: f0})[0][0] for stage in stages)
     np.testing.assert_allclose(made[:BINS], wanted[:BINS], atol=1e-5)
     turns = np.abs(np.angle(np.exp(1j * (made[BINS:] - wanted[BINS:])))) / (2 * np.pi)

@@ -11,9 +11,35 @@ from worker.split.noise import draw_all
 from worker.split.windows import Window, WindowShape, windows
 
 
-@pytest.fixture(autouse=True)
-def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+@pytest.fixture(scope="module", autouse=True)
+def own_checksums(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checksums")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
+        yield
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory, own_checksums):
+    """Nobody changes its files."""
+    return Parts(tmp_path_factory.mktemp("parts"))
+
+
+@pytest.fixture(scope="module")
+def prosody(parts):
+    return parts.prosody(tokens=60)
+
+
+@pytest.fixture(scope="module")
+def told(parts):
+    """Statistics of another segment."""
+    _, statistics = parts.whole(parts.prosody(tokens=40))
+    return statistics
+
+
+@pytest.fixture(scope="module")
+def in_one_window(parts, prosody, told):
+    return vocode(parts, prosody, told, [Window(0, prosody.frames)])
 
 
 @pytest.mark.parametrize("name", ["tokens", "input_ids"])
@@ -22,7 +48,7 @@ def test_stages_together_are_the_whole_to_the_bit(tmp_path, name):
     prosody = parts.prosody()
     made, _ = parts.whole(prosody)
     reference = make_split_model(
-        tmp_path / "reference.onnx", noise_inputs=True, durations_output=True, tokens_name=name
+        tmp_path / "reference.onnx", noise_inputs=True, durations_output=True, tokens_name=name, predicted=False
     )
     tokens, style, speed = parts.inputs()
     uniform, normal = draw_all(parts.prepared.manifest.noise, 1, prosody.frames)
@@ -34,9 +60,9 @@ def test_stages_together_are_the_whole_to_the_bit(tmp_path, name):
 
 
 @pytest.mark.parametrize("folded", [True, False])
-def test_given_its_own_statistics_a_segment_is_the_same(tmp_path, folded):
+def test_given_its_own_statistics_a_segment_is_the_same(tmp_path, parts, folded):
     """Those that one form of the norms tells are those that the other form takes, channel by channel."""
-    parts = Parts(tmp_path, folded=folded)
+    parts = parts if folded else Parts(tmp_path, folded=False)
     prosody = parts.prosody()
     exact, told = parts.whole(prosody)
     given = vocode(parts, prosody, told, [Window(0, prosody.frames)])
@@ -50,34 +76,26 @@ def vocode(parts, prosody, statistics, plan):
 
 @pytest.mark.parametrize("longest", [24, 48, 160])
 @pytest.mark.parametrize("begin", [0, 14])
-def test_windows_join_without_a_seam(tmp_path, longest, begin):
+def test_windows_join_without_a_seam(parts, prosody, told, in_one_window, longest, begin):
     """Against the same segment in one window: nowhere more than one step of 16 bits apart, and that by rounding alone:
     what the contexts leave out is less than a hundred-thousandth of the loudest sample."""
-    parts = Parts(tmp_path)
-    prosody = parts.prosody(tokens=60)
-    _, statistics = parts.whole(parts.prosody(tokens=40))
-    whole = vocode(parts, prosody, statistics, [Window(0, prosody.frames)])[begin * 300 :]
+    whole = in_one_window[begin * 300 :]
     plan = list(windows(begin, prosody.frames, WindowShape(24, 1.3, longest)))
     assert len(plan) > 3
-    made = vocode(parts, prosody, statistics, plan)
+    made = vocode(parts, prosody, told, plan)
     assert np.abs(made - whole).max() < 1e-5 * np.abs(whole).max()
     assert np.abs(to_pcm(made).astype(int) - to_pcm(whole)).max() <= 1
 
 
-def test_a_window_is_the_same_whatever_was_made_before_it(tmp_path):
-    parts = Parts(tmp_path)
-    prosody = parts.prosody(tokens=60)
-    _, statistics = parts.whole(prosody)
+def test_a_window_is_the_same_whatever_was_made_before_it(parts, prosody, told):
     plan = list(windows(0, prosody.frames, WindowShape(24, 1.3, 48)))
-    in_order = vocode(parts, prosody, statistics, plan)
+    in_order = vocode(parts, prosody, told, plan)
     for window in plan:
-        alone = parts.windowed(prosody, statistics).samples(window, 1)
+        alone = parts.windowed(prosody, told).samples(window, 1)
         assert np.array_equal(alone, in_order[window.begin * 300 : window.end * 300])
 
 
-def test_harmonics_are_the_same_however_far_they_are_made(tmp_path):
-    parts = Parts(tmp_path)
-    prosody = parts.prosody(tokens=60)
+def test_harmonics_are_the_same_however_far_they_are_made(parts, prosody):
     source, at_once = parts.source(prosody, first=20), parts.source(prosody, first=prosody.frames)
     for begin in range(0, prosody.frames - 16, 16):
         made, expected = (each.harmonics(begin, begin + 16, 1) for each in (source, at_once))
@@ -85,8 +103,8 @@ def test_harmonics_are_the_same_however_far_they_are_made(tmp_path):
         assert np.abs(made - expected).max() < 1e-4
 
 
-def test_noise_is_that_of_the_seed(tmp_path):
-    noise = Parts(tmp_path).prepared.manifest.noise
+def test_noise_is_that_of_the_seed(parts):
+    noise = parts.prepared.manifest.noise
     assert [n.kind for n in noise] == ["uniform", "normal"]
     one, same, other = (draw_all(noise, seed, 50) for seed in (1, 1, 2))
     uniform, normal = draw_all(noise, 1, 20)

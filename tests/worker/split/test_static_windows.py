@@ -1,6 +1,7 @@
 """Stages for windows of one length: what accelerators can take, and the same sound."""
 
 import logging
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +11,20 @@ import pytest
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
 from worker.models import checksum_cache
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split import static_windows
 from worker.split.fitted_stage import FittedStage
 from worker.split.prepared import Unprepared
 from worker.split.segment import WindowedSegment
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.static_windows import static_generator
 from worker.split.trial_window import window_inputs
 from worker.split.windows import Window, WindowShape, windows
 
 FRAMES = 64
+UNMADE = 50
+"""A length that `parts` has no file for."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -38,15 +41,18 @@ def parts(tmp_path_factory, own_checksums):
     return Parts(tmp_path_factory.mktemp("parts"))
 
 
-@pytest.fixture
-def own_parts(tmp_path):
-    return Parts(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def made(parts):
     """The file for one length."""
     return static_generator(parts.prepared, FRAMES)
+
+
+@pytest.fixture
+def own_parts(tmp_path, parts, made):
+    """A copy, with the file for one length."""
+    own = Parts(tmp_path)
+    shutil.copytree(parts.prepared.folder, own.prepared.folder, dirs_exist_ok=True)
+    return own
 
 
 def loaded(file):
@@ -117,10 +123,10 @@ def test_a_trial_windows_inputs_are_those_of_speech(parts):
 
 
 def test_it_is_made_once(own_parts, monkeypatch):
-    file = static_generator(own_parts.prepared, FRAMES)
-    assert static_generator(own_parts.prepared, 40) != file
+    file = static_generator(own_parts.prepared, UNMADE)
+    assert static_generator(own_parts.prepared, FRAMES) != file
     monkeypatch.setattr(static_windows, "_make", lambda *_: pytest.fail("made again"))
-    assert static_generator(own_parts.prepared, FRAMES) == file
+    assert static_generator(own_parts.prepared, UNMADE) == file
     assert not [left for left in own_parts.prepared.folder.iterdir() if left.suffix in (".part", ".probe")]
 
 
@@ -145,12 +151,12 @@ def test_what_depends_on_more_than_the_length_cant_be_static(own_parts):
     model.graph.node.append(onnx.helper.make_node("NonZero", ["before"], ["where"]))
     model.graph.node.append(onnx.helper.make_node("Cast", ["where"], [found], to=onnx.TensorProto.FLOAT))
     file.write_bytes(model.SerializeToString())
-    with pytest.raises(Unprepared, match="generator can't be made for windows of 64 frames"):
-        static_generator(own_parts.prepared, FRAMES)
+    with pytest.raises(Unprepared, match="generator can't be made for windows of 50 frames"):
+        static_generator(own_parts.prepared, UNMADE)
 
 
 def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
-    """What it takes is in none of its inputs: only the graphs inside it name it."""
+    """A tensor that only the graphs inside the node name is in none of its inputs."""
     file = own_parts.prepared.folder / "generator.onnx"
     model = onnx.load(file, load_external_data=False)
     last = model.graph.node[-1]
@@ -163,14 +169,14 @@ def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
     model.graph.node.append(onnx.helper.make_node("If", ["always"], [found], **branches))
     file.write_bytes(model.SerializeToString())
     with pytest.raises(Unprepared, match="because of If"):
-        static_generator(own_parts.prepared, FRAMES)
+        static_generator(own_parts.prepared, UNMADE)
 
 
-class Counted(Stage):
+class Counted(LoadedStage):
     """Knows how often it was run."""
 
     def __init__(self, file):
-        super().__init__(file, WorkerSettings(), StageRecord())
+        super().__init__(file, WorkerSettings(), StageTarget())
         self.runs = 0
 
     def run(self, *args):
@@ -199,14 +205,23 @@ def fixed(parts):
     return Fixed(parts, generators=(40, 75))
 
 
+@pytest.fixture(scope="module")
+def of_any_length(parts):
+    return Fixed(parts)
+
+
+@pytest.fixture(scope="module")
+def statistics(parts):
+    return parts.whole(parts.prosody(40))[1]
+
+
 @pytest.mark.parametrize("begin", [0, 2, 14])
 @pytest.mark.parametrize("tokens", [1, 2, 8, 60], ids="{} tokens".format)
-def test_a_segment_on_fixed_lengths_is_the_same(parts, fixed, tokens, begin):
+def test_a_segment_on_fixed_lengths_is_the_same(parts, fixed, of_any_length, statistics, tokens, begin):
     """However short; near its edges too, where windows are moved rather than padded."""
     prosody = parts.prosody(tokens)
-    _, statistics = parts.whole(parts.prosody(40))
     plan = list(windows(min(begin, prosody.frames - 2), prosody.frames, WindowShape(24, 1.3, 48)))
-    expected = Fixed(parts).samples(prosody, statistics, plan)
+    expected = of_any_length.samples(prosody, statistics, plan)
     stages = [*fixed.generators.values()]
     before = [stage.runs for stage in stages]
     made = fixed.samples(prosody, statistics, plan)
@@ -216,9 +231,8 @@ def test_a_segment_on_fixed_lengths_is_the_same(parts, fixed, tokens, begin):
     assert all(used) if tokens == 60 else any(used) == (tokens == 8), "the shortest segments fit none"
 
 
-def test_a_window_on_a_fixed_length_is_the_same_whatever_was_made_before_it(parts, fixed):
+def test_a_window_on_a_fixed_length_is_the_same_whatever_was_made_before_it(parts, fixed, statistics):
     prosody = parts.prosody(tokens=60)
-    _, statistics = parts.whole(prosody)
     plan = list(windows(6, prosody.frames, WindowShape(24, 1.3, 48)))
     in_order = fixed.samples(prosody, statistics, plan)
     for window in plan:
@@ -239,13 +253,13 @@ def test_a_window_on_a_fixed_length_is_the_same_whatever_was_made_before_it(part
     ids=str,
 )
 def test_a_window_is_moved_within_its_segment(given, expected):
-    stages = {length: Stage(Path("stage.onnx"), WorkerSettings(), StageRecord()) for length in (70, 40)}
-    fitted, stage = FittedStage(Stage(Path("stage.onnx"), WorkerSettings(), StageRecord()), stages).fitted(
+    stages = {length: LoadedStage(Path("stage.onnx"), WorkerSettings(), StageTarget()) for length in (70, 40)}
+    fitted, stage = FittedStage(LoadedStage(Path("stage.onnx"), WorkerSettings(), StageTarget()), stages).fitted(
         given, Window(10, 120)
     )
     assert (fitted, next((length for length in stages if stages[length] is stage), None)) == expected
 
 
 def test_what_is_shorter_than_every_length_fits_none():
-    stages = {40: Stage(Path("stage.onnx"), WorkerSettings(), StageRecord())}
+    stages = {40: LoadedStage(Path("stage.onnx"), WorkerSettings(), StageTarget())}
     assert FittedStage(stages[40], stages).fitted(Window(0, 39), Window(0, 39)) == (Window(0, 39), None)

@@ -1,4 +1,7 @@
-"""What stands in for a trial's measuring process, and whole trials to be started as processes."""
+"""What stands in for a trial's measuring process, and whole trials to be started as processes.
+
+Each process imports the engine only if it speaks or starts a trial: that takes half a second of a core.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,22 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shm.lifeline import become_child
-from worker.acceleration import chain
-from worker.providers.placement import Profiles
-from worker.providers.records import NAMES, Assignment
-from worker.settings import WorkerSettings
-from worker.trials import measuring, trial
+from worker.providers.targets import NAMES
+
+if TYPE_CHECKING:
+    from worker.providers.targets import Assignment
+    from worker.settings import WorkerSettings
 
 AZURE = "AzureExecutionProvider"
-"""In every wheel, and has no kernels: onnxruntime takes it, and runs everything on the CPU."""
+"""A provider that every wheel has, without kernels: onnxruntime takes it, and runs everything on the CPU."""
 
 
 def pretend_azure_is_cuda() -> None:
+    from worker.acceleration import chain
+
     NAMES["cuda"] = chain.CUDA = AZURE
 
 
@@ -35,6 +40,8 @@ def crashes_late(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
     """In the provider's first run, with everything loaded."""
+    from worker.trials import measuring
+
     load = measuring.KokoroEngine.begin
 
     def begin(engine: Any, utterance: Any) -> Any:
@@ -43,7 +50,7 @@ def crashes_late(
         return load(engine, utterance)
 
     measuring.KokoroEngine.begin = begin  # type: ignore[method-assign]
-    measuring.run(lifeline, answer, files, settings, provider, placed)
+    is_quick(lifeline, answer, files, settings, provider, placed)
 
 
 def fails(*_: Any) -> None:
@@ -77,6 +84,8 @@ def writes_processors(_lifeline: Any, answer: Any, _files: Any, settings: Worker
 
 def is_quick(*arguments: Any) -> None:
     """As it is, with one sentence and two rounds."""
+    from worker.trials import measuring
+
     measuring.ROUNDS, measuring.SENTENCES = 2, measuring.SENTENCES[1:]
     measuring.run(*arguments)
 
@@ -85,30 +94,40 @@ def is_placed(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
     """As it is, but that the profile says that the provider ran something."""
-    Profiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
+    from worker.providers.nodes_run import NodeProfiles
+
+    NodeProfiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
     is_quick(lifeline, answer, files, settings, provider, placed)
 
 
 def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
     """As the supervisor starts it."""
+    from worker.trials import trial
+
     pretend_azure_is_cuda()
     become_child(os.dup(lifeline.fileno()))
     trial.run(settings, AZURE, is_quick)
 
 
 def run_endless_trial(lifeline: Any, settings: WorkerSettings) -> None:
+    from worker.trials import trial
+
     pretend_azure_is_cuda()
     become_child(os.dup(lifeline.fileno()))
     trial.run(settings, AZURE, never_ends)
 
 
 def run_tied_trial(lifeline: Any, settings: WorkerSettings) -> None:
+    from worker.trials import trial
+
     pretend_azure_is_cuda()
     become_child(os.dup(lifeline.fileno()))
     trial.run(settings, AZURE, writes_processors)
 
 
 def trial_that_never_ends(settings: WorkerSettings) -> None:
+    from worker.trials import trial
+
     pretend_azure_is_cuda()
     trial.trial(settings, AZURE, 600.0, tells_and_never_ends)
 

@@ -1,4 +1,4 @@
-"""From measurements to a verdict."""
+"""Verdicts from measurements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worker.providers.records import CPU
+from worker.providers.targets import CPU
 from worker.trials.judge import ENOUGH_FASTER, ENOUGH_SNR, Measurements, judge
 
 COREML = "CoreMLExecutionProvider"
@@ -21,7 +21,7 @@ def measured(**other: Any) -> Measurements:
         "snr": (52.0, 48.0),
         "cpu_seconds": (2.0, 2.0, 2.0),
         "seconds": (0.5, 0.5, 0.5),
-        "placement": {"prosody": {CPU: 900}, "generator-64": {COREML: 1, CPU: 4}},
+        "nodes_run": {"prosody": {CPU: 900}, "generator-64": {COREML: 1, CPU: 4}},
     }
     return Measurements(**found | other)
 
@@ -40,14 +40,14 @@ def test_what_a_provider_says_is_one_line_of_bounded_length() -> None:
 
 
 def test_a_stages_nodes_are_those_of_the_graph_that_speaks() -> None:
-    """Of the generator four graphs may have run; all but one of them only for short segments."""
+    """Four graphs of the generator may have run; all but one of them only for short segments."""
     graphs = {
         "generator": {CPU: 9},
         "generator-exact": {CPU: 999},
         "generator-40": {COREML: 2},
         "generator-76": {COREML: 1},
     }
-    verdict = judge(measured(placement=graphs | {"decoder": {CPU: 5}}))
+    verdict = judge(measured(nodes_run=graphs | {"decoder": {CPU: 5}}))
     assert verdict.nodes_of("generator", 76) == {COREML: 1}
     assert verdict.nodes_of("generator") == {CPU: 9}
     assert verdict.nodes_of("decoder") == {CPU: 5}
@@ -86,7 +86,7 @@ def test_a_failure_is_the_reason_and_what_was_measured_before_it_stays() -> None
 
 
 def test_a_provider_that_ran_nothing_is_not_taken_even_by_name() -> None:
-    verdict = judge(measured(placement={"generator-64": {CPU: 771}, "prosody": {CPU: 900}}))
+    verdict = judge(measured(nodes_run={"generator-64": {CPU: 771}, "prosody": {CPU: 900}}))
     assert not verdict.favours(asked_by_name=True)
     assert "nothing to run: all of the model fell to CPUExecutionProvider" in verdict.reason
 

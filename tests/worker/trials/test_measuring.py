@@ -1,4 +1,4 @@
-"""What is compared and timed, with engines whose sound and speed are known."""
+"""Comparison and timing, with engines whose sound and speed are known."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import onnxruntime
 import pytest
 
 from tests.split_model import make_split_model, make_split_voices
+from tests.worker.split.splitting import stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
-from worker.providers.records import CPU, Assignment, StageRecord
+from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.trials import measuring
 from worker.trials.judge import Measurements, judge
 from worker.trials.measuring import ROUNDS, SENTENCES, measure
 
 AZURE = "AzureExecutionProvider"
-PLACED = Assignment(generator=StageRecord(AZURE))
+PLACED = Assignment(generator=StageTarget(AZURE))
 
 
 class FakeClock:
@@ -121,6 +122,7 @@ class Numberless:
 def test_what_is_no_number_is_never_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real stages, of which the generator's sessions go wrong."""
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
+    monkeypatch.setattr(measuring, "SENTENCES", SENTENCES[1:])
     real = onnxruntime.InferenceSession
 
     def open_one(model: Any, options: Any = None, providers: Any = (CPU,), **more: Any) -> Any:
@@ -129,6 +131,7 @@ def test_what_is_no_number_is_never_right(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", open_one)
     files = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    stages_of(files[0], tmp_path / "cache")
     settings = WorkerSettings(cache_dir=tmp_path / "cache")
     found = measure(AZURE, lambda assigned: KokoroEngine(*files, settings, assigned=assigned), PLACED)
     assert EngineError.__name__ in found.failure or EngineUnavailable.__name__ in found.failure

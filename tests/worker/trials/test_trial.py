@@ -14,16 +14,16 @@ import pytest
 
 from shm.errand_status import FAILED, NOTHING_NEW
 from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import SCRIPT, blocks_of, joined
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined, stages_of
 from tests.worker.trials import actors
 from tests.worker.trials.actors import AZURE
 from worker.acceleration import chain
-from worker.acceleration.placing import candidate_of, place
+from worker.acceleration.decision import candidate_of, decide_providers
 from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
-from worker.providers.records import CPU, NAMES, StageRecord
+from worker.providers.targets import CPU, NAMES, StageTarget
 from worker.settings import WorkerSettings
 from worker.split import stage
 from worker.trials.trial import trial
@@ -38,6 +38,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerSettings:
     monkeypatch.setitem(NAMES, "cuda", AZURE)
     monkeypatch.setattr(chain, "CUDA", AZURE)
     model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    stages_of(model, tmp_path / "cache")
     return WorkerSettings(
         model=model, voices=voices, cache_dir=tmp_path / "cache", first_window=3.0, window=3.0, threads=1
     )
@@ -73,8 +74,8 @@ def test_a_provider_that_runs_nothing_is_found_out(settings: WorkerSettings) -> 
     assert verdict.reason == f"onnxruntime gave it nothing to run: all of the model fell to {CPU}"
     assert verdict.snr is not None and verdict.snr > 100, "it was compared all the same"
     assert verdict.ratio is not None and verdict.compile_seconds is not None
-    assert {"prosody", "source", "generator"} <= verdict.placement.keys()
-    assert all(set(nodes) == {CPU} for nodes in verdict.placement.values())
+    assert {"prosody", "source", "generator"} <= verdict.nodes_run.keys()
+    assert all(set(nodes) == {CPU} for nodes in verdict.nodes_run.values())
     info = engine(settings).info
     assert (info.provider, info.untried) == (CPU, ())
     assert [(found.provider, found.reason) for found in info.trials] == [(AZURE, verdict.reason)]
@@ -91,7 +92,7 @@ def test_one_that_wants_static_windows_is_tried_with_them(
     verdict = trial(wanted, AZURE, PLENTY, actors.is_quick)
     assert verdict is not None and verdict.snr is not None, verdict
     assert verdict.snr > 60
-    assert verdict.nodes_of("generator", chain.window_frames(wanted)), verdict.placement
+    assert verdict.nodes_of("generator", chain.window_frames(wanted)), verdict.nodes_run
 
 
 def test_what_lost_its_trial_and_was_asked_for_by_name_is_refused_with_the_reason(settings: WorkerSettings) -> None:
@@ -99,7 +100,7 @@ def test_what_lost_its_trial_and_was_asked_for_by_name_is_refused_with_the_reaso
     with pytest.raises(ProviderUnavailable, match="its trial crashed"):
         engine(asked(settings))
     assert settings.model
-    assert place(settings.model, asked(settings), without=(AZURE,)).choice.assignment.provider == CPU
+    assert decide_providers(settings.model, asked(settings), without=(AZURE,)).choice.assignment.provider == CPU
 
 
 def test_what_won_its_trial_is_used_and_shows_where_its_nodes_ran(settings: WorkerSettings) -> None:
@@ -125,7 +126,7 @@ def test_cuda_speaks_the_float_graph_in_windows_of_any_length(
     opened: list[tuple[str, str]] = []
     real = stage.open_session
 
-    def watched(file: Path, given: WorkerSettings, record: StageRecord, **more: Any) -> Any:
+    def watched(file: Path, given: WorkerSettings, record: StageTarget, **more: Any) -> Any:
         opened.append((file.name, record.provider))
         return real(file, given, record, **more)
 
@@ -175,7 +176,6 @@ def test_what_is_not_the_providers_fault_is_no_verdict_on_it(settings: WorkerSet
 
 
 def test_a_verdict_that_cannot_be_kept_changes_nothing(settings: WorkerSettings) -> None:
-    settings.cache_dir.mkdir()
     (settings.cache_dir / "verdicts").write_text("a file where a folder should be")
     assert trial(settings, AZURE, PLENTY, actors.crashes) is None
 

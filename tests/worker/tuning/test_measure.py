@@ -13,16 +13,17 @@ import pytest
 from shm.audio import AUDIBLE, SAMPLE_RATE
 from shm.engine_info import EngineInfo
 from tests.split_model import make_split_model, make_split_voices
+from tests.worker.split.splitting import stages_of
 from worker.acceleration.chain import Choice
-from worker.acceleration.placing import Placing
+from worker.acceleration.decision import ProviderDecision
 from worker.acceleration.verdict import Verdict
 from worker.engine import Block, EngineError, Utterance
-from worker.providers.records import Assignment
+from worker.providers.targets import Assignment
 from worker.settings import WorkerSettings
 from worker.tuning import process
-from worker.tuning.measure import FIRSTS, Speaking
-from worker.tuning.process import records
-from worker.tuning.records import Failed, Record, Round, decode_record, decode_settings, encode
+from worker.tuning.measure import FIRSTS, EngineMeasurement
+from worker.tuning.messages import MeasurementFailed, Result, Round, decode_result, decode_settings, encode
+from worker.tuning.process import results
 
 SECOND = SAMPLE_RATE
 
@@ -69,7 +70,7 @@ class TimedEngine:
 def test_first_audio_is_the_first_audible_sample_and_later_blocks_are_not_made_for_it() -> None:
     clock = Clock()
     engine = TimedEngine(clock, first=3.0, later=0.5)
-    found = Speaking(engine, " ab", clock).measure()
+    found = EngineMeasurement(engine, " ab", clock).measure()
     assert found.first == 3.5
     assert found.alone == found.together == pytest.approx(3 / (3.0 + 2 * 0.5))
     assert {each.voice[0][0] for each in engine.utterances} == {"bf_emma"}
@@ -80,7 +81,7 @@ def test_together_each_inference_thread_speaks_in_a_thread_of_its_own() -> None:
     clock = Clock()
     engine = TimedEngine(clock, first=1.0, later=1.0, concurrency=3)
     entered: list[str] = []
-    found = Speaking(engine, "ab", clock, lambda: entered.append(threading.current_thread().name)).measure()
+    found = EngineMeasurement(engine, "ab", clock, lambda: entered.append(threading.current_thread().name)).measure()
     assert len(engine.utterances) == FIRSTS + 1 + 3
     assert found.together == pytest.approx(1.0)
     assert entered and threading.current_thread().name not in entered
@@ -88,26 +89,24 @@ def test_together_each_inference_thread_speaks_in_a_thread_of_its_own() -> None:
 
 def test_an_engine_that_gives_silence_is_no_fast_one() -> None:
     with pytest.raises(EngineError, match="silence"):
-        Speaking(TimedEngine(Clock(), 1.0, 1.0), "  ", Clock()).measure()
+        EngineMeasurement(TimedEngine(Clock(), 1.0, 1.0), "  ", Clock()).measure()
 
 
 def test_records_cross_as_they_are(tmp_path: Path) -> None:
     settings = WorkerSettings(model=tmp_path / "a.onnx", threads=3, provider_options=("a=1",))
     assert decode_settings(encode(settings)) == settings
-    for record in (Failed("no"), Round(1.0, 2.0, 3.0)):
-        assert decode_record(encode(record)) == record
+    for result in (MeasurementFailed("no"), Round(1.0, 2.0, 3.0)):
+        assert decode_result(encode(result)) == result
 
 
 def test_a_real_engine_gives_a_round_for_each_that_is_asked_for(tmp_path: Path) -> None:
-    settings = WorkerSettings(
-        model=make_split_model(tmp_path / "small.onnx"),
-        voices=make_split_voices(tmp_path / "voices.bin"),
-        cache_dir=tmp_path / "cache",
-    )
-    found = list(records(settings, range(2)))
+    model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
+    stages_of(model, tmp_path / "cache")
+    settings = WorkerSettings(model=model, voices=voices, cache_dir=tmp_path / "cache")
+    found = list(results(settings, range(2)))
     assert [type(each) for each in found] == [Round, Round]
-    (broken,) = records(replace(settings, model=tmp_path / "gone.onnx"), range(2))
-    assert isinstance(broken, Failed) and "gone.onnx" in broken.reason
+    (broken,) = results(replace(settings, model=tmp_path / "gone.onnx"), range(2))
+    assert isinstance(broken, MeasurementFailed) and "gone.onnx" in broken.reason
 
 
 class TestProviders:
@@ -119,7 +118,9 @@ class TestProviders:
         self.tried: list[str] = []
         files = (Path("model.onnx"), Path("voices.bin"))
         monkeypatch.setattr(process, "kokoro_files", lambda settings: files)
-        monkeypatch.setattr(process, "place", lambda *_: Placing(Choice(Assignment(), self.untried), ()))
+        monkeypatch.setattr(
+            process, "decide_providers", lambda *_: ProviderDecision(Choice(Assignment(), self.untried), ())
+        )
         monkeypatch.setattr(process, "choose", lambda settings: TimedEngine(Clock(), 1.0, 1.0))
         monkeypatch.setattr(process, "trial", self.trial)
 
@@ -127,8 +128,8 @@ class TestProviders:
         self.tried.append(provider)
         return None if provider == "unstorable" else Verdict(when=0.0, right=True, faster=True, reason="")
 
-    def measured(self) -> list[Record]:
-        return list(records(WorkerSettings(), []))
+    def measured(self) -> list[Result]:
+        return list(results(WorkerSettings(), []))
 
     def test_providers_without_a_verdict_are_tried_first(self) -> None:
         self.untried = ("one", "another")
@@ -137,4 +138,4 @@ class TestProviders:
     def test_a_verdict_that_cannot_be_stored_is_a_failure(self) -> None:
         self.untried = ("unstorable",)
         (failed,) = self.measured()
-        assert isinstance(failed, Failed) and "unstorable" in failed.reason
+        assert isinstance(failed, MeasurementFailed) and "unstorable" in failed.reason

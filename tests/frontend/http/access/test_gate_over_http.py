@@ -1,4 +1,4 @@
-"""Who is let in, over a real socket: keys, browsers' pages, rebound names, limits."""
+"""Clients that the gate lets in, over a real socket: keys, browsers' pages, rebound names, limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which `Host` and `Origin` headers belong to whom."""
+"""`Host` and `Origin` headers that belong to the server, and those that don't."""
 
 from __future__ import annotations
 

@@ -62,4 +62,4 @@ def test_the_table_forgets_who_asked_longest_ago(monkeypatch: pytest.MonkeyPatch
     for client in ("a", "b", "c", "a", "d"):
         limit.take(client)
     assert limit.take("a") > 0 and limit.take("d") > 0
-    assert limit.take("b") == 0.0, "forgotten, so it begins anew"
+    assert limit.take("b") == 0.0, "forgotten, so it begins again"

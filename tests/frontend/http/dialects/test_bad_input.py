@@ -30,6 +30,7 @@ from tests.frontend.http.dialects_messages import (
     error_after,
     speak,
 )
+from tests.frontend.settling import settled
 
 
 async def malformed(socket: aiohttp.ClientWebSocketResponse, path: str) -> None:
@@ -79,13 +80,6 @@ async def test_a_bad_message_is_explained_and_ends_the_socket(
             assert await closed(socket) in (closing, 1006 if bad is too_long else closing)
         await desk.nothing_is_left()
         await settled(tasks, files)
-
-
-async def settled(tasks: int, files: int) -> None:
-    """Wait until no more tasks and descriptors are there than before."""
-    async with asyncio.timeout(60):
-        while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110 - transports end silently
-            await asyncio.sleep(0.005)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import aiohttp
 import msgspec
 import pytest
 
-from frontend.http.openapi import answers
+from frontend.http.routes import answer_types
 from frontend.settings.front import FrontSettings
 from tests.frontend.http.dialects_desk import closed, office, until
 from tests.frontend.http.dialects_messages import (
@@ -40,11 +40,15 @@ async def test_a_wrong_key_opens_nothing(path: str, headers: dict[str, str]) -> 
 
 def http_code_of(path: str, body: Any) -> str:
     """The code of an error over HTTP, in the dialect's own form."""
-    schema = {ELEVENLABS: answers.ElevenLabsError, CARTESIA: answers.CartesiaError, DEEPGRAM: answers.DeepgramError}
+    schema = {
+        ELEVENLABS: answer_types.ElevenLabsError,
+        CARTESIA: answer_types.CartesiaError,
+        DEEPGRAM: answer_types.DeepgramError,
+    }
     error = msgspec.convert(body, schema[path])
-    if isinstance(error, answers.ElevenLabsError):
+    if isinstance(error, answer_types.ElevenLabsError):
         return str(error.detail.status)
-    return str(error.error_code if isinstance(error, answers.CartesiaError) else error.err_code)
+    return str(error.error_code if isinstance(error, answer_types.CartesiaError) else error.err_code)
 
 
 UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket"}

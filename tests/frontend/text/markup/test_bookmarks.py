@@ -74,7 +74,7 @@ PIECES = st.lists(st.sampled_from(["one", "two.", "Three", "…", "2026", ", fou
 
 @given(pieces=PIECES, where=st.data())
 def test_all_marks_come_in_order_and_the_scripts_stay(pieces: list[str], where: st.DataObject) -> None:
-    """Wherever they stand between words, also where many stand side by side."""
+    """Bookmarks keep their places anywhere between words, also where many stand side by side."""
     count = where.draw(st.integers(1, 6))
     places = sorted(where.draw(st.lists(st.integers(0, len(pieces)), min_size=count, max_size=count)))
     written: list[str] = []

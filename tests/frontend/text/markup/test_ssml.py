@@ -195,7 +195,7 @@ _document = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(_document)
 def test_no_text_is_lost_and_places_are_true(content: str) -> None:
     marked = inside(content)
@@ -238,7 +238,7 @@ _ANYTHING = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(_ANYTHING | _ANYTHING.map(lambda inner: f"<speak>{inner}</speak>"))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -251,7 +251,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 _KINDS = ["characters", "digits", "cardinal", "ordinal", "date", "time", "telephone"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     st.sampled_from(_KINDS),
     st.sampled_from(["", "ymd", "dmy", "my", "d", "x"]),

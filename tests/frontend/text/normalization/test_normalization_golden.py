@@ -1,4 +1,4 @@
-"""What a listener hears, line by line."""
+"""Normalised texts as a listener hears them, line by line."""
 
 from __future__ import annotations
 

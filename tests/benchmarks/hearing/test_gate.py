@@ -2,9 +2,9 @@
 
 import pytest
 
-from worker.hearing.ears import Heard
-from worker.hearing.gate import LIMITED, Judgement, length_class, level_differences
-from worker.hearing.opinion import Opinion
+from benchmarks.hearing.ears import Heard
+from benchmarks.hearing.gate import LIMITED, Judgement, length_class, level_differences
+from benchmarks.hearing.opinion import Opinion
 
 
 def heard(words, level=70.0, errors=0, p808=4.0):

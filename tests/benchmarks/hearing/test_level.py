@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from worker.hearing.level import pause_noise, speech_level
+from benchmarks.hearing.level import pause_noise, speech_level
 
 SECOND = 24_000
 

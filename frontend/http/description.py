@@ -9,8 +9,6 @@ from typing import Any
 import msgspec
 from aiohttp import hdrs, web
 
-from frontend.http.openapi.page import render
-
 _LOCKED = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """Content security policy of a page that runs no script and loads no files."""
 
@@ -18,8 +16,10 @@ _LOCKED = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 class Description:
     """The handlers. The document is built at its first request."""
 
-    def __init__(self, build: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, build: Callable[[], dict[str, Any]], render: Callable[[dict[str, Any], str], str]) -> None:
+        """`render` makes the page out of the document and the server's address."""
         self._document = functools.cache(build)
+        self._render = render
 
     async def openapi(self, request: web.Request) -> web.Response:
         """The OpenAPI document."""
@@ -27,5 +27,5 @@ class Description:
 
     async def docs(self, request: web.Request) -> web.Response:
         """The OpenAPI document as a page of HTML."""
-        page = render(self._document(), f"{request.scheme}://{request.headers.get(hdrs.HOST, 'localhost')}")
+        page = self._render(self._document(), f"{request.scheme}://{request.headers.get(hdrs.HOST, 'localhost')}")
         return web.Response(text=page, content_type="text/html", headers={"Content-Security-Policy": _LOCKED})

@@ -21,18 +21,18 @@ class Round(msgspec.Struct, frozen=True, tag="round"):
     """Seconds of audio per second, with as many concurrent sentences as the engine takes."""
 
 
-class Failed(msgspec.Struct, frozen=True, tag="failed"):
+class MeasurementFailed(msgspec.Struct, frozen=True, tag="failed"):
     """The engine can't be measured, and its process ends."""
 
     reason: str
 
 
-Record = Round | Failed
+Result = Round | MeasurementFailed
 
 
-def encode(record: Record | WorkerSettings) -> bytes:
+def encode(result: Result | WorkerSettings) -> bytes:
     """One line of JSON with its line end."""
-    return msgspec.json.encode(record, enc_hook=_text_of_path) + b"\n"
+    return msgspec.json.encode(result, enc_hook=_text_of_path) + b"\n"
 
 
 def decode_settings(line: bytes) -> WorkerSettings:
@@ -44,14 +44,14 @@ def decode_settings(line: bytes) -> WorkerSettings:
     return _settings(line)
 
 
-def decode_record(line: bytes) -> Record:
+def decode_result(line: bytes) -> Result:
     """A message from a line of JSON.
 
     Raises:
         msgspec.DecodeError: the line isn't a valid message.
     """
-    record: Record = _record(line)
-    return record
+    result: Result = _result(line)
+    return result
 
 
 def _text_of_path(value: Any) -> str:
@@ -67,4 +67,4 @@ def _path_of_text(kind: type[Any], value: Any) -> Path:
 
 
 _settings = msgspec.json.Decoder(WorkerSettings, dec_hook=_path_of_text).decode
-_record: Any = msgspec.json.Decoder(Record).decode
+_result: Any = msgspec.json.Decoder(Result).decode

@@ -1,4 +1,4 @@
-"""Records of the execution provider on which each stage of a model runs."""
+"""Stage targets: the execution provider on which each stage of a model runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class StageRecord:
-    """Execution provider of one stage."""
+class StageTarget:
+    """Execution provider of one stage, with its options and the static window."""
 
     provider: str = CPU
     """onnxruntime's name of the provider."""
@@ -34,18 +34,18 @@ class StageRecord:
 class Assignment:
     """Providers of all stages of a model, and of the whole model for one that can't be split."""
 
-    prosody: StageRecord = StageRecord()
-    source: StageRecord = StageRecord()
-    decoder: StageRecord = StageRecord()
-    generator: StageRecord = StageRecord()
-    whole: StageRecord = StageRecord()
+    prosody: StageTarget = StageTarget()
+    source: StageTarget = StageTarget()
+    decoder: StageTarget = StageTarget()
+    generator: StageTarget = StageTarget()
+    whole: StageTarget = StageTarget()
 
     @property
     def provider(self) -> str:
         """Provider of the generator, which does nine tenths of the work."""
         return self.generator.provider
 
-    def stages(self) -> Iterator[tuple[str, StageRecord]]:
+    def stages(self) -> Iterator[tuple[str, StageTarget]]:
         """Stages of a split model by name, in the order in which they run."""
         for name in ("prosody", "source", "decoder", "generator"):
             yield name, getattr(self, name)

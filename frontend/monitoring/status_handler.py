@@ -14,7 +14,7 @@ from aiohttp import web
 from msgspec import UNSET
 
 from frontend.monitoring.metrics import Metrics
-from frontend.monitoring.selfcheck import SelfCheck
+from frontend.monitoring.selfcheck import SelfChecker
 from frontend.monitoring.status.engine import speaking
 from frontend.monitoring.status.processes import processes
 from frontend.monitoring.status.recommendations import recommendations
@@ -73,7 +73,7 @@ class Sources:
     """Counts of words by the source of their phonemes, as `frontend.text.g2p.G2P.fallbacks` has them."""
     metrics: Metrics
     settings: FrontSettings
-    selfcheck: SelfCheck | None = None
+    selfcheck: SelfChecker | None = None
     open: OpenSockets = field(default_factory=OpenSockets)
     player: Callable[[], Player] | None = None
     jobs: JobsReader | None = None

@@ -1,4 +1,4 @@
-"""Placing of a model on execution providers: applies the chain and the trials' verdicts to this machine."""
+"""The choice of execution providers for a model: applies the chain and the trials' verdicts to this machine."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from worker.acceleration.verdict import Key, Verdict, load
 from worker.engine import EngineUnavailable
 from worker.models.checksum_cache import cached_sha256_of
 from worker.providers.options import given_to, options_of
-from worker.providers.records import CPU, NAMES, Assignment
+from worker.providers.targets import CPU, NAMES, Assignment
 from worker.settings import WorkerSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class ProviderDecision:
     """A choice of execution providers, and the chain and verdicts that led to it."""
 
     choice: Choice
@@ -29,12 +29,12 @@ class Placing:
 
 
 def first(settings: WorkerSettings, without: Collection[str] = ()) -> str:
-    """First provider of the chain that isn't in `without`; `place` examines it first."""
+    """First provider of the chain that isn't in `without`; `decide_providers` examines it first."""
     providers = chain(settings, onnxruntime.get_available_providers())
     return next((provider for provider in providers if provider not in without), CPU)
 
 
-def place(model: Path, settings: WorkerSettings, without: Collection[str] = ()) -> Placing:
+def decide_providers(model: Path, settings: WorkerSettings, without: Collection[str] = ()) -> ProviderDecision:
     """Choose execution providers for the model's stages. No provider in `without` is chosen.
 
     Raises:
@@ -53,14 +53,14 @@ def place(model: Path, settings: WorkerSettings, without: Collection[str] = ()) 
             continue
         candidates[provider], key = candidate_of(provider, model, settings)
         if given := given_to(provider, settings.provider_options, settings.provider):
-            placed = next(record for _, record in candidates[provider].stages() if record.provider == provider)
+            placed = next(target for _, target in candidates[provider].stages() if target.provider == provider)
             see_accepted(placed, given)
         verdict = load(settings.cache_dir, key)
         if verdict and not verdict.had_less(settings.compile_timeout):
             verdicts[provider] = verdict
     if not model.is_file():
-        return Placing(Choice(Assignment()), providers)
-    return Placing(choose(settings, available, without, verdicts, candidates), providers, verdicts)
+        return ProviderDecision(Choice(Assignment()), providers)
+    return ProviderDecision(choose(settings, available, without, verdicts, candidates), providers, verdicts)
 
 
 def candidate_of(provider: str, model: Path, settings: WorkerSettings) -> tuple[Assignment, Key]:

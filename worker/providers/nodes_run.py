@@ -1,4 +1,4 @@
-"""Placement of a graph's nodes: the providers that ran them, from the profile that onnxruntime writes of a session.
+"""Nodes of a graph that ran: the providers that ran them, from the profile that onnxruntime writes of a session.
 
 Source: https://onnxruntime.ai/docs/performance/tune-performance/profiling-tools.html
 """
@@ -25,7 +25,7 @@ class _Event(msgspec.Struct):
 _decode = msgspec.json.Decoder(list[_Event]).decode
 
 
-def placement(profile: Path) -> dict[str, int]:
+def nodes_by_provider(profile: Path) -> dict[str, int]:
     """Number of nodes by the execution provider that ran them; a node that ran several times counts once. Nodes that a
     provider has compiled into one count as one.
 
@@ -45,7 +45,7 @@ def graph_name(model: Path) -> str:
     return model.stem.removesuffix(".cpu")
 
 
-class Profiles:
+class NodeProfiles:
     """Collector of the sessions that are opened while profiles are taken."""
 
     def __init__(self, folder: Path) -> None:
@@ -65,22 +65,22 @@ class Profiles:
         sessions that ran; if a graph has several sessions, the one in which most nodes ran counts."""
         found: dict[str, dict[str, int]] = {}
         for name, session in self._sessions:
-            nodes = placement(Path(session.end_profiling()))
+            nodes = nodes_by_provider(Path(session.end_profiling()))
             if sum(nodes.values()) > sum(found.get(name, {}).values()):
                 found[name] = nodes
         self._sessions.clear()
         return found
 
 
-current: ContextVar[Profiles | None] = ContextVar("current", default=None)
+current: ContextVar[NodeProfiles | None] = ContextVar("current", default=None)
 """Collector for the sessions that `worker.session.open_session` opens in this context; None if no profile is taken."""
 
 
 @contextmanager
-def profiling() -> Iterator[Profiles]:
-    """Profile every session that this thread opens inside the `with` block, until `Profiles.end`."""
+def profiling() -> Iterator[NodeProfiles]:
+    """Profile every session that this thread opens inside the `with` block, until `NodeProfiles.end`."""
     with tempfile.TemporaryDirectory(prefix="kokoro-live-profile-") as folder:
-        profiles = Profiles(Path(folder))
+        profiles = NodeProfiles(Path(folder))
         token = current.set(profiles)
         try:
             yield profiles

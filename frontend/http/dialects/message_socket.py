@@ -33,7 +33,7 @@ _BROKEN = {
 log = logging.getLogger(__name__)
 
 
-class Wire(web.WebSocketResponse):
+class MessageSocket(web.WebSocketResponse):
     """A WebSocket that explains itself before aiohttp closes it for a message that is too long or no UTF-8."""
 
     def __init__(self, error_message: Callable[[ApiError], dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from kokoro_onnx.config import DEFAULT_VOCAB, MAX_PHONEME_LENGTH
 
-from worker.quantization.sentences import calibration, evaluation_texts, foreign, held_out
+from benchmarks.evaluation.sentences import calibration, evaluation_texts, foreign, held_out
 
 evaluation = tuple(script for _, script in evaluation_texts())
 
@@ -19,7 +19,7 @@ def test_they_are_of_all_kinds_in_kokoros_phonemes(scripts):
 
 
 def test_no_text_is_for_two_purposes():
-    """What a predictor was fitted to can't judge it."""
+    """Texts to which a predictor was fitted can't judge it."""
     scripts = [*calibration(), *evaluation, *held_out(), *(script for each in foreign().values() for script in each)]
     assert len(scripts) == len(set(scripts))
     assert not {phoneme for script in scripts for phoneme in script} - DEFAULT_VOCAB.keys()

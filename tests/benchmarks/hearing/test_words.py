@@ -1,9 +1,9 @@
-"""What counts as the same words."""
+"""Transcripts that count as the same words."""
 
 import pytest
 
-from worker.hearing.words import spoken_words, word_errors
-from worker.quantization.sentences import evaluation_texts
+from benchmarks.evaluation.sentences import evaluation_texts
+from benchmarks.hearing.words import spoken_words, word_errors
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.hearing.level import speech_level
+from benchmarks.hearing.opinion import Opinion, OpinionScorer
+from benchmarks.hearing.recognizer import Recognizer
+from benchmarks.hearing.words import spoken_words, word_errors
 from shm.audio import Pcm
-from worker.hearing.level import speech_level
-from worker.hearing.opinion import Opinion, OpinionScorer
-from worker.hearing.recognizer import Recognizer
-from worker.hearing.words import spoken_words, word_errors
 
 
 @dataclass(frozen=True, slots=True)

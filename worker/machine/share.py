@@ -1,4 +1,4 @@
-"""Placement: one of several workers gets its part of the machine, the accelerator or a share of the cores."""
+"""Shares of the machine: one of several workers gets the accelerator, or a share of the cores."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def sharers(slot: int, slots: int, accelerated: bool) -> tuple[int, int]:
     return (slot - 1, slots - 1) if slot else (0, 1)
 
 
-class Place:
-    """Placement of this process. The process may be given another slot of the same kind later."""
+class MachineShare:
+    """The share of this process. The process may be given another slot of the same kind later."""
 
     def __init__(self) -> None:
         self._cpus = _by_core(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None

@@ -13,7 +13,7 @@ from frontend.monitoring.status.report import Status as Status
 class ErrorDetail(msgspec.Struct):
     """The reason for an error."""
 
-    message: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    message: Annotated[str, Meta(description="The error, and a remedy.")]
     type: Literal["invalid_request_error", "server_error"]
     param: Annotated[str | None, Meta(description="The field that is wrong, where a single one is.")]
     code: Annotated[str | None, Meta(description="The same reason for programs; it doesn't change.")]
@@ -29,7 +29,7 @@ class ElevenLabsDetail(msgspec.Struct):
     """The reason for an error, as ElevenLabs' clients read it."""
 
     status: Annotated[str | None, Meta(description="The reason for programs; it doesn't change.")]
-    message: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    message: Annotated[str, Meta(description="The error, and a remedy.")]
 
 
 class ElevenLabsError(msgspec.Struct):
@@ -42,7 +42,7 @@ class CartesiaError(msgspec.Struct):
     """An error in Cartesia's shape."""
 
     title: str
-    message: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    message: Annotated[str, Meta(description="The error, and a remedy.")]
     error_code: Annotated[str | None, Meta(description="The same reason for programs; it doesn't change.")]
     status_code: Annotated[int, Meta(description="The answer's status.")]
     request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
@@ -52,7 +52,7 @@ class DeepgramError(msgspec.Struct):
     """An error in Deepgram's shape."""
 
     err_code: Annotated[str | None, Meta(description="The reason for programs; it doesn't change.")]
-    err_msg: Annotated[str, Meta(description="What is wrong, and what to do.")]
+    err_msg: Annotated[str, Meta(description="The error, and a remedy.")]
     request_id: Annotated[str, Meta(description="The answer's `X-Request-Id`.")]
 
 
@@ -86,19 +86,13 @@ class AudioModels(msgspec.Struct):
 
 
 class Voice(msgspec.Struct):
-    """One that the engine has."""
+    """A voice of the engine."""
 
     id: str
     name: Annotated[str, Meta(description="The id again: some clients send back what they show.")]
     language: str
     gender: Annotated[str | None, Meta(description="null where the name says none.")]
     engine: str
-
-
-class VoicesQuery(msgspec.Struct):
-    """The query of the voices' list."""
-
-    legacy: Annotated[bool, Meta(description="`true`: names only, as in Kokoro-FastAPI before version 0.4.")] = False
 
 
 class DownloadQuery(msgspec.Struct):
@@ -121,7 +115,7 @@ BlendBody = str | list[str]
 class Blend(msgspec.Struct):
     """A blend of voices."""
 
-    id: Annotated[str, Meta(description="What a request's `voice` takes.")]
+    id: Annotated[str, Meta(description="The blend, as a request's `voice` takes it.")]
     name: Annotated[str, Meta(description="The id again.")]
     language: str
     engine: str
@@ -145,7 +139,7 @@ class TaggedText(msgspec.Struct):
 
 
 class NamedVoice(Voice):
-    """The same voice with ElevenLabs' fields."""
+    """A voice with ElevenLabs' fields."""
 
     voice_id: Annotated[str, Meta(description="The id again.")]
     category: Literal["premade"]
@@ -158,7 +152,7 @@ class NamedVoices(msgspec.Struct):
 
 
 class Alive(msgspec.Struct):
-    """The process serves."""
+    """The answer of a front that serves."""
 
     status: Literal["ok"]
 
@@ -173,7 +167,7 @@ class Ready(msgspec.Struct):
 
 
 class NotReady(msgspec.Struct):
-    """Nobody speaks yet."""
+    """No engine speaks yet."""
 
     ready: Literal[False]
     reason: str
@@ -182,8 +176,8 @@ class NotReady(msgspec.Struct):
 class TimedWord(msgspec.Struct):
     """The time at which a word sounds."""
 
-    word: Annotated[str, Meta(description="As it is written in the text.")]
-    said: Annotated[str, Meta(description="As it was read.")]
+    word: Annotated[str, Meta(description="The word as it is written in the text.")]
+    said: Annotated[str, Meta(description="The word as it was read.")]
     start: Annotated[float, Meta(description="Seconds of the audio.")]
     end: float
     voice: Annotated[str | UnsetType, Meta(description="The voice that says it, where a text has several.")] = UNSET
@@ -242,7 +236,7 @@ class CaptionedLine(msgspec.Struct):
 class PronouncedWord(msgspec.Struct):
     """A word and its phonemes."""
 
-    word: Annotated[str, Meta(description="As it was normalised.")]
+    word: Annotated[str, Meta(description="The word after normalisation.")]
     phonemes: str
     source: Annotated[str, Meta(description="lexicon, user, espeak, letters, or none.")]
 
@@ -262,13 +256,13 @@ class Divided(msgspec.Struct):
 
     paragraphs: Annotated[
         list[list[list[str]]],
-        Meta(description="Of each paragraph its lines, of each line its sentences; joined, they are the line."),
+        Meta(description="Paragraphs of lines of sentences; a line's sentences, joined, are the line."),
     ]
     language: str
 
 
 class PlayAccepted(msgspec.Struct):
-    """The text's place."""
+    """The place of an accepted text in the player's queue."""
 
     id: str
     position_in_queue: Annotated[int, Meta(description="Texts before this one; 0: it is being played.")]

@@ -1,4 +1,4 @@
-"""Which cores each of several workers has."""
+"""The cores that each of several workers has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from shm.messages import Load
-from worker.machine.placement import Place, divide, sharers, within
+from worker.machine.share import MachineShare, divide, sharers, within
 from worker.settings import WorkerSettings
 
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties threads to cores")
@@ -42,10 +42,10 @@ def test_where_cores_cannot_be_divided_threads_are() -> None:
 
 def test_all_but_the_first_run_on_the_cpu() -> None:
     asked = WorkerSettings(provider="cuda", provider_options=("device_id=1",))
-    first, second = (Place().take(asked, Load(slot=slot, slots=2, accelerated=True)) for slot in (0, 1))
+    first, second = (MachineShare().take(asked, Load(slot=slot, slots=2, accelerated=True)) for slot in (0, 1))
     assert first.provider == "cuda" and first.provider_options == ("device_id=1",)
     assert (second.provider, second.provider_options) == ("cpu", ())
-    assert Place().take(asked, Load()) is asked, "one worker has all, as it was asked for"
+    assert MachineShare().take(asked, Load()) is asked, "one worker has all, as it was asked for"
 
 
 @needs_affinity
@@ -57,9 +57,9 @@ def test_all_threads_of_a_process_go_to_its_share_and_may_go_to_another(slot: in
         "pool = threading.Thread(target=threading.Event().wait, daemon=True)\n"
         "pool.start()\n"
         "from shm.messages import Load\n"
-        "from worker.machine.placement import Place\n"
+        "from worker.machine.share import MachineShare\n"
         "from worker.settings import WorkerSettings\n"
-        "place = Place()\n"
+        "place = MachineShare()\n"
         "place.take(WorkerSettings(provider='cpu'), Load(slot=1, slots=2))\n"
         f"place.take(WorkerSettings(provider='cpu'), Load(slot={slot}, slots=2))\n"
         "later = threading.Thread(target=threading.Event().wait, daemon=True)\n"

@@ -11,8 +11,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from worker.providers.placement import placement, profiling
-from worker.providers.records import CPU, StageRecord
+from worker.providers.nodes_run import nodes_by_provider, profiling
+from worker.providers.targets import CPU, StageTarget
 from worker.run_control import RunControl
 from worker.session import open_session, run_session
 from worker.settings import WorkerSettings
@@ -50,7 +50,7 @@ def test_each_node_counts_once_however_often_it_ran(model: Path, times: int) -> 
 def test_a_provider_without_kernels_gets_nothing(model: Path) -> None:
     """The session says that it runs on Azure's provider; the profile says who did the work."""
     with profiling() as profiles:
-        session = open_session(model, SETTINGS, StageRecord("AzureExecutionProvider"))
+        session = open_session(model, SETTINGS, StageTarget("AzureExecutionProvider"))
         run(session)
         assert session.get_providers()[0] == "AzureExecutionProvider"
         assert profiles.end() == {"three": {CPU: 3}}
@@ -94,10 +94,10 @@ def test_what_was_compiled_into_one_node_is_one(tmp_path: Path) -> None:
     ]
     profile = tmp_path / "profile.json"
     profile.write_bytes(msgspec.json.encode(events))
-    assert placement(profile) == {"CoreMLExecutionProvider": 1, CPU: 1}
+    assert nodes_by_provider(profile) == {"CoreMLExecutionProvider": 1, CPU: 1}
 
 
 def test_something_else_is_no_profile(tmp_path: Path) -> None:
     (tmp_path / "profile.json").write_text("[{")
     with pytest.raises(msgspec.DecodeError):
-        placement(tmp_path / "profile.json")
+        nodes_by_provider(tmp_path / "profile.json")
