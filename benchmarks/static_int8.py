@@ -32,7 +32,7 @@ from benchmarks.report import Cell, Table
 from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
 from worker.machine.machine import cores
-from worker.providers.records import StageRecord
+from worker.providers.targets import StageTarget
 from worker.quantization.surgery import replace_nodes
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
@@ -42,7 +42,7 @@ from worker.split.graph import Graph
 from worker.split.loading import load_graph
 from worker.split.prepared import prepare
 from worker.split.rewrites import Rewrite
-from worker.split.stage import Stage
+from worker.split.stage import LoadedStage
 from worker.split.stage_files import GENERATOR
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
@@ -217,7 +217,7 @@ def times(model: Path, static: Path, frames: int, turns: int) -> Table:
             "static, outputs per channel": prepare(static, Path(scratch, "static"), VARIANTS["all but sine"]),
         }
         settings = WorkerSettings(threads=1)
-        stages = {name: Stage(made.folder / GENERATOR, settings, StageRecord()) for name, made in ways.items()}
+        stages = {name: LoadedStage(made.folder / GENERATOR, settings, StageTarget()) for name, made in ways.items()}
         found = measured(stages, inputs(next(iter(ways.values())), frames), 1, turns)
         served = next(iter(found.values()))
         rows: list[list[Cell]] = [
