@@ -1,18 +1,20 @@
 """Static int8 with outputs per channel: a model in which the generator's residual convolutions are QLinearConv.
 
-    python -m benchmarks.static_int8 --model kokoro-v1.0.int8.onnx --out static.onnx [--texts 24]
+    python -m benchmarks.static_int8 --model kokoro-v1.0.int8.onnx --out static.onnx [--texts 24] [--time]
 
 A model in dynamic int8 speaks sentences of calibration whole, by several voices. The range of each such convolution's
 input, and of each channel of its output, becomes a constant of the file: integers go in and come out. QLinearConv has
 one scale for all outputs, so a channel's own scale is folded into the scale of that channel's weights, and its zero
 point into its bias; DequantizeLinear gives both back. The weights' integers stay. `python -m benchmarks.quality
---variant FILE` judges the file, `python -m benchmarks.engine --also FILE` times it.
+--variant FILE` judges the file. `--time`, also of a file that is there already, compares windows of the generator in
+turn, with one thread: the first window's 34 frames and the longest's 58. The rewrite `sine` isn't for static integers.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,18 +28,29 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.evaluation.sentences import calibration
+from benchmarks.report import Cell, Table
+from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
 from worker.machine.machine import cores
+from worker.providers.targets import StageTarget
 from worker.quantization.surgery import replace_nodes
 from worker.session import NUMPY_TYPES
+from worker.settings import WorkerSettings
 from worker.split.cuts import find_cuts
 from worker.split.dynamic_int8 import DynamicProduct, along, constant_of, product_of
 from worker.split.graph import Graph
 from worker.split.loading import load_graph
+from worker.split.prepared import prepare
+from worker.split.rewrites import Rewrite
+from worker.split.stage import LoadedStage
+from worker.split.stage_files import GENERATOR
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 
 VOICES = ("af_heart", "am_michael", "bf_emma", "bm_george", "ef_dora", "ff_siwis", "jf_alpha", "zm_yunxi")
+
+FRAMES, TURNS = (34, 58), 9
+"""Frames at 80 Hz of the windows that are timed, and how often."""
 
 EXTREMES = ("ReduceMin", "ReduceMax")
 """Operators that give a range's ends."""
@@ -195,17 +208,46 @@ def _signed(values: NDArray[Any]) -> NDArray[np.int8]:
     return (values.astype(np.int16) - _MIDDLE).astype(np.int8)
 
 
+def times(model: Path, static: Path, frames: int, turns: int) -> Table:
+    """Time and processor time of one window, least and as a ratio to the model as it is served."""
+    with tempfile.TemporaryDirectory() as scratch:
+        ways = {
+            "dynamic, as served": prepare(model, Path(scratch, "served"), tuple(Rewrite)),
+            "dynamic, all rewrites but sine": prepare(model, Path(scratch, "plain"), VARIANTS["all but sine"]),
+            "static, outputs per channel": prepare(static, Path(scratch, "static"), VARIANTS["all but sine"]),
+        }
+        settings = WorkerSettings(threads=1)
+        stages = {name: LoadedStage(made.folder / GENERATOR, settings, StageTarget()) for name, made in ways.items()}
+        found = measured(stages, inputs(next(iter(ways.values())), frames), 1, turns)
+        served = next(iter(found.values()))
+        rows: list[list[Cell]] = [
+            [
+                name,
+                1000 * min(each.processor),
+                ratio(each.processor, served.processor),
+                ratio(each.elapsed, served.elapsed),
+            ]
+            for name, each in found.items()
+        ]
+    columns = ("generator", "least ms of processor time", "processor time, ratio", "time, ratio")
+    return Table(f"A window of {frames} frames, one thread", columns, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True, help="in dynamic int8, as published")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--texts", type=int, default=24, help="sentences of calibration")
+    parser.add_argument("--time", action="store_true", help="compare the time of windows")
     options = parser.parse_args()
-    graph = load_graph(options.model)
-    convolutions = residual_convolutions(graph)
-    known = ranges(graph, convolutions, calibration()[: options.texts])
-    onnx.save(make_static(graph, convolutions, known), options.out)
-    print(f"{options.out}: {len(convolutions)} convolutions, {options.out.stat().st_size:,} bytes")
+    if not (options.time and options.out.exists()):
+        graph = load_graph(options.model)
+        convolutions = residual_convolutions(graph)
+        known = ranges(graph, convolutions, calibration()[: options.texts])
+        onnx.save(make_static(graph, convolutions, known), options.out)
+        print(f"{options.out}: {len(convolutions)} convolutions, {options.out.stat().st_size:,} bytes")
+    for frames in FRAMES if options.time else ():
+        print(times(options.model, options.out, frames, TURNS).as_markdown())
 
 
 if __name__ == "__main__":
