@@ -35,7 +35,7 @@ FIRST = (
     *("tests/page/", "tests/clients/", "tests/chaos/", "tests/system/"),
     *("tests/worker/", "tests/benchmarks/", "tests/deploy/", "tests/supervisor/"),
 )
-"""How the names of tests begin that run first, in this order. The player's take four minutes, in which they mostly
+"""Beginnings of the names of tests that run first, in this order. The player's take four minutes, in which they mostly
 listen; a file of the other folders takes up to a minute. Files of seconds come last, so that all processes end
 together."""
 

@@ -91,7 +91,7 @@ class Renderings:
 
 
 def _form(way: Way) -> str:
-    """What a text's sound depends on besides the text and the voice: the model, the layout and the rewrites of its
+    """All that a text's sound depends on besides the text and the voice: the model, the layout and the rewrites of its
     graph and, in windows, the shipped predictor."""
     with as_file(files("worker.split") / SHIPPED) as predictor:
         windows = cached_sha256_of(predictor)[:16] if way.vocoder == "windowed" else ""

@@ -24,5 +24,5 @@ class WordTiming:
     """Names of the bookmarks that are reached where the word ends."""
 
     def later(self, seconds: float) -> WordTiming:
-        """The same word that many seconds later in the audio."""
+        """This word, that many seconds later in the audio."""
         return replace(self, start=self.start + seconds, end=self.end + seconds)

@@ -71,7 +71,7 @@ def test_what_is_beyond_a_limit_is_told():
 
 
 def test_processes_that_share_a_folder_share_the_work(tmp_path):
-    """1. What another process has made isn't made again. 2. Each process has an order of its own."""
+    """1. Samples that another process has made aren't made again. 2. Each process has an order of its own."""
     asked = list(tasks(VoiceBank.open(EMBEDDED)))[:40]
     said = []
 

@@ -53,7 +53,7 @@ def comes_back_to(before: Residue, of: Server) -> Residue:
 
 
 OTHERS = (".org.chromium.", "org.mozilla.", "pulse-shm-")
-"""How names in shared memory begin that belong to a browser or a sound server of another test."""
+"""Beginnings of names in shared memory that belong to a browser or a sound server of another test."""
 
 
 def shared_memory() -> list[str]:

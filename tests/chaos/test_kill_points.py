@@ -31,7 +31,7 @@ def killable(orders: Path, miniature: tuple[str, ...]) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def before(killable: Server) -> Residue:
-    """What the server holds of the machine before any kill, and again after each test."""
+    """The machine's resources that the server holds before any kill, and again after each test."""
     return settled(killable)
 
 

@@ -29,7 +29,7 @@ def sentence(text: str, end: Cut = Cut.SENTENCE) -> Sentence:
 
 
 def words_of(length: int, end: str = ".") -> str:
-    """So many tokens of short words without a phrase."""
+    """A number of tokens of short words without a phrase."""
     return ("abcde " * (length // 6 + 1))[: length - 1].strip().ljust(length - 1, "z") + end
 
 

@@ -165,7 +165,7 @@ def test_a_request_that_hangs_ends_after_the_timeout_and_the_next_is_answered() 
 
 
 def test_a_helper_that_was_stopped_costs_time_and_no_request() -> None:
-    """As one does that gets no processor time on a busy machine: its text isn't to blame."""
+    """The process gets no processor time, as on a busy machine: its text isn't to blame."""
     deaths: list[int] = []
     with closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)) as helper:
         helper.restarted = lambda: deaths.append(1)

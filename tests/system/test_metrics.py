@@ -88,7 +88,7 @@ def replaced(of: Server, role: str) -> None:
 
 
 def grown(before: Samples, after: Samples, *name: str) -> float:
-    """What has been counted in between."""
+    """The counts in between."""
     return after[name] - before.get(name, 0.0)
 
 

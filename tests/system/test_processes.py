@@ -85,7 +85,7 @@ def test_processes_have_titles_and_the_supervisor_stays_light(slow: Server) -> N
 
 
 def kinds_of_descriptors(pid: int) -> list[str]:
-    """What a process has open, without sockets, which clients close when they like."""
+    """The open files of a process, without sockets, which clients close when they like."""
     links = []
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):

@@ -110,7 +110,7 @@ def test_an_engine_without_windows_pauses_nothing() -> None:
 
 @pytest.mark.parametrize("end", [RunControl.resume, RunControl.cancel, lambda control: None])
 def test_a_pause_ends(end) -> None:
-    """By another thread, by the end of all, or at the moment at which the listener would run dry."""
+    """The stopped run goes on: by another thread, by the end of all, or when the listener would run dry."""
     control = RunControl()
     control.pause(time.monotonic() + (MINUTE if end in (RunControl.resume, RunControl.cancel) else 0.05))
     waiting = threading.Thread(target=control.wait_while_paused)

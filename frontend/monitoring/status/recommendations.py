@@ -21,7 +21,7 @@ _CONSEQUENCES = {
     "front": " Its death cuts the answers that it is sending, and a series of deaths without progress ends the service "
     "(docs/operations.md).",
 }
-"""What a death means, by role; the death of another role's process ends nothing but its own work."""
+"""The consequence of a death, by role; the death of another role's process ends nothing but its own work."""
 
 _MEGABYTE = 1e6
 _FEW = 20

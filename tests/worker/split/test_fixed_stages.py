@@ -16,7 +16,7 @@ ASSIGNED = Assignment(generator=FIXED)
 
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory):
-    """Of engines that share their stages."""
+    """The folder of engines that share their stages."""
     folder = tmp_path_factory.mktemp("engines")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
@@ -29,7 +29,7 @@ def fixed(folder):
 
 
 def test_it_says_the_same(folder, fixed):
-    """To the last bit or the one before; from any sample on; and what is too short for any window, too."""
+    """Samples agree to the last bit or the one before it, from any sample on, also if too short for any window."""
     engine = make_engine(folder)
     for script in ("h", SCRIPT, SCRIPT * 4):
         expected, made = (joined(blocks_of(each, script)).astype(int) for each in (engine, fixed))
@@ -46,7 +46,7 @@ def test_the_first_window_has_a_length_of_its_own(folder, fixed):
 
 
 def test_whole_segments_run_on_the_cpu(folder):
-    """What is compiled for a window isn't asked for a segment."""
+    """Stages compiled for a window aren't used for a segment."""
     accelerated = Assignment(generator=StageTarget("NoSuchProvider", window=75))
     engine = make_engine(folder, assigned=accelerated, vocoder="whole")
     assert len(blocks_of(engine)) == 1

@@ -24,7 +24,7 @@ ADAM = (("am_adam", 1.0),)
 
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory):
-    """Of the engines that all tests share."""
+    """The folder of the engines that all tests share."""
     folder = tmp_path_factory.mktemp("engines")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
@@ -146,7 +146,7 @@ def test_every_voice_and_blend_speaks_in_windows_at_once(engine):
 
 
 def test_a_very_short_segment_is_exact(engine, whole):
-    """Under 1.7 s windows would save little."""
+    """Segments under 1.7 s are made whole, because windows would save little."""
     for each in (engine, whole):
         assert len(blocks_of(each, SCRIPT[:3])) == 1
     assert np.array_equal(joined(blocks_of(engine, SCRIPT[:3])), joined(blocks_of(whole, SCRIPT[:3])))

@@ -1,4 +1,4 @@
-"""What stands in for a trial's measuring process, and whole trials to be started as processes.
+"""Stand-ins for a trial's measuring process, and whole trials to be started as processes.
 
 Each process imports the engine only if it speaks or starts a trial: that takes half a second of a core.
 """
@@ -39,7 +39,7 @@ def is_killed(*_: Any) -> None:
 def crashes_late(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
-    """In the provider's first run, with everything loaded."""
+    """Crash in the provider's first run, with everything loaded."""
     from worker.trials import measuring
 
     load = measuring.KokoroEngine.begin
@@ -83,7 +83,7 @@ def writes_processors(_lifeline: Any, answer: Any, _files: Any, settings: Worker
 
 
 def is_quick(*arguments: Any) -> None:
-    """As it is, with one sentence and two rounds."""
+    """The real measurement, with one sentence and two rounds."""
     from worker.trials import measuring
 
     measuring.ROUNDS, measuring.SENTENCES = 2, measuring.SENTENCES[1:]
@@ -93,7 +93,7 @@ def is_quick(*arguments: Any) -> None:
 def is_placed(
     lifeline: Any, answer: Any, files: Any, settings: WorkerSettings, provider: str, placed: Assignment
 ) -> None:
-    """As it is, but that the profile says that the provider ran something."""
+    """The real measurement, but the profile says that the provider ran something."""
     from worker.providers.nodes_run import NodeProfiles
 
     NodeProfiles.end = lambda self: {"generator": {provider: 771}}  # type: ignore[method-assign]
@@ -101,7 +101,7 @@ def is_placed(
 
 
 def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
-    """As the supervisor starts it."""
+    """A whole trial, as the supervisor starts it."""
     from worker.trials import trial
 
     pretend_azure_is_cuda()
