@@ -35,6 +35,7 @@ from worker.settings import WorkerSettings
 from worker.split.stage import LoadedStage
 
 SCRIPTS = {
+    "short enough for one run": "hˌW ɑɹ jˈu?",
     "three words": "ɡˌʊd mˈɔɹnɪŋ, ˈɛvɹiwˌʌn.",
     "27 words": (
         "ði ˈOld lˈIthˌWs kˈipəɹ klˈImd ðə nˈæɹO stˈɛɹz ˈɛvɹi ˈivnɪŋ, kˈæɹiɪŋ ɐ lˈæmp, ɐ flˈæsk ʌv tˈi, ænd ðə wˈɔɹn "
