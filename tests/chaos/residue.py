@@ -47,9 +47,19 @@ def comes_back_to(before: Residue, of: Server) -> Residue:
     Another process's descriptors have no event to wait for, so they are looked at again and again.
     """
     give_up = time.monotonic() + DEADLINE
-    while (now := residue(of)) != before and time.monotonic() < give_up:
+    while (now := _with_unstarted_threads(residue(of), before)) != before and time.monotonic() < give_up:
         time.sleep(0.02)
     return now
+
+
+def _with_unstarted_threads(now: Residue, before: Residue) -> Residue:
+    """`now`, with at least as many threads as `before`: a new process may not have needed all of them yet."""
+    lacking = {
+        name: count
+        for name, count in before.items()
+        if name.endswith(": threads") and name in now and int(str(now[name])) < int(str(count))
+    }
+    return {**now, **lacking}
 
 
 OTHERS = (".org.chromium.", "org.mozilla.", "pulse-shm-")

@@ -31,7 +31,7 @@ def test_an_utterance_is_cancelled_while_it_is_spoken(engine):
         @contextmanager
         def stopping(self, stop):
             with super().stopping(stop):
-                listener_leaves = threading.Thread(target=self.set)
+                listener_leaves = threading.Thread(target=self.cancel)
                 listener_leaves.start()
                 yield
                 listener_leaves.join()
