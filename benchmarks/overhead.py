@@ -17,7 +17,7 @@ from benchmarks.report import Cell, Report, Table, Verdict
 from benchmarks.subjects import Subject, kokoro_live
 from benchmarks.texts import PARAGRAPH, article, phrase
 
-BESIDE_INFERENCE = 0.003
+BESIDE_INFERENCE = 0.006
 """Processor seconds of the front and the supervisor per second of audio."""
 HEALTH_SECONDS = 0.1
 GROWTH = 0.05
