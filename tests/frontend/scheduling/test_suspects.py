@@ -23,13 +23,19 @@ async def after_the_death_of(desk: Desk, worker: ScriptedWorker) -> ScriptedWork
     return desk.worker(worker.generation + 1)
 
 
-async def test_a_segment_is_tried_three_times_and_not_a_fourth(desk: Desk) -> None:
+async def after_three_deaths(desk: Desk, text: str) -> ScriptedWorker:
+    """The worker after those that a text has killed, when its listener was told that it isn't tried again."""
     worker = desk.worker(1)
-    listener = listen(desk.open("poison"))
+    listener = listen(desk.open(text))
     for _ in range(3):
         worker = await after_the_death_of(desk, worker)
     with pytest.raises(Broken, match="not tried again"):
         await heard(listener)
+    return worker
+
+
+async def test_a_segment_is_tried_three_times_and_not_a_fourth(desk: Desk) -> None:
+    worker = await after_three_deaths(desk, "poison")
     assert not worker.orders
     with pytest.raises(Broken, match="not tried again"):
         await heard(listen(desk.open("poison")))
@@ -38,12 +44,7 @@ async def test_a_segment_is_tried_three_times_and_not_a_fourth(desk: Desk) -> No
 
 async def test_after_the_quarantine_s_time_a_text_is_tried_again() -> None:
     desk = Desk(quarantine=0.0)
-    worker = desk.worker(1)
-    listener = listen(desk.open("poison"))
-    for _ in range(3):
-        worker = await after_the_death_of(desk, worker)
-    with pytest.raises(Broken, match="not tried again"):
-        await heard(listener)
+    worker = await after_three_deaths(desk, "poison")
     listener = listen(desk.open("poison"))
     worker.speak(await worker.has(1))
     assert np.array_equal(await heard(listener), spoken("poison"))
