@@ -33,11 +33,13 @@ class FirstBlocks:
                 other.control.pause(other.latest_start)
         self._in_inference.add(segment)
 
-    def end(self, segment: SegmentWork) -> None:
-        """Record that the engine has returned from a segment, whether its block was a first one or not."""
+    def end(self, segment: SegmentWork, made: bool) -> None:
+        """Record that the engine has returned from a segment, whether its block was a first one or not; `made`: it
+        returned a block, whose time the next first block is expected to take."""
         if segment in self._in_inference:
             self._in_inference.remove(segment)
-            self._seconds = segment.seconds
+            if made:
+                self._seconds = segment.seconds
 
     def can_wait(self, segment: SegmentWork) -> bool:
         """True if the segment's listener doesn't run dry while a first block is made before the segment's next one."""

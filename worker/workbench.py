@@ -172,7 +172,7 @@ class Workbench:
         """Record a thread's result for its segment."""
         self._in_inference.remove(segment)
         segment.control.resume()
-        self._first_blocks.end(segment)
+        self._first_blocks.end(segment, made=block is not None)
         if segment.forgotten:
             segment.put_away()
         else:

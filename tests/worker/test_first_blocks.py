@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from shm.messages import Done
+from shm.messages import Done, Forget
 from tests.worker.bench_desk import Desk, ScriptedEngine, samples_of
 from worker.engine import Block, Utterance
 from worker.run_control import RunControl
@@ -98,6 +98,15 @@ def test_the_paused_wait_for_the_next_newcomer_too(desk: Desk) -> None:
     assert other.control.is_paused
     desk.finish(desk.take_up())
     assert not other.control.is_paused
+
+
+def test_a_newcomer_who_left_says_nothing_about_a_first_blocks_time(desk: Desk) -> None:
+    before = desk.bench._first_blocks._seconds
+    newcomer(desk, 0)
+    left = desk.take_up()
+    desk.bench.handle(Forget(0))
+    desk.bench._take_in(left, None, "")
+    assert not desk.bench._first_blocks and desk.bench._first_blocks._seconds == before
 
 
 def test_an_engine_without_windows_pauses_nothing() -> None:
