@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _SOURCES = ("model_dir", "manifest", "packaged_model")
 """The settings that determine the files and their places."""
 
+_STEPS = ("worker.models.assembly", "worker.split.prepared")
+"""Loggers that tell the steps of a model's preparation."""
+
 
 def _known(settings: WorkerSettings) -> dict[str, KnownFile]:
     from worker.models.model_files import BadManifest, known_files
@@ -120,10 +123,9 @@ def prepare_model(context: click.Context, /, **_: Any) -> None:
     settings = engine_settings(context)
     started = time.monotonic()
     try:
-        with _assembly_shown():
+        with _steps_shown():
             model, _voices = kokoro_files(settings)
-        click.echo(f"cutting {model.name} ({model.stat().st_size / 1e6:.0f} MB) into stages", err=True)
-        folder = prepare(model, settings.cache_dir).folder
+            folder = prepare(model, settings.cache_dir).folder
     except (EngineUnavailable, Unprepared) as error:
         raise click.ClickException(str(error)) from error
     size = size_of(folder) / 1e6
@@ -131,17 +133,20 @@ def prepare_model(context: click.Context, /, **_: Any) -> None:
 
 
 @contextmanager
-def _assembly_shown() -> Iterator[None]:
-    """Show the log lines of a model's assembly on standard error while the block runs."""
-    logger, handler = logging.getLogger("worker.models.assembly"), logging.StreamHandler()
-    before = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
+def _steps_shown() -> Iterator[None]:
+    """Show the log lines of a model's assembly and of its cutting on standard error while the block runs: also that
+    another process does the same, and has to be waited for."""
+    loggers, handler = [*map(logging.getLogger, _STEPS)], logging.StreamHandler()
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.removeHandler(handler)
-        logger.setLevel(before)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
 
 
 @models.command("verify")

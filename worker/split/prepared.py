@@ -76,8 +76,11 @@ def prepare(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -
         Unprepared: the model isn't built like Kokoro, can't be read, or the cache can't be written.
     """
     try:
-        name = "-".join([cached_sha256_of(model)[:32], str(FORMAT), *sorted(rewrites)])
-        folder = cache / "split" / name
+        sha256 = cached_sha256_of(model)
+    except OSError as error:
+        raise Unprepared(f"{model} can't be read: {error.strerror}") from error
+    folder = cache / "split" / "-".join([sha256[:32], str(FORMAT), *sorted(rewrites)])
+    try:
         manifest = _sound(folder)
         if manifest is None:
             with alone(folder.parent):
@@ -143,7 +146,8 @@ def _make(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest:
         _put_away_earlier(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    log.info("prepared %s: %.0f MB in %.1f s", model.name, size_of(folder) / 1e6, time.monotonic() - started)
+    if not manifest.unsplittable:
+        log.info("prepared %s: %.0f MB in %.1f s", model.name, size_of(folder) / 1e6, time.monotonic() - started)
     return manifest
 
 

@@ -282,8 +282,11 @@ def test_a_model_is_prepared_before_the_first_start(tmp_path: Path, monkeypatch:
     voices = make_split_voices(tmp_path / "voices.bin")
     done = run("prepare", "--model", model, "--voices", voices, "--cache-dir", cache)
     assert done.exit_code == 0 and done.stdout.startswith("prepared small.onnx, ")
-    assert done.stderr.startswith("cutting small.onnx (")
+    steps = done.stderr.splitlines()
+    assert steps[0].startswith("cutting small.onnx (") and steps[1].startswith("prepared small.onnx: ")
     monkeypatch.setattr(prepared, "_split", lambda *_: pytest.fail("made again"))
+    again = run("prepare", "--model", model, "--voices", voices, "--cache-dir", cache)
+    assert again.exit_code == 0 and again.stderr == "", "nothing is said to be cut that was cut before"
     assert str(prepared.prepare(model, cache).folder) in done.stdout
 
 
@@ -293,8 +296,29 @@ def test_each_step_of_a_first_preparation_is_a_line_with_its_size(site: Path, tm
     arguments = ("--packaged-model", "--manifest", packaged(tmp_path), "--cache-dir", tmp_path / "cache")
     said = run("prepare", *arguments).stderr.splitlines()
     assert said[0] == f"assembling {tmp_path / 'models' / PACKAGED} (3 MB) from tests-part-1 to tests-part-3 0.1.0"
-    assert said[1].startswith(f"assembled {PACKAGED} in ") and said[2] == f"cutting {PACKAGED} (3 MB) into stages"
-    assert len(run("prepare", *arguments).stderr.splitlines()) == len(said) - 2, "and the logger is as it was"
+    for line, begins in zip(said[1:], ("assembled {}", "cutting {} (3 MB) into stages", "Error: "), strict=True):
+        assert line.startswith(begins.format(PACKAGED))
+    again = run("prepare", *arguments).stderr.splitlines()
+    assert len(again) == 1 and again[0] == said[-1], "the loggers are as they were, and nothing is done twice"
+
+
+def test_of_two_processes_that_prepare_at_once_one_cuts_and_the_other_waits(tmp_path: Path) -> None:
+    """1. Both find a third one at work, and say so. 2. That one ends. 3. One cuts, and both have its stages."""
+    model, cache = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "cache"
+    voices = make_split_voices(tmp_path / "voices.bin")
+    command = [sys.executable, "-m", "supervisor", "models", "prepare", "--model", str(model), "--voices", str(voices)]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes["env"] = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    with prepared.alone(cache / "split"):
+        pair = [subprocess.Popen([*command, "--cache-dir", str(cache)], **pipes) for _ in range(2)]
+        for process in pair:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith("waiting for another process, which makes stages in")
+    said = [process.communicate(timeout=200) for process in pair]
+    assert [process.returncode for process in pair] == [0, 0]
+    assert sum(steps.count("cutting small.onnx") for _, steps in said) == 1
+    [folder] = {out.rpartition(": ")[2].strip() for out, _ in said}
+    assert sorted(cache.glob("split/*")) == [Path(folder), cache / "split" / "lock"], "nothing unfinished is left"
 
 
 def test_a_model_that_cant_be_prepared_is_an_error_with_its_reason(tmp_path: Path) -> None:
