@@ -10,7 +10,8 @@ every length, log-mel distance; windows also by the noise in pauses, and a plan 
 against one segment. Shows steps where windows meet, and pauses and pitch at cuts. Needs the extra `quality`; asks no
 network.
 
-FOLDER gets `quality.md`, `quality.json`, spectrograms, and each text each way as a WAV file, to listen to in pairs.
+FOLDER gets `quality.md`, `quality.json`, spectrograms, and each text each way as a WAV file; the report links those of
+one text of each length, to listen to in pairs.
 Texts that are there already aren't spoken again: an interrupted run continues. Exits with 1 if anything but the
 reference fails.
 """
@@ -30,6 +31,7 @@ from benchmarks.machine import machine
 from benchmarks.quality import corpus, ways
 from benchmarks.quality.findings import Finding, cut_findings, finding, plan_faults
 from benchmarks.quality.page import example, page
+from benchmarks.quality.pairs import listening_pairs
 from benchmarks.quality.pictures import draw
 from benchmarks.quality.renderings import Rendering, Renderings
 from benchmarks.quality.ways import FOR_WINDOWS, WHOLE, Way
@@ -107,6 +109,8 @@ class Comparison:
         pictures = [self._drawn(name, spoken) for name, spoken in (("texts", texts), ("plans", passages)) if spoken]
         command = " ".join(["python -m benchmarks.quality", *map(shlex.quote, sys.argv[1:])])
         shown = page(command, found[0], found[1], cuts, [picture for picture in pictures if picture], faults)
+        for spoken in filter(None, (texts, passages)):
+            shown += f"\n{listening_pairs(spoken, self._out)}\n"
         (self._out / "quality.md").write_text(shown)
         raw = {"machine": machine(), "command": command, "texts": found[0], "passages": found[1], "cuts": cuts}
         raw["faults"] = faults

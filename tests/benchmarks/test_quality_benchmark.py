@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +83,12 @@ def test_every_way_has_a_row_sound_and_a_place_in_the_picture(
         assert f"![{picture}]({picture}.png)" in shown
         assert (folder / "out" / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "out" / "model-whole" / "en-01.wav").stat().st_size > SECOND // 4
+    pairs = [line for line in shown.splitlines() if "[listen](" in line]
+    assert [line.split(" | ")[0] for line in pairs] == [f"| {item.text}" for item in (*TEXTS, *PASSAGES)]
+    for line in pairs:
+        links = re.findall(r"\[listen\]\(([^)]+)\)", line)
+        assert len({*links}) == len(names if "en-" in line else plans), "each way's own"
+        assert all((folder / "out" / link).read_bytes().startswith(b"RIFF") for link in links)
     assert "| clause |" in shown or "| sentence |" in shown, "the passage was cut"
 
 
