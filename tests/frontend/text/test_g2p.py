@@ -112,7 +112,9 @@ def test_without_its_extra_east_asian_text_is_refused_with_the_command(
     assert (refusal.value.status, refusal.value.code) == (400, "language_unavailable")
 
 
-@pytest.mark.skipif(bool(missing("ja")), reason="the extra `ja` isn't installed")
+@pytest.mark.slow
+@pytest.mark.usefixtures("language_extras")
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("text", "phonemes"),
     [
@@ -124,7 +126,9 @@ def test_japanese_is_cutlets_and_latin_words_are_english(text: str, phonemes: st
     assert G2P().words(text, "ja")[0].phonemes == phonemes
 
 
-@pytest.mark.skipif(bool(missing("cmn")), reason="the extra `zh` isn't installed")
+@pytest.mark.slow
+@pytest.mark.usefixtures("language_extras")
+@pytest.mark.timeout(900)
 def test_mandarin_is_misakis() -> None:
     assert G2P().words("你好，世界。", "cmn")[0].phonemes == "ni↓xau↓, ʂɨ↘ʨje↘."
 

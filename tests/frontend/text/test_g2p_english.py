@@ -296,11 +296,12 @@ def test_names_with_diacritics_are_read_as_words(g2p: G2P, name: str, phonemes: 
     assert word.phonemes == phonemes
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("language_extras")
+@pytest.mark.timeout(900)
 def test_the_registrys_spacy_model_is_found_and_tags() -> None:
-    """Runs where the extra `spacy` is installed."""
-    pytest.importorskip("spacy")
-    if not (model := taggers.spacy_model()):
-        pytest.skip("spaCy has no English model here")
+    model = taggers.spacy_model()
+    assert model, "the extra's model isn't found"
     assert taggers.tagger_name().startswith(f"{model}-3.")
     assert isinstance(taggers.best_tagger(), taggers.SpacyTagger)
     words = english.English("en-us").words("They produce a lot, and the produce is sold.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from frontend.text.east_asian import missing
 from frontend.text.g2p import G2P
 from frontend.text.ipa import ALPHABET
 from frontend.text.lexicon.entry import Entry
@@ -46,13 +45,14 @@ def test_a_given_pronunciation_wins(language: str, text: str, word: str) -> None
     assert given.phonemes.strip(".") in ("mina", "minɑ")
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("language_extras")
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("language", "text", "given"),
     [("ja", "明日は東京で会う。", "東京"), ("cmn", "我们在北京见面。", "北京"), ("ja", "GPT-4を使う。", "GPT-4")],
 )
 def test_without_spaces_a_given_pronunciation_wins_inside_the_run(language: str, text: str, given: str) -> None:
-    if missing(language):
-        pytest.skip(f"needs the extra that reads {language}")
     (word,) = spoken(text, language, **{given: "mina"})
     assert word.source is PhonemeSource.USER
     assert "mina" in word.phonemes and len(word.phonemes) > len("mina")

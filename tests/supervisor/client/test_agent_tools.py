@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra mcp isn't installed")
-
 from supervisor.client import agent_tools
 from supervisor.client.agent_tools import AgentTools
 
