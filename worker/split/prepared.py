@@ -25,7 +25,7 @@ from worker.split.rewrites import DEFAULT, Rewrite
 
 log = logging.getLogger(__name__)
 
-FORMAT = 7
+FORMAT = 8
 """Version of the stages' files: increased whenever this code would make other files of the same model."""
 
 _MANIFEST = "manifest.json"
@@ -161,7 +161,7 @@ def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest
     from worker.split.graph import CannotSplit
     from worker.split.loading import load_graph
     from worker.split.optimized import optimize_stages
-    from worker.split.stage_files import STAGES, WEIGHTS, fingerprint, write_stages
+    from worker.split.stage_files import SERVED, WEIGHTS, fingerprint, write_stages
 
     try:
         graph = load_graph(model)
@@ -171,7 +171,7 @@ def _split(model: Path, folder: Path, rewrites: Collection[Rewrite]) -> Manifest
         for file in folder.iterdir():
             file.unlink()
         return Manifest(unsplittable=" ".join(str(error).split()))
-    optimize_stages(folder, STAGES, WEIGHTS)
+    optimize_stages(folder, SERVED, WEIGHTS)
     files = {file.name: sha256_of(file) for file in sorted(folder.iterdir())}
     return Manifest(
         onnxruntime=onnxruntime.__version__,

@@ -100,7 +100,7 @@ class WindowedSegment:
 def whole_segment(
     prosody: Prosody, features: Array, source: HarmonicSource, generator: LoadedStage, threads: int, control: RunControl
 ) -> tuple[NDArray[np.floating[Any]], Statistics]:
-    """Vocode the whole segment in one run, including its leading silence, with its own statistics; return both.
+    """Vocode the whole segment in one run by a generator that reports its statistics; return audio and statistics.
 
     Raises:
         Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
@@ -108,6 +108,19 @@ def whole_segment(
     harmonics = source.harmonics(0, prosody.frames, threads)
     audio, *told = generator.run([features, harmonics, prosody.style], threads, control)
     return audio.ravel(), Statistics(*told)
+
+
+def in_one_run(
+    prosody: Prosody, features: Array, source: HarmonicSource, generator: LoadedStage, threads: int, control: RunControl
+) -> NDArray[np.floating[Any]]:
+    """Vocode the whole segment in one run, including its leading silence, with its own statistics.
+
+    Raises:
+        Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
+    """
+    harmonics = source.harmonics(0, prosody.frames, threads)
+    [audio] = generator.run([features, harmonics, prosody.style], threads, control)
+    return audio.ravel()
 
 
 def features_of(prosody: Prosody, decoder: LoadedStage, threads: int, control: RunControl) -> Array:

@@ -23,7 +23,7 @@ from worker.split.fitted_stage import FittedStage
 from worker.split.fixed_stages import fixed_generators
 from worker.split.marks import marks_of
 from worker.split.prepared import Prepared
-from worker.split.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, whole_segment
+from worker.split.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegment, features_of, in_one_run
 from worker.split.source import HarmonicSource
 from worker.split.stage import LoadedStage
 from worker.split.statistics import Statistics, describe, predictor_for
@@ -68,7 +68,7 @@ class SplitSpeech:
         self._prosody = stage("prosody.onnx", assignment.prosody)
         self._source = stage("source.onnx", assignment.source)
         self._decoder = stage("decoder.onnx", assignment.decoder)
-        self._whole_generator = stage("generator-exact.onnx", assignment.generator)
+        self._whole_generator = stage("generator-whole.onnx", assignment.generator)
         fixed = fixed_generators(prepared, settings, assignment.generator) if self.windowed else {}
         self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
         for each in (self._decoder, self._whole_generator):
@@ -152,9 +152,7 @@ class SplitSpeech:
         # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
         source, threads, control = self._source_of(prosody, utterance), self._crew.most, utterance.control
         generator = self._whole_generator
-        audio, _ = self._crew.run(
-            control, lambda _: whole_segment(prosody, features, source, generator, threads, control)
-        )
+        audio = self._crew.run(control, lambda _: in_one_run(prosody, features, source, generator, threads, control))
         yield 0, to_pcm(audio)[prosody.lead * FRAME_SAMPLES :], True
 
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], control: RunControl) -> Prosody:

@@ -32,10 +32,15 @@ from worker.split.spectrum import rewrite_spectra
 PROSODY, SOURCE, DECODER = "prosody.onnx", "source.onnx", "decoder.onnx"
 GENERATOR = "generator.onnx"
 """The generator that takes its statistics as inputs."""
+WHOLE_GENERATOR = "generator-whole.onnx"
+"""The generator that computes the segment's own statistics."""
 EXACT_GENERATOR = "generator-exact.onnx"
-"""The generator that computes the segment's own statistics and reports them."""
+"""The same, which reports them: for trials, and for the samples of a predictor. It keeps each norm's input in memory
+until its end, so no speech is made with it: it takes twice as much memory for a sentence."""
 WEIGHTS = "weights.bin"
-STAGES = (PROSODY, SOURCE, DECODER, GENERATOR, EXACT_GENERATOR)
+SERVED = (PROSODY, SOURCE, DECODER, GENERATOR, WHOLE_GENERATOR)
+"""The stages that speak."""
+STAGES = (*SERVED, EXACT_GENERATOR)
 
 _INLINE = 1024
 """Bytes below which a weight stays in its stage's own file: onnxruntime's loader reads shapes and indices there."""
@@ -81,6 +86,7 @@ def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEF
         more.constants += crop_more.constants
         more_inputs = [*_statistics(channels), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
         writer.write(GENERATOR, _Part(given, [cuts.audio], instead | crop, more, more_inputs=more_inputs))
+        writer.write(WHOLE_GENERATOR, _Part(given, [cuts.audio]))
         told = tell_statistics(graph, generator)
         writer.write(EXACT_GENERATOR, _Part(given, [cuts.audio], more=told, more_outputs=_statistics(channels)))
     return noise, channels

@@ -16,7 +16,7 @@ from worker.split import optimized, prepared
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import prepare
 from worker.split.stage import LoadedStage
-from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, STAGES, WEIGHTS
+from worker.split.stage_files import DECODER, GENERATOR, SERVED, STAGES, WEIGHTS, WHOLE_GENERATOR
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +44,9 @@ def test_optimized_stages_make_the_same_samples(model, tmp_path, monkeypatch):
 def test_generators_share_their_weights_in_one_file(model, tmp_path):
     folder = stages_of(model, tmp_path / "cache").folder
     assert not [*folder.glob("*.part")]
-    outside = [place for stage in STAGES for place in places(folder, stage) if place]
+    outside = [place for stage in SERVED for place in places(folder, stage) if place]
     assert {place["location"] for place in outside} == {WEIGHTS}
-    shared = [{place["offset"] for place in places(folder, stage) if place} for stage in (GENERATOR, EXACT_GENERATOR)]
+    shared = [{place["offset"] for place in places(folder, stage) if place} for stage in (GENERATOR, WHOLE_GENERATOR)]
     assert shared[0] & shared[1]
 
 

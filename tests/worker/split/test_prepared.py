@@ -23,7 +23,7 @@ from worker.split import stage_files
 from worker.split.optimized_name import optimized_name
 from worker.split.prepared import Unprepared, prepare
 from worker.split.stage import LoadedStage
-from worker.split.stage_files import STAGES, WEIGHTS
+from worker.split.stage_files import SERVED, STAGES, WEIGHTS
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def cache(tmp_path):
 
 def test_everything_is_there_and_named(model, cache):
     prepared = stages_of(model, cache)
-    assert set(prepared.manifest.files) == {*STAGES, *map(optimized_name, STAGES), WEIGHTS}
+    assert set(prepared.manifest.files) == {*STAGES, *map(optimized_name, SERVED), WEIGHTS}
     assert {file.name for file in prepared.folder.iterdir()} == {*prepared.manifest.files, "manifest.json"}
     assert len([*prepared.folder.parent.iterdir()]) == 2, "the lock, and nothing unfinished"
 
