@@ -237,10 +237,16 @@ async def _made(
 async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
     url = server_to_ask(context)
     if url is not None:
+        from books.making.asking import Unreachable
         from books.making.server import ServerSpeaker
 
         os.nice(_NICENESS)
         async with ServerSpeaker(url, _key()) as server:
+            try:
+                await server.await_first_answer()
+            except Unreachable as error:
+                cure = "start it with `kokoro-live serve`, or make the book without it with --local"
+                raise CannotSpeak(f"{error}; {cure}") from error
             yield server
         return
     from supervisor.client.book_speaker import LocalBookSpeaker
