@@ -63,12 +63,12 @@ async def elevenlabs_timed(request: web.Request, services: Services) -> web.Stre
     """POST …/with-timestamps: one JSON object with all audio and the times of its characters."""
     body = await _body(request, fields.ElevenLabsBody)
     voicing, _ = _elevenlabs_voicing(request, services, body)
-    events = await oneshot.collect(services, replace(voicing, timestamps=True), text_of(body, "text"))
+    events, headers = await oneshot.collect(services, replace(voicing, timestamps=True), text_of(body, "text"))
     words = [word for event in events for word in event.words]
     written, said = whole_alignment(words, max((event.seconds for event in events), default=0.0))
     audio = base64.b64encode(b"".join(event.audio for event in events)).decode()
     answer = {"audio_base64": audio, "alignment": written, "normalized_alignment": said}
-    return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+    return web.Response(body=msgspec.json.encode(answer), headers=headers, content_type="application/json")
 
 
 async def cartesia_bytes(request: web.Request, services: Services) -> web.StreamResponse:

@@ -15,8 +15,9 @@ from frontend.http.dialects.handlers import Dialects
 from frontend.http.routes.route import JSON, Answer, Handle, Handlers, Operation, Route
 from frontend.http.routes.speech import FILES, WITH_BODY
 
-_AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), ("X-Engine", "X-Sample-Rate"))
-_TIMED = Answer("Audio in base64, and times of its characters.", {JSON: None})
+_HEADERS = ("X-Engine", "X-Sample-Rate", "X-Speakable")
+_AUDIO = Answer("The audio, while it is made.", dict.fromkeys((*FILES, "audio/basic")), _HEADERS)
+_TIMED = Answer("Audio in base64, and times of its characters.", {JSON: None}, _HEADERS)
 _UPGRADED = Answer("The WebSocket is open; a wrong address is explained on it.", {})
 
 _VOICE = "/v1/text-to-speech/{voice}"
