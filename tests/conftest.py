@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.real_model import real_model
+from tests.real_model import real_model, real_stages
 from tests.worker.packages import package_site
 
-__all__ = ["package_site", "real_model"]
+__all__ = ["package_site", "real_model", "real_stages"]
 
 # The real model takes a second to load: commands under test have it only where a test asks for it.
 os.environ.setdefault("KOKORO_LIVE_PACKAGED_MODEL", "0")

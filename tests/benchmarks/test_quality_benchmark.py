@@ -72,8 +72,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture
 def folder(finished: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that folder: what is there isn't spoken again."""
+    """A copy of that folder, where nothing is spoken or drawn again."""
     fakes(monkeypatch)
+    monkeypatch.setattr(command, "draw", lambda *_: None)
     shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
     return tmp_path
 

@@ -65,6 +65,25 @@ def test_pause_stands_still_and_resume_asks_for_nothing(visit: Visit) -> None:
     assert lit == LONG.split()[: len(lit)]
 
 
+def test_a_page_that_stands_still_draws_no_frames(visit: Visit) -> None:
+    count = """async () => {
+      const draw = window.requestAnimationFrame;
+      let asked = 0;
+      window.requestAnimationFrame = (frame) => (asked++, draw(frame));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      window.requestAnimationFrame = draw;
+      return asked;
+    }"""
+    assert visit.page.evaluate(count) == 0
+    visit.speak(LONG)
+    visit.reading()
+    assert visit.page.evaluate(count) > 0
+    visit.page.keyboard.press(" ")
+    visit.state("paused")
+    visit.page.evaluate(count)  # until the last one was drawn
+    assert visit.page.evaluate(count) == 0
+
+
 def test_a_click_on_a_word_is_heard_from_there(visit: Visit) -> None:
     # The paragraph that is clicked is minutes away, so nothing of it has been asked for.
     visit.speak(f"{LONG[:3000]}.\n\n{LINES}")
