@@ -20,8 +20,8 @@ STOP = "stˈɑp."
 
 
 @pytest.fixture(scope="module")
-def windows(real_model: Path, folder) -> KokoroEngine:
-    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=folder, threads=1, vocoder="windowed"))
+def windows(real_model: Path, real_stages: Path, folder) -> KokoroEngine:
+    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=real_stages, threads=1, vocoder="windowed"))
 
 
 @pytest.fixture(scope="module")
