@@ -3,10 +3,12 @@ way."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
 
-from worker.segment_work import SegmentWork
+from worker.segment_work import HEARD_SOONER, SegmentWork
 
 URGENT = 1.0
 """Seconds until its deadline below which a stream's first block is urgent."""
@@ -18,7 +20,9 @@ ASSUMED_SECONDS = 0.3
 class FirstBlocks:
     """Urgent first blocks in inference. The workbench's lock must be held."""
 
-    def __init__(self) -> None:
+    def __init__(self, concurrency: int) -> None:
+        """`concurrency`: number of blocks that the engine makes at once."""
+        self._concurrency = concurrency
         self._in_inference: set[SegmentWork] = set()
         self._seconds = ASSUMED_SECONDS
         """Time of the latest first block, prosody included."""
@@ -26,11 +30,10 @@ class FirstBlocks:
     def __bool__(self) -> bool:
         return bool(self._in_inference)
 
-    def begin(self, segment: SegmentWork, alongside: Iterable[SegmentWork]) -> None:
-        """Record that a thread begins an urgent first block, and pause the runs of other segments that can wait."""
-        for other in alongside:
-            if self.can_wait(other):
-                other.control.pause(other.latest_start)
+    def begin(self, segment: SegmentWork, pausable: Mapping[SegmentWork, float]) -> None:
+        """Record that a thread begins an urgent first block, and pause the given runs, each until its latest start."""
+        for other, latest_start in pausable.items():
+            other.control.pause(latest_start)
         self._in_inference.add(segment)
 
     def end(self, segment: SegmentWork, made: bool) -> None:
@@ -41,10 +44,31 @@ class FirstBlocks:
             if made:
                 self._seconds = segment.seconds
 
-    def can_wait(self, segment: SegmentWork) -> bool:
-        """True if the segment's listener doesn't run dry while a first block is made before the segment's next one."""
-        return segment not in self._in_inference and self.wait_ends(segment) > time.monotonic()
+    def patient(self, segments: Iterable[SegmentWork]) -> dict[SegmentWork, float]:
+        """Those of the segments whose listeners don't run dry while a first block is made before their next ones, each
+        with its latest start (monotonic seconds)."""
+        others = [segment for segment in segments if segment not in self._in_inference]
+        starts, end = latest_starts(others, self._concurrency), time.monotonic() + self._seconds
+        return {segment: start for segment, start in starts.items() if start > end}
 
-    def wait_ends(self, segment: SegmentWork) -> float:
-        """Monotonic seconds after which the segment can no longer wait for a first block."""
-        return segment.latest_start - self._seconds
+    def wait_ends(self, latest_start: float) -> float:
+        """Monotonic seconds after which a segment can no longer wait for a first block."""
+        return latest_start - self._seconds
+
+
+def latest_starts(segments: Iterable[SegmentWork], concurrency: int) -> dict[SegmentWork, float]:
+    """Monotonic seconds by which each segment's next block must be begun, so that all are ready in time although only
+    `concurrency` are made at once, the nearest deadline first.
+
+    Several listeners who came together have as much to hear: if each block waited as long as it alone could, the last
+    one made would be late.
+    """
+    ordered = sorted(segments, key=lambda segment: segment.deadline)
+    work = accumulate(segment.block_seconds for segment in ordered)
+    starts = {}
+    for segment, seconds in zip(ordered, work, strict=True):
+        starts[segment] = segment.deadline - HEARD_SOONER - max(segment.block_seconds, seconds / concurrency)
+    earliest = math.inf
+    for segment in reversed(ordered):
+        earliest = starts[segment] = min(earliest, starts[segment])
+    return starts

@@ -57,11 +57,6 @@ class SegmentWork:
         return self.order.first_deadline + self.made / SAMPLE_RATE
 
     @property
-    def latest_start(self) -> float:
-        """Monotonic seconds at which the next block must be begun to be ready in time."""
-        return self.deadline - self.block_seconds - HEARD_SOONER
-
-    @property
     def is_due(self) -> bool:
         """True if the segment's listener has little audio left. A segment that is long overdue doesn't count: its
         listener is best served by all threads, which then also make the stream's later segments."""

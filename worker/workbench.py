@@ -54,7 +54,7 @@ class Workbench:
         """Output of each stream, by the number under which the front knows it."""
         self._in_inference: set[SegmentWork] = set()
         """Segments that a thread is working on, including those the front no longer wants."""
-        self._first_blocks = FirstBlocks()
+        self._first_blocks = FirstBlocks(engine.concurrency)
         self._changed = threading.Condition()
         self._closed = False
         self._vocodes_in_windows = engine.info.first_block > 0
@@ -110,7 +110,9 @@ class Workbench:
             while not self._closed:
                 if segment := self._choose():
                     if self._is_urgent(segment):
-                        self._first_blocks.begin(segment, self._in_inference)
+                        patient = self._patient()
+                        pausable = {other: patient[other] for other in self._in_inference if other in patient}
+                        self._first_blocks.begin(segment, pausable)
                     self._in_inference.add(segment)
                     self._send(Began(self._generation, segment.order.stream, segment.order.segment))
                     return segment
@@ -122,23 +124,28 @@ class Workbench:
         none. If the engine makes as many segments as it can, only a first block for which another can be paused."""
         running = sum(not segment.control.is_paused for segment in self._in_inference)
         busy = running >= self._engine.concurrency
-        if busy and not any(map(self._first_blocks.can_wait, self._in_inference)):
+        patient = self._patient() if busy or self._first_blocks else {}
+        if busy and not any(segment in patient for segment in self._in_inference):
             return None
         workable = self._workable()
-        willing = filter(self._is_urgent, workable) if busy else filterfalse(self._makes_way, workable)
+        willing = filter(self._is_urgent, workable) if busy else filterfalse(patient.__contains__, workable)
         return min(willing, key=lambda segment: segment.deadline, default=None)
+
+    def _patient(self) -> dict[SegmentWork, float]:
+        """Segments that can wait for a first block, each with its latest start; no first block is among them."""
+        others = filterfalse(self._is_urgent, self._workable())
+        return self._first_blocks.patient([*self._in_inference, *others])
 
     def _is_urgent(self, segment: SegmentWork) -> bool:
         """True if somebody waits in silence for the segment's next block."""
         sounds = self._streams[segment.order.stream].sounds
         return self._vocodes_in_windows and not sounds and segment.deadline - time.monotonic() < URGENT
 
-    def _makes_way(self, segment: SegmentWork) -> bool:
-        return bool(self._first_blocks) and not self._is_urgent(segment) and self._first_blocks.can_wait(segment)
-
     def _seconds_to_wait(self) -> float | None:
-        """Seconds until a segment that makes way no longer can; None if there is none."""
-        ends = [self._first_blocks.wait_ends(segment) for segment in self._workable() if self._makes_way(segment)]
+        """Seconds until a segment that makes way for a first block no longer can; None if there is none."""
+        if not self._first_blocks:
+            return None
+        ends = [self._first_blocks.wait_ends(latest_start) for latest_start in self._patient().values()]
         return min(max(0.0, min(ends) - time.monotonic()), threading.TIMEOUT_MAX) if ends else None
 
     def _workable(self) -> Iterator[SegmentWork]:

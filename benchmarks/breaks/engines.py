@@ -99,15 +99,22 @@ BREAKS = (
     Mutation(
         "runs-pause-for-a-newcomer",
         "worker/first_blocks.py",
-        "                other.control.pause(other.latest_start)",
-        "                pass",
+        "            other.control.pause(latest_start)",
+        "            pass",
         ("tests/worker/test_first_blocks.py",),
     ),
     Mutation(
         "nobody-runs-dry-in-a-pause",
         "worker/first_blocks.py",
-        "return segment not in self._in_inference and self.wait_ends(segment) > time.monotonic()",
-        "return segment not in self._in_inference",
+        "return {segment: start for segment, start in starts.items() if start > end}",
+        "return starts",
+        ("tests/worker/test_first_blocks.py",),
+    ),
+    Mutation(
+        "listeners-who-came-together-wait-together",
+        "worker/first_blocks.py",
+        "max(segment.block_seconds, seconds / concurrency)",
+        "segment.block_seconds",
         ("tests/worker/test_first_blocks.py",),
     ),
     Mutation(

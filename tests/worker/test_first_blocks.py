@@ -10,10 +10,11 @@ from functools import partial
 import pytest
 
 from shm.messages import Done, Forget
-from tests.worker.bench_desk import Desk, ScriptedEngine, samples_of
+from tests.worker.bench_desk import Desk, ScriptedEngine, an_order, samples_of
 from worker.engine import Block, Utterance
+from worker.first_blocks import latest_starts
 from worker.run_control import RunControl
-from worker.segment_work import SegmentWork
+from worker.segment_work import HEARD_SOONER, SegmentWork
 
 MINUTE = 60.0
 
@@ -48,6 +49,30 @@ def test_who_would_run_dry_is_not_paused(desk: Desk) -> None:
     newcomer(desk, 1)
     assert desk.take_up().order.stream == 1
     assert not other.control.is_paused
+
+
+def test_blocks_that_are_due_together_do_not_all_wait() -> None:
+    """Each alone could; but only two are made at once, so the last one would be late."""
+    desk = Desk(rings=4, first_block=0.3)
+    desk.order(0, 0, "9x100", deadline=time.monotonic() + 1.5)
+    desk.step()
+    segments = [desk.bench._streams[0].segments[0], sounding(desk, 1, 1.5), sounding(desk, 2, 1.5)]
+    for segment in segments:
+        segment.block_seconds = 0.9
+    newcomer(desk, 3)
+    assert desk.bench._choose() is None
+
+
+def test_the_latest_starts_leave_time_for_what_is_due_sooner() -> None:
+    orders = (an_order(stream, 0, "1x100", deadline) for stream, deadline in enumerate((9, 11, 12)))
+    soon, later, last = segments = [SegmentWork(order) for order in orders]
+    for segment in segments:
+        segment.block_seconds = 4.0
+    starts = latest_starts(reversed(segments), 2)
+    assert starts[last] == pytest.approx(12 - HEARD_SOONER - 6.0), "three blocks, two at a time"
+    assert starts[later] == starts[last], "begun later, it would be ready in time itself, and delay the last one"
+    assert starts[soon] == pytest.approx(9 - HEARD_SOONER - 4.0)
+    assert latest_starts([], 2) == {}
 
 
 def test_nothing_that_can_wait_is_begun_beside_a_first_block(desk: Desk) -> None:
