@@ -11,21 +11,12 @@ import pytest
 from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
 from worker.kokoro import KokoroEngine
-from worker.models import checksum_cache
 from worker.settings import WorkerSettings
 from worker.voices.low_rank import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
 SHORTER = "ðə fˈɛɹi lˈivz æt sˈɪks."
 STOP = "stˈɑp."
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("real")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksum_cache, "default_cache", lambda: made / "checksums.json")
-        yield made
 
 
 @pytest.fixture(scope="module")
