@@ -9,7 +9,7 @@ run: $(VENV)/.installed
 	@exec $(BIN)/kokoro-live serve $(ARGS)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/kokoro-live bench $(ARGS)

@@ -40,12 +40,10 @@ from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.prewarm import prewarm
 from frontend.streams.cache.segments import SegmentCache
 from frontend.text import espeak
+from frontend.text.configured_pipeline import configured_pipeline
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
-from frontend.text.lexicon.lexicon import Lexicon
-from frontend.text.mixed import MixedG2P
 from frontend.text.normalization.settings import Normalization
-from frontend.text.pipeline import TextPipeline
 from frontend.text.settings import TextSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
@@ -115,10 +113,7 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
-        pronouncer = MixedG2P(self._g2p) if text.mixed_languages else self._g2p
-        self._pipeline = TextPipeline(
-            pronouncer, configured.normalization, self._lexicon.current if self._lexicon else Lexicon, text.pauses
-        )
+        self._pipeline = configured_pipeline(self._g2p, text, configured.normalization, self._lexicon)
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None

@@ -3,19 +3,22 @@
 `HYPOTHESIS_PROFILE=search make test` has them search new examples.
 """
 
+import contextlib
 import gc
+import importlib
 import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tests.real_model import real_model
+from tests.real_model import real_model, real_stages
 from tests.worker.packages import package_site
 
-__all__ = ["package_site", "real_model"]
+__all__ = ["package_site", "real_model", "real_stages"]
 
 # The real model takes a second to load: commands under test have it only where a test asks for it.
 os.environ.setdefault("KOKORO_LIVE_PACKAGED_MODEL", "0")
@@ -40,6 +43,18 @@ listen; a file of the other folders takes up to a minute. Files of seconds come 
 together."""
 
 
+def import_from(share: float) -> None:
+    """Import all test modules, beginning at that share of them. An error is pytest's to report.
+
+    In a fresh clone the processes that begin together would otherwise all compile the same modules, side by side.
+    """
+    files = sorted(Path(__file__).parent.rglob("test_*.py"))
+    first = round(share * len(files))
+    for file in files[first:] + files[:first]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(file.relative_to(Path(__file__).parents[1]).with_suffix("").parts))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         return next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
@@ -48,10 +63,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Modules and tests stay to the end: no garbage collection goes through them, now or later."""
     gc.disable()
     try:
+        if (mine := getattr(session.config, "workerinput", None)) and session.config.args == ["tests"]:
+            import_from(int(mine["workerid"].removeprefix("gw")) / int(mine["workercount"]))
         return (yield)
     finally:
         gc.freeze()

@@ -6,6 +6,7 @@ folder, by whichever test process asks first; the others wait for the lock on it
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import platformdirs
@@ -33,3 +34,10 @@ def real_model_file() -> Path:
 def real_model() -> Path:
     """The published int8 model: 54 voices speak with it."""
     return real_model_file()
+
+
+@pytest.fixture(scope="session")
+def real_stages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A `--cache-dir` in which that model is cut once per run: the first process to do so holds a lock meanwhile."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "real-stages"

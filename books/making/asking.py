@@ -37,7 +37,7 @@ class Asking:
 
     def use(self, url: str, key: str | None) -> None:
         """Ask at this address with this key from now on."""
-        self._url = url.rstrip("/")
+        self.url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     async def answer(self, method: str, path: str, body: Any = None) -> tuple[bytes, Mapping[str, str]]:
@@ -49,11 +49,11 @@ class Asking:
             PassageRefused: never.
         """
         try:
-            address = f"{self._url}{path}"
+            address = f"{self.url}{path}"
             async with self._session.request(method, address, json=body, headers=self._headers) as response:
                 answer = await response.read()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise Unreachable(f"{self._url} doesn't answer: {reason_of(error)}", LOST) from error
+            raise Unreachable(f"{self.url} doesn't answer: {reason_of(error)}", LOST) from error
         if response.status == 200:
             return answer, response.headers
         code, message = _error(answer)

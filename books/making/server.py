@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import wave
@@ -17,6 +18,10 @@ from books.making.passages import Passage
 from books.making.speech import PassageRefused, PassageSpeech, PassageWord, Postponed
 from books.spoken import SAMPLE_RATE
 
+_FIRST_ANSWER = 10.0
+"""Seconds for the first answer of a server that takes the connection."""
+_FIRST_TRIES = 4
+"""Attempts to reach a server that never answered before, `LOST` seconds apart."""
 _STANDING_IN = 5.0
 """Seconds until a server is asked again whose engine only stands in for another one."""
 
@@ -62,6 +67,29 @@ class ServerSpeaker:
         """Ask at this address with this key from now on."""
         self._asking.use(url, key)
         self._may_be_another = True
+
+    async def await_first_answer(self) -> None:
+        """Wait a few seconds for any answer of the server: one that is being started opens its port within them.
+
+        A book waits for a server that has answered before however long it is away. One that never answered is more
+        likely an address at which there is none.
+
+        Raises:
+            Unreachable: nobody answers.
+        """
+        for tries_left in reversed(range(_FIRST_TRIES)):
+            try:
+                await asyncio.wait_for(self.engine(), _FIRST_ANSWER)
+            except Unreachable as error:
+                if not tries_left:
+                    raise
+                await asyncio.sleep(error.seconds)
+            except TimeoutError:
+                raise Unreachable(f"{self._asking.url} doesn't answer within {_FIRST_ANSWER:g} s", LOST) from None
+            except (Postponed, PassageRefused):
+                return  # it answers, and the book's maker asks again
+            else:
+                return
 
     async def engine(self) -> str:
         """Implements `PassageSpeaker.engine`. A book is never begun with an engine that only stands in for Kokoro."""
@@ -136,7 +164,11 @@ class ServerSpeaker:
         }
 
     async def _json(self, method: str, path: str, body: Any = None) -> Any:
-        return msgspec.json.decode((await self._answer(method, path, body))[0])
+        answer, _ = await self._answer(method, path, body)
+        try:
+            return msgspec.json.decode(answer)
+        except msgspec.DecodeError as error:
+            raise PassageRefused(f"{self._asking.url}{path} doesn't answer in JSON: it is no kokoro-live.") from error
 
     async def _speech(self, body: dict[str, Any]) -> bytes:
         answer, engine = await self._answer("POST", "/v1/audio/speech", body)

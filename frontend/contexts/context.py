@@ -62,6 +62,11 @@ class Context:
         """True once audio was given."""
         return self._audio is not None and self._audio.sounded
 
+    @property
+    def silent(self) -> bool:
+        """True once a silence takes the place of the text, which has no sound."""
+        return self._audio is not None and self._audio.silent
+
     def write(self, text: str, *, settled: bool = False) -> None:
         """Take more text, in pieces of any size. Nothing happens after `finish`.
 

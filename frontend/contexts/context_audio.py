@@ -31,6 +31,8 @@ class ContextAudio:
         """
         self.sounded = False
         """True once audio was given."""
+        self.silent = False
+        """True once a silence takes the place of a text that has no sound."""
         self._chunk_ms = services.settings.chunk_ms
         self._encoding = services.encoders.open(
             voicing.format, voicing.sample_rate, whole=False, bit_rate=voicing.bit_rate
@@ -68,6 +70,7 @@ class ContextAudio:
         """
         if not self._listening.samples:
             # Some clients take a text without any audio for a failure, and ask again.
+            self.silent = True
             async for event in self.encode(np.zeros(SILENCE, np.int16)):
                 yield event
         self._check_open()

@@ -28,8 +28,9 @@ from frontend.http.openapi.document import build
 from frontend.http.openapi.page import render
 from frontend.http.phonemize import Phonemizer
 from frontend.http.play import PlayHandler
+from frontend.http.requests.warning import warn
 from frontend.http.routes.route import Handlers
-from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, streams_body
+from frontend.http.routes.table import ROUTES, access_of, error_form_of, mount, query_of, streams_body
 from frontend.http.scrape import Scrape
 from frontend.http.sentences import SentenceDivision
 from frontend.http.speech.handler import SpeechHandler
@@ -66,6 +67,7 @@ def make_app(
         middlewares=[_observe(metrics), errors_in_form(error_form_of), openai_errors, attend, gate.admit],
     )
     app.on_response_prepare.append(_name_response)
+    app.on_response_prepare.append(warn(query_of))
     app.on_response_prepare.append(gate.mark)
     app.on_response_prepare.append(announce_end)
 

@@ -15,7 +15,7 @@ from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
 from frontend.http.requests.unknown_fields import unknown_in
-from frontend.http.requests.warning import warning
+from frontend.http.requests.warning import note_no_effect
 from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
 from frontend.text.markup.parse import parse_markup
@@ -85,7 +85,8 @@ class Phonemizer:
         language = named_language(fields.language if fields.lang is None else fields.lang, fields.voice, engine)
         with self._in_flight.answering(text):
             found = await asyncio.to_thread(self._phonemize, fields, text, language, engine)
-        return web.json_response(found, headers=warning([*unknown_in(body, PhonemizeBody), *_dead(fields)]))
+        note_no_effect(request, [*unknown_in(body, PhonemizeBody), *_dead(fields)])
+        return web.json_response(found)
 
     def _phonemize(self, fields: PhonemizeBody, text: str, language: str, engine: EngineInfo | None) -> dict[str, Any]:
         notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO

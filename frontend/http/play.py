@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import msgspec
 from aiohttp import hdrs, web
@@ -19,7 +19,7 @@ from frontend.http.requests.play_body import PlayBody, PlayChangeBody, read_chan
 from frontend.http.requests.schema import VoiceReference
 from frontend.http.requests.speech_request import checked_language, checked_voice
 from frontend.http.requests.unknown_fields import unknown_in
-from frontend.http.requests.warning import warning
+from frontend.http.requests.warning import note_no_effect
 from frontend.settings.front import FrontSettings
 from shm.playing import Change, Item, PlayedWord, PlayerState, Verb, WhenBusy
 
@@ -51,8 +51,8 @@ class PlayHandler:
         item = self._item(fields)
         place = await self._player.play(item, fields.on_busy or WhenBusy.INTERRUPT)
         dead = ["text"] if fields.input is not None and fields.text is not None else []
-        headers = warning([*unknown_in(body, PlayBody), *dead])
-        return _json({"id": item.id, "position_in_queue": place}, headers, status=202)
+        note_no_effect(request, [*unknown_in(body, PlayBody), *dead])
+        return _json({"id": item.id, "position_in_queue": place}, status=202)
 
     async def get(self, request: web.Request) -> web.Response:
         """GET /v1/play: the state."""
@@ -93,7 +93,8 @@ class PlayHandler:
         await self._player.change(
             Change(speed=fields.speed, voice=voice, volume=fields.volume, seek=fields.seek, sentence=fields.sentence)
         )
-        return self._state(warning(unknown_in(body, PlayChangeBody)))
+        note_no_effect(request, unknown_in(body, PlayChangeBody))
+        return self._state()
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """GET /v1/play/events: states and words as server-sent events, until the client leaves."""
@@ -139,8 +140,8 @@ class PlayHandler:
             source=fields.source or "",
         )
 
-    def _state(self, headers: Mapping[str, str] | None = None) -> web.Response:
-        return _json(shown(self._player.state), headers)
+    def _state(self) -> web.Response:
+        return _json(shown(self._player.state))
 
 
 def shown(state: PlayerState) -> dict[str, object]:
@@ -165,5 +166,5 @@ def _event(event: PlayerState | PlayedWord) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(fields))
 
 
-def _json(body: object, headers: Mapping[str, str] | None = None, status: int = 200) -> web.Response:
-    return web.Response(body=msgspec.json.encode(body), status=status, headers=headers, content_type="application/json")
+def _json(body: object, status: int = 200) -> web.Response:
+    return web.Response(body=msgspec.json.encode(body), status=status, content_type="application/json")

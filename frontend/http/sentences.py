@@ -14,7 +14,7 @@ from frontend.contract.speaker import Speaker
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
 from frontend.http.requests.unknown_fields import unknown_in
-from frontend.http.requests.warning import warning
+from frontend.http.requests.warning import note_no_effect
 from frontend.text.sanitize import sanitize
 from frontend.text.sentences import lines_of_sentences
 
@@ -56,8 +56,8 @@ class SentenceDivision:
         with self._in_flight.answering("\n\n".join(fields.paragraphs)):
             found = await asyncio.to_thread(_divided, fields.paragraphs, language)
         dead = ["voice"] if fields.voice is not None and fields.lang else []
-        headers = warning([*unknown_in(body, SentencesBody), *dead])
-        return web.json_response({"paragraphs": found, "language": language}, headers=headers)
+        note_no_effect(request, [*unknown_in(body, SentencesBody), *dead])
+        return web.json_response({"paragraphs": found, "language": language})
 
 
 def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:

@@ -14,7 +14,7 @@ from frontend.contract.in_flight import InFlight, current
 from frontend.contract.performer import Performer
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.unknown_fields import unknown_in
-from frontend.http.requests.warning import warning
+from frontend.http.requests.warning import note_no_effect
 from frontend.text.markup import ssml
 from frontend.text.markup.limits import MAX_RATE, MIN_RATE
 from frontend.text.markup.say_as import said_as
@@ -83,12 +83,12 @@ class SsmlTranslation:
             message = f"`text` has {len(text)} characters; at most {self._max_input_characters} are taken."
             raise ApiError(400, message, param="text", code="string_above_max_length")
         dead = ["input"] if fields.text is not None and fields.input is not None else []
-        headers = warning([*unknown_in(body, SsmlBody), *dead])
+        note_no_effect(request, [*unknown_in(body, SsmlBody), *dead])
         if not ssml.is_document(text):
-            return web.json_response({"text": text}, headers=headers)
+            return web.json_response({"text": text})
         with self._in_flight.answering(text):
             translated = await asyncio.to_thread(self._translated, text, fields.voice.strip())
-        return web.json_response({"text": translated}, headers=headers)
+        return web.json_response({"text": translated})
 
     def _translated(self, text: str, voice: str) -> str:
         writer = TagWriter(voice)

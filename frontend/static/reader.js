@@ -18,17 +18,13 @@ export class Reader extends EventTarget {
   how; // {voice, speed}
   pump = new Pump();
   #failed = false;
+  #follows = false;
 
   constructor(how) {
     super();
     this.how = how;
     this.pump.addEventListener("trouble", () => (this.#failed = true));
     this.pump.addEventListener("end", () => this.#ended());
-    const follow = () => {
-      this.look();
-      requestAnimationFrame(follow);
-    };
-    follow();
   }
 
   /** Take a text, to be read from a place on; null: none. */
@@ -138,6 +134,17 @@ export class Reader extends EventTarget {
     if (state === this.state) return;
     this.state = state;
     this.#tell("state", state);
+    if (!this.#follows) this.#follow();
+  }
+
+  /* Look at each frame, but only while something sounds or will: a page that stands still costs no processor time. */
+  #follow() {
+    this.#follows = this.state === "playing" || this.state === "waiting";
+    if (!this.#follows) return;
+    requestAnimationFrame(() => {
+      this.look();
+      this.#follow();
+    });
   }
 
   #tell(type, detail) {

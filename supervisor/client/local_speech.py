@@ -18,8 +18,10 @@ from supervisor.client.spoken import CannotSpeak, SpokenPiece
 if TYPE_CHECKING:
     from frontend.contract.word_timing import WordTiming
     from frontend.streams.joins import Joiner
+    from frontend.text.normalization.settings import Normalization
     from frontend.text.pipeline import TextPipeline
     from frontend.text.segment import Segment
+    from frontend.text.settings import TextSettings
     from shm.audio import Pcm
     from shm.engine_info import EngineInfo
     from shm.marks import Mark
@@ -41,14 +43,23 @@ class _Making:
 class LocalSpeech:
     """An engine in this process, with a text pipeline."""
 
-    def __init__(self, settings: WorkerSettings) -> None:
+    def __init__(
+        self, settings: WorkerSettings, text: TextSettings | None = None, normalization: Normalization | None = None
+    ) -> None:
         """Load the engine that the settings ask for.
+
+        Args:
+            text: settings of reading: the lexicon, pauses and foreign words; None: the defaults.
+            normalization: rules of normalisation; None: the defaults.
 
         Raises:
             CannotSpeak: it can't be loaded. The message names the cure.
         """
+        from frontend.text.configured_pipeline import configured_pipeline
         from frontend.text.g2p import G2P
-        from frontend.text.pipeline import TextPipeline
+        from frontend.text.lexicon.file import LexiconFile
+        from frontend.text.normalization.settings import Normalization
+        from frontend.text.settings import TextSettings
         from worker.engine import EngineUnavailable
         from worker.select import choose
 
@@ -56,7 +67,9 @@ class LocalSpeech:
             self._engine: Engine = choose(settings)
         except EngineUnavailable as error:
             raise CannotSpeak(str(error)) from error
-        self._pipeline: TextPipeline = TextPipeline(G2P())
+        text = text or TextSettings()
+        lexicon = LexiconFile(text.lexicon) if text.lexicon else None
+        self._pipeline: TextPipeline = configured_pipeline(G2P(), text, normalization or Normalization(), lexicon)
 
     @property
     def engine(self) -> EngineInfo:
@@ -135,7 +148,7 @@ class LocalSpeech:
         except (EspeakUnavailable, LanguageUnavailable) as error:
             raise CannotSpeak(str(error)) from error
         if notation.speaks == "text":
-            return " ".join(word.text for word in words)
+            return " ".join(word.phonemes for word in words)
         known = ("".join(filter(notation.vocabulary.__contains__, word.phonemes)).strip() for word in words)
         return " ".join(filter(None, known))
 

@@ -19,7 +19,7 @@ import click
 import platformdirs
 
 from supervisor.client.spoken import CannotSpeak
-from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
+from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 
 if TYPE_CHECKING:
     from books.making.estimate import Pace
@@ -33,7 +33,7 @@ _NICENESS = 10
 listener who comes gets nine tenths."""
 
 
-@click.command(cls=ClientCommand)
+@click.command(cls=SpeakingCommand)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "-o",
@@ -237,16 +237,21 @@ async def _made(
 async def _speaker(context: click.Context) -> AsyncIterator[PassageSpeaker]:
     url = server_to_ask(context)
     if url is not None:
+        from books.making.asking import Unreachable
         from books.making.server import ServerSpeaker
 
         os.nice(_NICENESS)
         async with ServerSpeaker(url, _key()) as server:
+            try:
+                await server.await_first_answer()
+            except Unreachable as error:
+                cure = "start it with `kokoro-live serve`, or make the book without it with --local"
+                raise CannotSpeak(f"{error}; {cure}") from error
             yield server
         return
     from supervisor.client.book_speaker import LocalBookSpeaker
-    from supervisor.client.local_speech import LocalSpeech
 
-    yield LocalBookSpeaker(LocalSpeech(engine_settings(context)))
+    yield LocalBookSpeaker(local_speech(context))
 
 
 def _key() -> str | None:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from frontend.text.normalization.settings import Normalization
+from frontend.text.settings import TextSettings
 from supervisor.settings.composition import KINDS, SETTINGS, Settings
 from supervisor.settings.groups import write_options
 from supervisor.settings.options import settings_options
 from worker.settings import WorkerSettings
 
+if TYPE_CHECKING:
+    from supervisor.client.local_speech import LocalSpeech
+
 _ENGINE = {field.name for field in fields(WorkerSettings)} - {"mirror", "manifest"}
 """The settings that an engine in this process reads; the other settings concern fetching files."""
+
+_READING = {field.name for kind in (TextSettings, Normalization) for field in fields(kind)} - {"max_pause_seconds"}
+"""The settings of a text's pronunciation and pauses that speech in this process reads: it has no markup."""
 
 _ADDRESS = {"host", "port"}
 
@@ -40,6 +48,12 @@ class ClientCommand(click.Command):
         write_options(self, ctx, formatter)
 
 
+class SpeakingCommand(ClientCommand):
+    """A command that speaks in this process where no server runs."""
+
+    reads = ClientCommand.reads | _READING
+
+
 class AskingCommand(ClientCommand):
     """A command that asks a server and loads no engine."""
 
@@ -54,7 +68,7 @@ def client_options(command: Command) -> Command:
         "local",
         default=None,
         help="Load an engine in this process, or insist on a server.  [default: a server if one runs and no setting "
-        "of the engine is given as an option]",
+        "below is given as an option]",
     )(command)
 
 
@@ -91,11 +105,11 @@ def server_to_ask(context: click.Context) -> str | None:
     values = context.params
     url = server_url(context)
     local: bool | None = values["local"]
-    engine = [name for name in sorted(_ENGINE) if _on_command_line(context, name)]
+    engine = [name for name in sorted(_ENGINE | _READING) if _on_command_line(context, name)]
     insists = local is False or _on_command_line(context, "url")
     if insists and (local or engine):
         flag = "--local" if local else f"--{engine[0].replace('_', '-')}"
-        raise click.UsageError(f"{flag} is about an engine in this process, so it can't go with --server or --url.")
+        raise click.UsageError(f"{flag} is about speech in this process, so it can't go with --server or --url.")
     if local or (engine and not insists):
         return None
     return url if insists or values["url"] or is_kokoro_live(url) else None
@@ -107,8 +121,25 @@ def engine_settings(context: click.Context) -> WorkerSettings:
     Raises:
         click.UsageError: a value makes no sense.
     """
+    return _settings(context).worker
+
+
+def local_speech(context: click.Context) -> LocalSpeech:
+    """An engine in this process, loaded, with the pronunciation that the settings ask for.
+
+    Raises:
+        click.UsageError: a value makes no sense.
+        CannotSpeak: it can't be loaded.
+    """
+    from supervisor.client.local_speech import LocalSpeech
+
+    settings = _settings(context)
+    return LocalSpeech(settings.worker, settings.text, settings.normalization)
+
+
+def _settings(context: click.Context) -> Settings:
     try:
-        return Settings.of(context.params).worker
+        return Settings.of(context.params)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
 

@@ -14,7 +14,7 @@ import click
 
 from supervisor.client.interruption import tidied_up_when_killed
 from supervisor.client.spoken import CannotSpeak, SpokenPiece
-from supervisor.commands.client_command import ClientCommand, client_options, engine_settings, server_to_ask
+from supervisor.commands.client_command import SpeakingCommand, client_options, local_speech, server_to_ask
 
 if TYPE_CHECKING:
     from frontend.contract.word_timing import WordTiming
@@ -30,7 +30,7 @@ def _checked_speed(_context: click.Context, _parameter: click.Parameter, speed: 
     return speed
 
 
-@click.command(cls=ClientCommand)
+@click.command(cls=SpeakingCommand)
 @click.argument("words", metavar="[TEXT]", nargs=-1)
 @click.option(
     "-o",
@@ -72,9 +72,7 @@ def say(
             write_subtitles = _subtitles_file(subtitles, lang) if subtitles is not None else None
             text = _text(words) if text is None else text
             if url is None:
-                from supervisor.client.local_speech import LocalSpeech
-
-                speech = LocalSpeech(engine_settings(context))
+                speech = local_speech(context)
                 pieces = speech.speak(text, voice, lang, speed, timestamps=subtitles is not None)
                 _deliver(pieces, sink, text, write_subtitles, measured=True)
                 _tell_unspoken(speech.unspoken)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import ClassVar
 
@@ -48,14 +51,31 @@ class FakeEars(Ears):
         return Heard(len(spoken_words(text)), 70.0, 0 if english else None, Opinion(4.0, 3.0, 3.0))
 
 
+def fakes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("benchmarks.quality.renderings.Ears", FakeEars)
+    patch.setattr(FakeEars, "listened", [])
+    patch.setattr(corpus, "texts", lambda quick=False: TEXTS[:1] if quick else TEXTS)
+    patch.setattr(corpus, "passages", lambda quick=False: PASSAGES)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder in which the whole command has run, and what it printed."""
+    folder = tmp_path_factory.mktemp("quality")
+    stages_of(make_split_model(folder / "small.onnx"), folder / "cache")
+    make_split_voices(folder / "voices.bin")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as shown:
+        fakes(patch)
+        run(folder, patch)
+    return folder, shown.getvalue()
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    stages_of(make_split_model(tmp_path / "small.onnx"), tmp_path / "cache")
-    make_split_voices(tmp_path / "voices.bin")
-    monkeypatch.setattr("benchmarks.quality.renderings.Ears", FakeEars)
-    monkeypatch.setattr(FakeEars, "listened", [])
-    monkeypatch.setattr(corpus, "texts", lambda quick=False: TEXTS[:1] if quick else TEXTS)
-    monkeypatch.setattr(corpus, "passages", lambda quick=False: PASSAGES)
+def folder(finished: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder, where nothing is spoken or drawn again."""
+    fakes(monkeypatch)
+    monkeypatch.setattr(command, "draw", lambda *_: None)
+    shutil.copytree(finished[0], tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -66,11 +86,8 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, *more: object) -> int:
     return command.main()
 
 
-def test_every_way_has_a_row_sound_and_a_place_in_the_picture(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(folder, monkeypatch)
-    shown = capsys.readouterr().out
+def test_every_way_has_a_row_sound_and_a_place_in_the_picture(finished: tuple[Path, str]) -> None:
+    folder, shown = finished
     names = ["model, whole", "model, windows"]
     plans = [way.name for way in of_passages("model", folder)]
     for name in (*names, *plans):
@@ -86,6 +103,7 @@ def test_every_way_has_a_row_sound_and_a_place_in_the_picture(
 
 
 def test_what_is_there_is_not_spoken_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(folder / "out")
     run(folder, monkeypatch, "--quick")
     assert FakeEars.listened == ["Yes."] * 2
     run(folder, monkeypatch, "--quick")
@@ -133,6 +151,7 @@ def test_a_plan_beyond_its_limits_is_the_exit_status(
     monkeypatch.setattr("benchmarks.quality.findings.PAUSES", 1e9)
     monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", 1e9)
     assert run(folder, monkeypatch) == 0, capsys.readouterr().out
+    assert FakeEars.listened == [], "what is there is judged again"
     capsys.readouterr()
     monkeypatch.setattr("benchmarks.quality.findings.PLAN_SECONDS", -1.0)
     assert run(folder, monkeypatch) == 1

@@ -61,6 +61,7 @@ def user(folder: Path, espeak: Server) -> Iterator[Keys]:
 @pytest.fixture
 def recording(card: SoundCard) -> Iterator[Recording]:
     found = card.record()
+    found.silence()  # what the last test played has faded
     yield found
     found.close()
 

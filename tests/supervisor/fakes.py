@@ -180,8 +180,8 @@ class House(Outside):
         self.lifecycle.exited(child)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass, in small steps."""
-        end = self.now + seconds
+        """Let time pass, in small steps: a hundred of them, or of 50 ms each."""
+        end, step = self.now + seconds, max(0.05, seconds / 100)
         while self.now < end:
-            self.now = min(self.now + 0.05, end)
+            self.now = min(self.now + step, end)
             self.lifecycle.tick()

@@ -146,6 +146,10 @@ class Recording:
 
         return self.wait_for(over, start)
 
+    def silence(self) -> int:
+        """Wait until nothing has sounded for 0.2 s; samples recorded so far."""
+        return len(self.wait_for(lambda found: len(found) > 2 * STEP and not audible(found[-2 * STEP :]).size))
+
     def close(self) -> None:
         self._process.kill()
         self._process.wait(DEADLINE)

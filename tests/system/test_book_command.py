@@ -14,8 +14,10 @@ import numpy as np
 import psutil
 import pytest
 
+from tests.followed_output import FollowedOutput
+from tests.ports import lasting_port
 from tests.system.oracle import miniature_arguments, samples_of, sentences
-from tests.system.server import DEADLINE, ROOT, Server
+from tests.system.server import DEADLINE, ROOT, Server, server
 from tests.system.shared import SharedServer, shared
 
 TEXT = "\n\n".join(
@@ -138,3 +140,30 @@ def test_a_file_that_is_no_book_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 1 and done.stderr.startswith("Error: The file is no readable zip archive")
     assert done.stderr.count("\n") == 1
+
+
+def test_an_address_without_a_server_is_one_line(tmp_path: Path) -> None:
+    process = book(tmp_path, f"http://127.0.0.1:{lasting_port()}", "book.m4b")
+    _, said = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 1 and said.startswith("Error: http://127.0.0.1:") and said.count("\n") == 1
+    assert "doesn't answer: connection refused; start it with `kokoro-live serve`" in said
+
+
+def test_a_server_that_had_answered_is_waited_for(tmp_path: Path) -> None:
+    arguments = (*miniature_arguments(tmp_path, cost=5), "--port", str(lasting_port()))
+    with server(*arguments) as first:
+        process = book(tmp_path, f"http://127.0.0.1:{first.port}", "book.m4b")
+        until_passages(process, tmp_path, 1)
+        process.send_signal(signal.SIGSTOP)
+    process.send_signal(signal.SIGCONT)
+    assert process.stderr
+    with process:
+        said = FollowedOutput(process.stderr)
+        try:
+            assert said.find("waiting: .* doesn't answer", DEADLINE), "\n".join(said.lines)
+            with server(*arguments):
+                assert process.wait(PATIENCE) == 0, "\n".join(said.lines)
+        finally:
+            process.kill()
+            said.join(DEADLINE)
+    assert (tmp_path / "book.m4b").exists()

@@ -40,8 +40,9 @@ pytestmark = pytest.mark.timeout(400)
 
 
 @pytest.fixture(scope="module")
-def kokoro(real_model: Path) -> Iterator[Server]:
-    with server("--model", str(real_model), "--voices", str(EMBEDDED), patience=PATIENCE) as started:
+def kokoro(real_model: Path, real_stages: Path) -> Iterator[Server]:
+    files = ("--model", str(real_model), "--voices", str(EMBEDDED), "--cache-dir", str(real_stages))
+    with server(*files, patience=PATIENCE) as started:
         yield started
 
 

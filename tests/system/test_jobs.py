@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.system.book_jobs import accepted, job, passages, result, until, until_files, until_passages
+from tests.system.changed_engine import slowed_by
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, ROOT, Server, server
 
@@ -132,9 +133,9 @@ def bomb() -> bytes:
 
 
 def test_kills_of_everything_change_no_byte(made: tuple[Server, Path], tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=16), "--jobs-dir", str(tmp_path / "jobs"))
+    arguments = (*miniature_arguments(tmp_path), "--jobs-dir", str(tmp_path / "jobs"))
     jobs, book = tmp_path / "jobs", two_chapters(1).encode()
-    with server(*arguments) as first:
+    with server(*arguments, environment=slowed_by(tmp_path, 0.3)) as first:
         killed = accepted(first, book, "book.md")
         for number, victim in enumerate(("books", "front", "worker"), 1):
             until_passages(jobs / killed, number)

@@ -44,6 +44,7 @@ def recording(card: SoundCard, speaking: Server) -> Iterator[Recording]:
     found = card.record()
     yield found
     speaking.post("/v1/play/stop", {})
+    found.silence()
     found.close()
 
 

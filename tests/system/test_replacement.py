@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.frontend.segments import segments_of
+from tests.system.changed_engine import poisoned_by
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
@@ -147,33 +146,3 @@ def test_new_settings_take_effect_without_a_dropped_stream(tmp_path: Path) -> No
         assert (refused.status, refused.read()) and refused.status == 400
         assert exact([started.hear(input="Short.", response_format="pcm")], "Short.")
         assert started.child("front") != front and started.child("worker") != worker
-
-
-def poisoned_by(folder: Path, text: str, more: str = "") -> dict[str, str]:
-    """An environment in which a worker that begins `text` is killed: a module that Python imports at start.
-
-    `more`: other code of that module.
-    """
-    from frontend.text.g2p import G2P
-    from frontend.text.pipeline import TextPipeline
-    from tests.system.oracle import NOTATION
-
-    (segment,) = segments_of(TextPipeline(G2P()), text, "en-us", NOTATION)
-    site = folder / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(
-        "import os, signal, sys\n"
-        "class Poison:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'worker.channel':\n"
-        "            import worker.kokoro as engine\n"
-        "            begin = engine.KokoroEngine.begin\n"
-        "            def deadly(self, utterance):\n"
-        f"                if utterance.script == {segment.script!r}:\n"
-        "                    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "                return begin(self, utterance)\n"
-        "            engine.KokoroEngine.begin = deadly\n"
-        "        return None\n"
-        f"sys.meta_path.insert(0, Poison())\n{more}"
-    )
-    return {"PYTHONPATH": f"{site}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.system.changed_engine import poisoned_by
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, all_gone, server
 from tests.system.shared import SharedServer, shared
-from tests.system.test_replacement import poisoned_by
 
 TEXT = sentences(12)
 TWO = ("--workers", "2")

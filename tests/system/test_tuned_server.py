@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from supervisor.cli import kokoro_live
+from supervisor.tuning import comparison
 from supervisor.tuning.profile import TuningProfile, Way
-from tests.split_model import make_split_model, make_split_voices
+from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.profiles import make_profile
 from tests.system.server import Server, server
@@ -27,9 +28,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def arguments(tmp_path: Path) -> tuple[str, ...]:
-    make_split_model(tmp_path / "model.onnx")
-    make_split_voices(tmp_path / "voices.bin")
-    return "--model-dir", str(tmp_path), "--cache-dir", str(tmp_path / "cache")
+    make_miniature(tmp_path / "model.onnx")
+    make_voices(tmp_path / "voices.bin")
+    return "--model-dir", str(tmp_path), "--cache-dir", str(tmp_path / "cache"), "--vocoder", "whole"
 
 
 def asked(running: Server) -> dict[str, Any]:
@@ -39,9 +40,10 @@ def asked(running: Server) -> dict[str, Any]:
 
 
 def test_a_real_engine_is_measured_and_the_server_goes_by_the_result(
-    arguments: tuple[str, ...], tmp_path: Path
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """1. `tune` measures two ways; 2. `serve` applies the way; 3. SIGHUP without it takes the defaults back."""
+    monkeypatch.setattr(comparison, "ROUNDS", 2)  # each loads an engine for each way
     result = CliRunner().invoke(kokoro_live, ["tune", "--json", *arguments, "--worker-cpus", "0-1"])
     if "0-1" in result.stderr:
         pytest.skip("this process may not use processors 0 and 1")
@@ -55,11 +57,11 @@ def test_a_real_engine_is_measured_and_the_server_goes_by_the_result(
     with server(*arguments, "--config", str(config), "--standby", "off") as running:
         running.logs(r"tuned 2 hours ago: threads 1, concurrency 3")
         found = asked(running)
-        assert found["engine"]["threads"] == 1
+        assert (found["engine"]["threads"], found["engine"]["inference_threads"]) == (1, 3)
         assert found["tuning"]["in_use"] and found["tuning"]["chosen"] == {"threads": "1", "concurrency": "3"}
         assert 7200 <= found["tuning"]["age_seconds"] < 7200 + 600
         config.write_text("tuned = false\n")
         running.process.send_signal(signal.SIGHUP)
         running.logs(r"worker\[\d+\] has finished")
         found = asked(running)
-        assert found["engine"]["threads"] != 1 and "--no-tuned" in found["tuning"]["reason"]
+        assert found["engine"]["inference_threads"] != 3 and "--no-tuned" in found["tuning"]["reason"]

@@ -55,6 +55,12 @@ class OutputFormat:
             return f"audio/{kind};rate={self.sample_rate}"
         return FORMATS[self.format].content_type
 
+    @property
+    def has_bit_rate(self) -> bool:
+        """True if a bit rate changes the audio: the codec is lossy."""
+        codec = None if isinstance(self.format, RawFormat) else FORMATS[self.format].codec
+        return codec is not None and codec.bit_rate is not None
+
 
 def elevenlabs_output(name: str) -> OutputFormat:
     """ElevenLabs' `output_format`, such as `mp3_44100_128`, `pcm_24000` or `ulaw_8000`.

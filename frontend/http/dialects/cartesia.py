@@ -22,6 +22,7 @@ from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
 from frontend.http.dialects.audio_formats import named_output
 from frontend.http.dialects.clients import new_voicing, number_of, object_of, text_of
+from frontend.http.dialects.fields import CartesiaMessage
 from frontend.http.dialects.socket import Session
 
 DEFAULT_DELAY_MS, LONGEST_DELAY_MS = 3000.0, 5000.0
@@ -34,6 +35,7 @@ class Cartesia:
     """One socket. Implements `frontend.http.dialects.dialect.Dialect`."""
 
     name = "cartesia"
+    message_type = CartesiaMessage
     idle_seconds = 300.0
 
     def __init__(self, session: Session) -> None:
@@ -93,6 +95,9 @@ class Cartesia:
             for name in [each for each in known if not self._session.contexts.get(each)]:
                 del known[name]
         return self._session.contexts.open(key, voicing)
+
+    async def warn(self, message: str, code: str) -> None:
+        """Implements `Dialect.warn`: Cartesia has no warnings."""
 
     async def tell(self, key: str, context: Context, event: Event) -> None:
         """Implements `Dialect.tell`."""

@@ -21,6 +21,7 @@ from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError
 from frontend.http.dialects.audio_formats import OutputFormat, named_output
 from frontend.http.dialects.clients import new_voicing, text_of
+from frontend.http.dialects.fields import DeepgramMessage
 from frontend.http.dialects.socket import Session
 
 ENCODINGS = ("linear16", "mulaw", "alaw")
@@ -34,6 +35,7 @@ class Deepgram:
     """One socket. Implements `frontend.http.dialects.dialect.Dialect`."""
 
     name = "deepgram"
+    message_type = DeepgramMessage
     idle_seconds = 3600.0
 
     def __init__(self, session: Session) -> None:
@@ -84,7 +86,7 @@ class Deepgram:
             case "Close":
                 self._session.finish()
             case other:
-                await self._warn(f"Messages of the type {other[:32]!r} are not known.", "UNKNOWN_MESSAGE")
+                await self.warn(f"Messages of the type {other[:32]!r} are not known.", "UNKNOWN_MESSAGE")
 
     async def _write(self, context: Context | None, text: str) -> None:
         if context is None:
@@ -95,14 +97,14 @@ class Deepgram:
         try:
             context.write(text)
         except ApiError as error:
-            await self._warn(error.message, error.code or "")
+            await self.warn(error.message, error.code or "")
 
     async def _flush(self, context: Context) -> None:
         """Flush, and leave out held text that is refused: every flush is answered."""
         try:
             context.flush()
         except ApiError as error:
-            await self._warn(error.message, error.code or "")
+            await self.warn(error.message, error.code or "")
             context.flush()
 
     async def tell(self, key: str, context: Context, event: Event) -> None:
@@ -123,8 +125,8 @@ class Deepgram:
         await self._session.send({"type": kind, "sequence_id": self._sequence})
         self._sequence += 1
 
-    async def _warn(self, message: str, code: str) -> None:
-        """Clients read one field or the other."""
+    async def warn(self, message: str, code: str) -> None:
+        """Implements `Dialect.warn`. Clients read one field or the other."""
         await self._session.send({"type": "Warning", "description": message, "warn_msg": message, "code": code})
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import msgspec
+
 from frontend.contexts.context import Context
 from frontend.contexts.events import Event
 
@@ -13,6 +15,11 @@ class Dialect(Protocol):
 
     name: str
     """Label in metrics and in `/status`."""
+
+    @property
+    def message_type(self) -> type[msgspec.Struct]:
+        """The fields that messages may have."""
+        ...
 
     @property
     def idle_seconds(self) -> float:
@@ -33,6 +40,10 @@ class Dialect(Protocol):
         Raises:
             ApiError, SpeechError: the message is wrong, or can't be followed.
         """
+        ...
+
+    async def warn(self, message: str, code: str) -> None:
+        """Tell the client what doesn't end anything; nothing is sent if the service has no message for it."""
         ...
 
     async def tell(self, key: str, context: Context, event: Event) -> None:

@@ -24,6 +24,7 @@ from frontend.http.access.identity import KEY_DUE, DueKey
 from frontend.http.dialects.alignment import Alignments
 from frontend.http.dialects.audio_formats import elevenlabs_output
 from frontend.http.dialects.clients import new_voicing, number_of, object_of, text_of
+from frontend.http.dialects.fields import ElevenLabsMessage
 from frontend.http.dialects.socket import Session
 from frontend.text.normalization.settings import RULES
 
@@ -41,6 +42,7 @@ class ElevenLabs:
     """One socket. Implements `frontend.http.dialects.dialect.Dialect`."""
 
     name = "elevenlabs"
+    message_type = ElevenLabsMessage
 
     def __init__(self, session: Session, single: bool) -> None:
         """`single`: the socket has one context, and ends with it."""
@@ -51,7 +53,7 @@ class ElevenLabs:
         self._voicing = new_voicing(session.request, "")
         self._settled = query.get("auto_mode", "").lower() in _TRUE
         self._alignments: dict[str, Alignments] = {}
-        self._idle_seconds = _idle_seconds(query.get("inactivity_timeout"))
+        self._idle_seconds = IDLE_SECONDS
 
     @property
     def idle_seconds(self) -> float:
@@ -64,8 +66,9 @@ class ElevenLabs:
         """Check the address.
 
         Raises:
-            ApiError, Unavailable: voice, output format or normalisation are none of the server's.
+            ApiError, Unavailable: voice, output format, normalisation or timeout are none of the server's.
         """
+        self._idle_seconds = _idle_seconds(self._query.get("inactivity_timeout"))
         output = elevenlabs_output(self._query.get("output_format", DEFAULT_OUTPUT))
         voicing = replace(
             self._voicing,
@@ -133,6 +136,9 @@ class ElevenLabs:
             raise ApiError(401, what, code="invalid_api_key" if offered else "missing_api_key")
         self._key_due = None
 
+    async def warn(self, message: str, code: str) -> None:
+        """Implements `Dialect.warn`: ElevenLabs has no warnings."""
+
     async def tell(self, key: str, context: Context, event: Event) -> None:
         """Implements `Dialect.tell`."""
         if not isinstance(event, Spoken):
@@ -188,6 +194,9 @@ def _id_field(message: Mapping[str, Any]) -> str:
 
 
 def _idle_seconds(wanted: str | None) -> float:
-    if wanted is None or not wanted.isdecimal():
+    if not wanted:
         return IDLE_SECONDS
+    if not wanted.isdecimal() or len(wanted) > 9:
+        message = f"`inactivity_timeout` is {wanted[:64]!r}; it must be a whole number of seconds."
+        raise ApiError(400, message, param="inactivity_timeout", code="invalid_value")
     return min(max(float(wanted), 1.0), LONGEST_IDLE_SECONDS)

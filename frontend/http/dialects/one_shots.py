@@ -14,9 +14,8 @@ from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voices import find_voice
 from frontend.contexts.voicing import Voicing
-from frontend.contract.errors import ApiError
 from frontend.contract.stages import STARTED
-from frontend.http.dialects import oneshot
+from frontend.http.dialects import fields, oneshot
 from frontend.http.dialects.alignment import Alignments, whole_alignment
 from frontend.http.dialects.audio_formats import OutputFormat, elevenlabs_output, named_output
 from frontend.http.dialects.cartesia import cartesia_voicing
@@ -24,11 +23,13 @@ from frontend.http.dialects.clients import new_voicing, number_of, object_of, te
 from frontend.http.dialects.deepgram import deepgram_voicing, rate_of
 from frontend.http.dialects.elevenlabs import DEFAULT_OUTPUT, rules_off
 from frontend.http.requests.json_body import read_json
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import note_no_effect
 
 
 async def elevenlabs_speech(request: web.Request, services: Services) -> web.StreamResponse:
     """POST /v1/text-to-speech/{voice} and …/stream: the audio."""
-    body = await _body(request)
+    body = await _body(request, fields.ElevenLabsBody)
     voicing, output = _elevenlabs_voicing(request, services, body)
     headers = oneshot.typed(output.content_type)
     return await oneshot.answer(request, services, voicing, text_of(body, "text"), headers, lambda event: event.audio)
@@ -36,7 +37,7 @@ async def elevenlabs_speech(request: web.Request, services: Services) -> web.Str
 
 async def elevenlabs_timed_stream(request: web.Request, services: Services) -> web.StreamResponse:
     """POST …/stream/with-timestamps: a JSON object a line, whose times are seconds of the whole audio."""
-    body = await _body(request)
+    body = await _body(request, fields.ElevenLabsBody)
     voicing, _ = _elevenlabs_voicing(request, services, body)
     alignments, began = Alignments(), 0.0
 
@@ -60,21 +61,22 @@ async def elevenlabs_timed_stream(request: web.Request, services: Services) -> w
 
 async def elevenlabs_timed(request: web.Request, services: Services) -> web.StreamResponse:
     """POST …/with-timestamps: one JSON object with all audio and the times of its characters."""
-    body = await _body(request)
+    body = await _body(request, fields.ElevenLabsBody)
     voicing, _ = _elevenlabs_voicing(request, services, body)
-    events = await oneshot.collect(services, replace(voicing, timestamps=True), text_of(body, "text"))
+    events, headers = await oneshot.collect(services, replace(voicing, timestamps=True), text_of(body, "text"))
     words = [word for event in events for word in event.words]
     written, said = whole_alignment(words, max((event.seconds for event in events), default=0.0))
     audio = base64.b64encode(b"".join(event.audio for event in events)).decode()
     answer = {"audio_base64": audio, "alignment": written, "normalized_alignment": said}
-    return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+    return web.Response(body=msgspec.json.encode(answer), headers=headers, content_type="application/json")
 
 
 async def cartesia_bytes(request: web.Request, services: Services) -> web.StreamResponse:
     """POST /tts/bytes: the audio."""
-    body = await _body(request)
+    body = await _body(request, fields.CartesiaBody)
     voicing = cartesia_voicing(services, _voicing(request), body)
     output = OutputFormat(voicing.format, voicing.sample_rate)
+    note_no_effect(request, fields.void_in_cartesia(body, output))
     headers = oneshot.typed(output.content_type)
     text = text_of(body, "transcript")
     return await oneshot.answer(request, services, voicing, text, headers, lambda event: event.audio)
@@ -82,12 +84,13 @@ async def cartesia_bytes(request: web.Request, services: Services) -> web.Stream
 
 async def deepgram_speech(request: web.Request, services: Services) -> web.StreamResponse:
     """POST /v1/speak: the audio. MP3 unless the address names an encoding; linear16 in a WAV unless it says `none`."""
-    body, query = await _body(request), request.query
+    body, query = await _body(request, fields.DeepgramBody), request.query
     encoding = query.get("encoding", "mp3")
     if encoding == "linear16" and query.get("container", "wav") == "wav":
         encoding = "wav"
     output = named_output(encoding, rate_of(query), rate_of(query, "bit_rate"))
     voicing = deepgram_voicing(services, _voicing(request), query, output)
+    note_no_effect(request, fields.void_in_deepgram(query, output))
     headers = oneshot.typed(output.content_type)
     text = text_of(body, "text")
     return await oneshot.answer(request, services, voicing, text, headers, lambda event: event.audio)
@@ -111,13 +114,15 @@ def _elevenlabs_voicing(
         rules_off=rules_off(text_of(body, "apply_text_normalization")),
     )
     language = text_of(body, "language_code") or None
+    note_no_effect(request, fields.void_in_elevenlabs(body))
     return find_voice(services.speaker, voicing, request.match_info["voice"], language), output
 
 
-async def _body(request: web.Request) -> Mapping[str, Any]:
-    found = read_json(msgspec.json.decode, await request.read())
-    if not isinstance(found, dict):
-        raise ApiError(400, "The body is not a JSON object.", code="invalid_json")
+async def _body(request: web.Request, kind: type[msgspec.Struct]) -> Mapping[str, Any]:
+    """The fields of a body of that type; those that the type lacks are noted as without effect."""
+    body = await request.read()
+    found: Mapping[str, Any] = msgspec.to_builtins(read_json(msgspec.json.Decoder(kind).decode, body))
+    note_no_effect(request, unknown_in(body, kind))
     return found
 
 

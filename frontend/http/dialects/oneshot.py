@@ -16,6 +16,7 @@ from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
 from frontend.contract.errors import ApiError, SpeechError
 from frontend.http import request_id
+from frontend.http.answers import speakable
 from frontend.http.answers.delivery import AudioResponse
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
@@ -52,6 +53,8 @@ async def answer(
             async for event in context:
                 if not isinstance(event, Spoken) or not (data := frame(event)):
                     continue
+                if not response.prepared:
+                    response.headers.update(_speakable(context))
                 await _write(request, response, data, voicing)
         except Exception as error:
             if left(request):
@@ -79,8 +82,8 @@ async def _write(request: web.Request, response: AudioResponse, data: bytes, voi
     await taken(request)
 
 
-async def collect(services: Services, voicing: Voicing, text: str) -> list[Spoken]:
-    """Speak the text; all its events at once.
+async def collect(services: Services, voicing: Voicing, text: str) -> tuple[list[Spoken], dict[str, str]]:
+    """Speak the text; all its events at once, and the headers that tell of them.
 
     Raises:
         ApiError, SpeechError: the text can't be spoken whole, or is longer than `--max-clip-seconds`.
@@ -97,7 +100,7 @@ async def collect(services: Services, voicing: Voicing, text: str) -> list[Spoke
                 if event.seconds > limit:
                     message = f"The audio is longer than {limit} seconds. Ask for it as a stream."
                     raise ApiError(400, message, param="text", code="clip_too_long")
-        return events
+        return events, {**_named(services, voicing), **_speakable(context)}
 
 
 def check_text(text: str, longest: int) -> None:
@@ -115,6 +118,10 @@ def check_text(text: str, longest: int) -> None:
 def _named(services: Services, voicing: Voicing) -> dict[str, str]:
     engine = services.speaker.engine
     return {"X-Sample-Rate": str(voicing.sample_rate), "X-Engine": engine.name if engine else ""}
+
+
+def _speakable(context: Context) -> dict[str, str]:
+    return {speakable.HEADER: "none"} if context.silent else {}
 
 
 def typed(content_type: str) -> dict[str, str]:

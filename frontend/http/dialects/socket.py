@@ -19,9 +19,14 @@ from frontend.http.dialects.dialect import Dialect
 from frontend.http.dialects.message_socket import MessageSocket
 from frontend.http.dialects.open_contexts import OpenContexts
 from frontend.http.errors import late_error_body, note_late_error
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import no_effect
 from frontend.monitoring.metrics import Event as Counted
 
 log = logging.getLogger(__name__)
+
+_MOST_NAMED = 64
+"""Fields without effect that are named on one socket; a client could send new names for ever."""
 
 
 class Session:
@@ -35,6 +40,8 @@ class Session:
         self._goodbye: tuple[WSCloseCode, str] | None = None
         """Code and reason of the close frame, once the socket is to end before its client ends it."""
         self._dialect = dialect(self)
+        self._named: set[str] = set()
+        """Fields of messages that were named because they change nothing."""
         self._messages = MessageSocket(lambda error: self._dialect.error(None, late_error_body(error), error.status))
 
     async def serve(self) -> web.StreamResponse:
@@ -85,6 +92,16 @@ class Session:
         if not isinstance(message, dict):
             raise ApiError(400, "The message is not a JSON object.", code="invalid_message")
         await self._dialect.hear(message)
+        await self._name_dead_fields(text)
+
+    async def _name_dead_fields(self, text: str) -> None:
+        """Name the message's fields that no earlier message of the socket had, and that change nothing."""
+        if len(self._named) >= _MOST_NAMED:
+            return
+        if new := [name for name in unknown_in(text.encode(), self._dialect.message_type) if name not in self._named]:
+            self._named.update(new)
+            log.info("%s: %s: %s", request_id.current.get(), self._dialect.name, no_effect(new))
+            await self._dialect.warn(no_effect(new), "NO_EFFECT")
 
     async def send(self, message: dict[str, Any]) -> None:
         """Send a JSON message; waits while the client reads too slowly."""

@@ -12,6 +12,7 @@ import msgspec
 from frontend.http.access.rules import Access
 from frontend.http.dialects.error_forms import ErrorForm, cartesia_error, deepgram_error, elevenlabs_error
 from frontend.http.openapi.fields import FIELDS
+from frontend.http.requests import warning
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import JSON, Answer, Operation, Route
 
@@ -49,7 +50,7 @@ _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "X-Sample-Rate": ("The audio's, in Hz.", {"type": "integer"}),
     "X-Cache": ("`hit` where nothing had to be synthesised for the first of it.", {"enum": ["hit"]}),
     "X-Speakable": ("`none` where the text has no sound: the audio is a short silence.", {"enum": ["none"]}),
-    "X-Warning": ("The request's fields that have no effect.", {"type": "string"}),
+    warning.HEADER: ("The request's fields and parameters that have no effect.", {"type": "string"}),
     "X-Download-Path": ("Where the whole audio is afterwards, for `return_download_link`.", {"type": "string"}),
     "X-Primed-Silence": ("Seconds of silence that come before the speech.", {"type": "number"}),
     "Retry-After": ("Seconds.", {"type": "integer", "minimum": 1}),
@@ -134,7 +135,7 @@ def _operation(route: Route, operation: Operation, schema: Mapping[int, dict[str
         "summary": operation.summary,
         "security": _SECURITY[route.access],
         "responses": {
-            **{str(status): _answer(answer, schema) for status, answer in operation.answers.items()},
+            **{str(status): _answer(status, answer, schema) for status, answer in operation.answers.items()},
             **{str(status): {"$ref": f"#/components/responses/{_error_name(status, shape)}"} for status in errors},
         },
     }
@@ -158,10 +159,10 @@ def _parameters(route: Route, operation: Operation) -> list[dict[str, Any]]:
     return in_path + in_header
 
 
-def _answer(answer: Answer, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+def _answer(status: int, answer: Answer, schema: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
     return {
         "description": answer.description,
-        "headers": _header_refs("X-Request-Id", *answer.headers),
+        "headers": _header_refs("X-Request-Id", *((warning.HEADER,) if status < 400 else ()), *answer.headers),
         "content": {
             content_type: {"schema": schema[id(kind)]} if kind is not None else {}
             for content_type, kind in answer.content.items()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from frontend.audio.formats import FORMATS, AudioFormat
+from frontend.http.openapi.dialect_fields import DIALECT_FIELDS
 from frontend.http.requests.model_names import MODELS
 from frontend.text.voice_spec import OPENAI_VOICES
 
@@ -153,6 +154,7 @@ _FIELDS: dict[str, dict[str, dict[str, Any]]] = {
     "VoiceReference": {"id": {"description": "The voice, as `voice` has it."}},
 }
 
+
 _TURNS: dict[str, dict[str, Any]] = {
     "turns": {
         "description": "The turns, in order. Needed, unless `inputs` is given.",
@@ -166,12 +168,14 @@ _TURNS: dict[str, dict[str, Any]] = {
 
 _IN_TURNS = {"description": "Not taken: a dialogue's text stands in its `turns`."}
 
-FIELDS: Mapping[str, Mapping[str, dict[str, Any]]] = _FIELDS | {
+FIELDS: Mapping[str, Mapping[str, dict[str, Any]]] = {
+    **_FIELDS,
+    **DIALECT_FIELDS,
     "DialogueBody": {
         **_FIELDS["SpeechBody"],
         **dict.fromkeys(("input", "text", "phonemes"), _IN_TURNS),
         "voice": {"description": "The voice of turns that name none."},
         **_TURNS,
-    }
+    },
 }
 """Descriptions by type and field; a test finds the fields that are missing here."""

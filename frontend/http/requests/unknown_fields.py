@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 import msgspec
@@ -17,10 +17,9 @@ def unknown_in(body: bytes, kind: type[msgspec.Struct]) -> list[str]:
     return list(_unknown(body.strip(), _described(kind), ""))
 
 
-def unknown_among(names: Iterable[str], kind: type[msgspec.Struct]) -> list[str]:
-    """The names that no field of the kind has."""
-    known = {field.encode_name for field in msgspec.structs.fields(kind)}
-    return [name for name in names if name not in known]
+def names_of(kind: type[msgspec.Struct]) -> list[str]:
+    """The names that the fields of the kind have in JSON and in addresses."""
+    return [field.encode_name for field in msgspec.structs.fields(kind)]
 
 
 @cache

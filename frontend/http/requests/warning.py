@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
+
+from aiohttp import web
 
 HEADER = "X-Warning"
+
+NO_EFFECT = web.RequestKey("NO_EFFECT", list[str])
+"""The names that `note_no_effect` has collected for a request."""
 
 _NAME = re.compile(r"[\w.\[\]-]{1,64}", re.ASCII)
 _MOST = 12
 
 
-def warning(names: Collection[str]) -> dict[str, str]:
-    """The header, `no effect: instructions, foo`; none if there are no names. Names that a header can't hold are left
-    out, and counted."""
-    if not names:
-        return {}
+def note_no_effect(request: web.Request, names: Iterable[str]) -> None:
+    """Have the answer name these fields of the request's body; before the answer is prepared."""
+    request.setdefault(NO_EFFECT, []).extend(names)
+
+
+def warn(query_of: Callable[[str, str], Collection[str] | None]) -> Callable[..., Awaitable[None]]:
+    """The signal that adds the header to each successful answer: unknown parameters of the address come first, then the
+    names noted for the request.
+
+    Args:
+        query_of: the parameters that a method on a route's template takes; None for a route that isn't part of the API.
+    """
+
+    async def name_fields(request: web.Request, response: web.StreamResponse) -> None:
+        resource = request.match_info.route.resource
+        known = query_of(request.method, resource.canonical) if resource and response.status < 400 else None
+        if known is None:
+            return
+        unknown = [name for name in dict.fromkeys(request.query) if name not in known]
+        if names := [*unknown, *request.get(NO_EFFECT, ())]:
+            response.headers[HEADER] = no_effect(names)
+
+    return name_fields
+
+
+def no_effect(names: Collection[str]) -> str:
+    """`no effect: instructions, foo`. Names that a header can't hold are left out, and counted."""
     shown = [name for name in names if _NAME.fullmatch(name)][:_MOST]
     rest = len(names) - len(shown)
-    return {HEADER: f"no effect: {', '.join([*shown, *([f'{rest} more'] if rest else [])])}"}
+    return f"no effect: {', '.join([*shown, *([f'{rest} more'] if rest else [])])}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from frontend.http.access.rules import Access
-from frontend.http.requests import warning
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
 from frontend.http.routes import answer_types
@@ -117,7 +116,7 @@ KOKORO_FASTAPI: tuple[Route, ...] = (
         Operation(
             "Kokoro-FastAPI",
             "Turn SSML into a text with tags",
-            {200: json_answer("A text for `markup`: `tags`.", answer_types.TaggedText, (warning.HEADER,))},
+            {200: json_answer("A text for `markup`: `tags`.", answer_types.TaggedText)},
             errors=WITH_BODY,
             body=SsmlBody,
             example={"text": '<speak>Hello. <break time="1s"/> Who is there?</speak>', "voice": "af_heart"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from frontend.http.access.rules import Access
 from frontend.http.answers import sse
-from frontend.http.requests import warning
 from frontend.http.requests.play_body import PlayBody, PlayChangeBody
 from frontend.http.routes import answer_types
 from frontend.http.routes.route import Answer, Handle, Handlers, Operation, Route, json_answer
@@ -43,7 +42,7 @@ PLAY: tuple[Route, ...] = (
         Operation(
             "Player",
             "Play a text on this machine's loudspeakers",
-            {202: json_answer("It will sound, in its turn.", answer_types.PlayAccepted, (warning.HEADER,))},
+            {202: json_answer("It will sound, in its turn.", answer_types.PlayAccepted)},
             "Without configured keys it answers clients on the server's own machine only, as all of the player's "
             "operations do.",
             (400, 403, 408, 413, 415, 429, 501, 503),
@@ -66,7 +65,7 @@ PLAY: tuple[Route, ...] = (
         Operation(
             "Player",
             "Change speed, voice, volume or place while it is played",
-            {200: json_answer("The state afterwards.", answer_types.PlayState, (warning.HEADER,))},
+            {200: json_answer("The state afterwards.", answer_types.PlayState)},
             "409 if nothing is being played, except for the volume alone. 400 (`seek_beyond_end`) leaves the playback "
             "as it is.",
             (400, 403, 408, 409, 413, 415, 429, 503),

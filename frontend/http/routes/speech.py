@@ -6,7 +6,6 @@ from frontend.audio.formats import FORMATS
 from frontend.http.access.rules import Access
 from frontend.http.answers import sse
 from frontend.http.phonemize import PhonemizeBody
-from frontend.http.requests import warning
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
 from frontend.http.routes import answer_types
@@ -24,7 +23,6 @@ SPEECH_HEADERS = (
     "X-Cache",
     "X-Speakable",
     "X-Primed-Silence",
-    warning.HEADER,
     "X-Download-Path",
 )
 
@@ -102,7 +100,7 @@ SPEECH: tuple[Route, ...] = (
         Operation(
             "Speech",
             "Show how a text would be pronounced",
-            {200: json_answer("Word by word.", answer_types.Phonemized, (warning.HEADER,))},
+            {200: json_answer("Word by word.", answer_types.Phonemized)},
             errors=WITH_BODY,
             body=PhonemizeBody,
             example={"input": "Hello.", "lang": "en-us"},
@@ -116,7 +114,7 @@ SPEECH: tuple[Route, ...] = (
         Operation(
             "Speech",
             "Divide a text into sentences",
-            {200: json_answer("Line by line.", answer_types.Divided, (warning.HEADER,))},
+            {200: json_answer("Line by line.", answer_types.Divided)},
             "Divides as speech does, and speaks nothing: for readers that let people go from sentence to sentence.",
             errors=WITH_BODY,
             body=SentencesBody,

@@ -9,6 +9,7 @@ from aiohttp import hdrs, web
 
 from frontend.http.access.rules import Access
 from frontend.http.dialects.error_forms import ErrorForm
+from frontend.http.requests.unknown_fields import names_of
 from frontend.http.routes.dialects import DIALECTS
 from frontend.http.routes.jobs import JOBS
 from frontend.http.routes.kokoro_fastapi import KOKORO_FASTAPI
@@ -44,6 +45,21 @@ def access_of(method: str, template: str) -> Access:
     """The access that a route demands, by its template; `KEY` for a path that no route has."""
     asked = hdrs.METH_GET if method == hdrs.METH_HEAD else method
     return _demanded().get((asked, template), Access.KEY)
+
+
+@functools.cache
+def _queries() -> Mapping[tuple[str, str], frozenset[str]]:
+    documented = [(route, route.operation.query) for route in ROUTES if route.operation]
+    return {
+        (route.method.upper(), path): frozenset(names_of(query) if query else ())
+        for route, query in documented
+        for path in route.paths
+    }
+
+
+def query_of(method: str, template: str) -> frozenset[str] | None:
+    """The parameters of the address that a route takes; None for a route that isn't part of the API."""
+    return _queries().get((hdrs.METH_GET if method == hdrs.METH_HEAD else method, template))
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 
 from aiohttp import hdrs, web
@@ -14,7 +14,6 @@ from frontend.http.answers.framing import CaptionLines, Events, Framing, Plain
 from frontend.http.answers.speakable import HEADER, Pieces
 from frontend.http.downloads import Recording
 from frontend.http.requests.schema import SpeechCall
-from frontend.http.requests.warning import warning
 from frontend.http.sessions import Turn
 from frontend.monitoring.listening import Listening
 
@@ -31,8 +30,6 @@ class SpeechAnswer:
     turn: Turn
     voice: str
     """The voice of words that name no other, where the words of the answer name voices; empty where they don't."""
-    without_effect: Sequence[str]
-    """Fields of the request that change nothing."""
 
     @property
     def framing(self) -> Framing:
@@ -48,7 +45,7 @@ class SpeechAnswer:
         }
         if isinstance(self.encoding, Recording):
             headers[downloads.HEADER] = self.encoding.path
-        return headers | warning(self.without_effect)
+        return headers
 
     def label(self, headers: MutableMapping[str, str], pieces: Pieces) -> None:
         """Set the headers that say if the text has sound, and if all audio so far came from the cache."""

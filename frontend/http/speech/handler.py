@@ -19,7 +19,8 @@ from frontend.http.requests.dialogue import DialogueBody, dialogue_call, read_di
 from frontend.http.requests.json_body import read_query
 from frontend.http.requests.schema import SpeechBody, SpeechCall, read_body, speech_call
 from frontend.http.requests.speech_request import session_of, speech_request
-from frontend.http.requests.unknown_fields import unknown_among, unknown_in
+from frontend.http.requests.unknown_fields import unknown_in
+from frontend.http.requests.warning import note_no_effect
 from frontend.http.requests.without_effect import dead_fields
 from frontend.http.sessions import Sessions
 from frontend.http.speech.answer import SpeechAnswer
@@ -64,7 +65,7 @@ class SpeechHandler:
             ApiError, SpeechError: nothing of the response has left yet.
         """
         fields = read_query(request.query, SpeechBody)
-        return await self._answer(request, fields, self._call(fields), unknown_among(request.query, SpeechBody))
+        return await self._answer(request, fields, self._call(fields))
 
     async def captioned(self, request: web.Request) -> web.StreamResponse:
         """POST /dev/captioned_speech: answer with the audio and the times of its words, in the form of Kokoro-FastAPI.
@@ -119,18 +120,19 @@ class SpeechHandler:
         return speech_call(fields, self._settings.max_input_characters, captioned=captioned)
 
     async def _answer(
-        self, request: web.Request, fields: SpeechBody, call: SpeechCall, unknown: Sequence[str]
+        self, request: web.Request, fields: SpeechBody, call: SpeechCall, unknown: Sequence[str] = ()
     ) -> web.StreamResponse:
         """Args:
-        unknown: the request's fields that `fields` doesn't have.
+        unknown: the body's fields that `fields` doesn't have.
         """
         log.debug("the text is %r", call.text)
         killpoint("parsed")
-        dead = [*unknown, *dead_fields(fields, call, session_header=bool(request.headers.get("X-Session")))]
+        dead = dead_fields(fields, call, session_header=bool(request.headers.get("X-Session")))
+        note_no_effect(request, [*unknown, *dead])
         with self._in_flight.answering(call.text):
-            return await self._speak(request, call, dead)
+            return await self._speak(request, call)
 
-    async def _speak(self, request: web.Request, call: SpeechCall, dead: Sequence[str]) -> web.StreamResponse:
+    async def _speak(self, request: web.Request, call: SpeechCall) -> web.StreamResponse:
         session = session_of(request, call)
         turn = self._sessions.turn(session, call.on_busy)
         async with turn:
@@ -144,7 +146,7 @@ class SpeechHandler:
                 with closing(self._encoding(call, whole=whole)) as encoding, self._metrics.speaking():
                     listening = Listening(self._metrics, request[STARTED], asked.stages)
                     voice = asked.performer.name if call.names_voices else ""
-                    answer = SpeechAnswer(request, call, stream, encoding, listening, turn, voice, dead)
+                    answer = SpeechAnswer(request, call, stream, encoding, listening, turn, voice)
                     if whole:
                         return await answer_whole(answer, self._settings)
                     return await answer_streamed(answer, self._settings, self._metrics)

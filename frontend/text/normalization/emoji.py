@@ -11,19 +11,26 @@ from frontend.text.normalization.patterns import END
 _PICTURES = (
     "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d\U0001f000-\U0001faff"
 )
-_PICTURE = re.compile(rf" ?[{_PICTURES}\u20e3\ufe0f]+")
-_EMOTICON = re.compile(rf"(?:^| )[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|$)|(?:^| )<3{END}")
+_JOINED = rf"[{_PICTURES}\u20e3\ufe0f]"
+_PICTURE = re.compile(rf" ?{_JOINED}+")
+_BEFORE = rf"(?:^| |(?<={_JOINED}))"
+_EMOTICON = re.compile(rf"{_BEFORE}[:;=]['’]?-?[()DPp/|\\*]{END}(?=[\s.,!?]|{_JOINED}|$)|{_BEFORE}<3{END}")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
 
 def omit(draft: Draft) -> None:
+    _omit_emoticons(draft)
     draft.replace(_PICTURE, _without_pictures)
-    draft.replace(_EMOTICON, lambda match: "")
 
 
 def name(draft: Draft) -> None:
+    _omit_emoticons(draft)
     draft.replace(_PICTURE, _named)
+
+
+def _omit_emoticons(draft: Draft) -> None:
+    """Runs before emoji are replaced: an emoticon next to one ends at a character that is hidden afterwards."""
     draft.replace(_EMOTICON, lambda match: "")
 
 

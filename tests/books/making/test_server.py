@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import socket
 import wave
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,6 +16,9 @@ import numpy as np
 import pytest
 from aiohttp import web
 
+from books.making import asking as asking_module
+from books.making import server as server_module
+from books.making.asking import Unreachable
 from books.making.passages import Passage
 from books.making.server import ServerSpeaker
 from books.making.speech import PassageRefused, Postponed
@@ -33,9 +37,11 @@ class MadeServer:
     voices: list[str] = field(default_factory=lambda: ["af_heart", "ff_siwis"])
     asked: list[Any] = field(default_factory=list)
     words: list[dict[str, str]] = field(default_factory=list)
+    status_text: str = ""
+    """The answer to `/status` in place of the facts."""
 
     async def status(self, _: web.Request) -> web.Response:
-        return web.json_response({"engine": self.engine})
+        return web.Response(text=self.status_text) if self.status_text else web.json_response({"engine": self.engine})
 
     async def list_voices(self, _: web.Request) -> web.Response:
         return web.json_response({"voices": self.voices})
@@ -181,10 +187,10 @@ async def test_a_book_waits_for_the_engine_that_another_one_stands_in_for() -> N
 async def test_a_server_that_came_back_with_another_model_is_noticed() -> None:
     made = MadeServer(silent)
     async with asking(made) as speaker:
-        speaker.use(speaker._asking._url, None)
+        speaker.use(speaker._asking.url, None)
         await speaker.speak(PASSAGE)
         made.engine["sha256"] = "def"
-        speaker.use(speaker._asking._url, None)
+        speaker.use(speaker._asking.url, None)
         with pytest.raises(PassageRefused, match="kokoro/m/def/ speaks now") as refused:
             await speaker.speak(PASSAGE)
         assert refused.value.code == "engine_changed"
@@ -200,4 +206,55 @@ async def test_words_that_no_dictionary_has_are_those_of_rules_and_letters() -> 
 async def test_a_server_that_does_not_answer_is_said_without_the_library_s_words() -> None:
     async with ServerSpeaker(f"http://127.0.0.1:{lasting_port()}") as speaker:
         with pytest.raises(Postponed, match=r"doesn't answer: connection refused$"):
+            await speaker.engine()
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking_module, "LOST", 0.01)
+    monkeypatch.setattr(server_module, "_FIRST_ANSWER", 0.5)
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_an_address_without_a_server_is_given_up() -> None:
+    async with ServerSpeaker(f"http://127.0.0.1:{lasting_port()}") as speaker:
+        with pytest.raises(Unreachable, match=r"doesn't answer: connection refused$"):
+            await speaker.await_first_answer()
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_a_server_that_says_nothing_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        async with ServerSpeaker(f"http://127.0.0.1:{mute.getsockname()[1]}") as speaker:
+            with pytest.raises(Unreachable, match=r"doesn't answer within 0\.5 s$"):
+                await speaker.await_first_answer()
+
+
+async def test_a_server_that_opens_its_port_a_moment_later_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    port, runner = lasting_port(), web.AppRunner(web.Application())
+    await runner.setup()
+
+    async def opened(_: float) -> None:
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+
+    async with ServerSpeaker(f"http://127.0.0.1:{port}") as speaker:
+        with monkeypatch.context() as patched:
+            patched.setattr(asyncio, "sleep", opened)
+            await speaker.await_first_answer()
+    await runner.cleanup()
+
+
+@pytest.mark.parametrize("engine", [{}, {"name": "espeak-ng", "stands_in": True}])
+async def test_a_server_that_can_not_speak_yet_has_answered(engine: dict[str, Any]) -> None:
+    made = MadeServer(silent)
+    async with asking(made) as speaker:
+        made.engine = engine
+        await speaker.await_first_answer()
+
+
+async def test_another_program_at_the_address_is_told_apart() -> None:
+    made = MadeServer(silent)
+    async with asking(made) as speaker:
+        made.status_text = "<html>"
+        with pytest.raises(PassageRefused, match="it is no kokoro-live"):
             await speaker.engine()

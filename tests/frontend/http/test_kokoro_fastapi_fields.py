@@ -172,10 +172,26 @@ async def test_a_user_is_named_where_a_header_names_the_session() -> None:
             assert "X-Warning" not in response.headers
 
 
-async def test_an_address_names_its_unknown_fields_too() -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "status", "named"),
+    [
+        ("GET", "/v1/audio/speech?input=Hi.&instructions=Whisper.&foo=1&foo=2", 200, "foo, instructions"),
+        ("GET", "/audio/speech?input=Hi.", 200, None),
+        ("POST", "/v1/audio/speech?voice=af_bella", 200, "voice, user"),
+        ("GET", "/v1/audio/voices?legacy=true&page_size=10", 200, "page_size"),
+        ("HEAD", "/v1/audio/voices?page_size=10", 200, "page_size"),
+        ("GET", "/v1/voices?legacy=true", 200, "legacy"),
+        ("GET", "/v1/models/kokoro?a[]=1", 200, "a[]"),
+        ("GET", "/health?a=1", 200, "a"),
+        ("GET", "/?a=1", 200, None),
+        ("GET", "/v1/models/nothing?a=1", 404, None),
+    ],
+)
+async def test_an_address_names_its_unknown_parameters(method: str, path: str, status: int, named: str | None) -> None:
+    body = {"json": {"input": "Hi.", "user": "me"}, "headers": {"X-Session": "you"}} if method == "POST" else {}
     async with (
         serving(FakeSpeaker(SOUND)) as server,
         aiohttp.ClientSession(server.url) as client,
-        client.get("/v1/audio/speech", params={"input": "Hi.", "foo": "1"}) as response,
+        client.request(method, path, **body) as response,
     ):
-        assert (response.status, response.headers["X-Warning"]) == (200, "no effect: foo")
+        assert (response.status, response.headers.get("X-Warning")) == (status, named and f"no effect: {named}")

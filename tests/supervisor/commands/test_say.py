@@ -104,6 +104,19 @@ def test_a_file_keeps_its_permissions_to_the_umask_and_a_link_stays_a_link(tmp_p
     assert (tmp_path / "there" / "real.wav").stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.parametrize("given", ["option", "variable", "config"])
+def test_the_lexicon_is_obeyed_without_a_server(tmp_path, model, monkeypatch, given):
+    lexicon, config = tmp_path / "lexicon.tsv", tmp_path / "config.toml"
+    lexicon.write_text("nginx\tengine x\n")
+    config.write_text(f"lexicon = '{lexicon}'\n")
+    arguments = {"option": ("--lexicon", lexicon), "config": ("--config", config)}.get(given, ())
+    assert run("engine x.", "-o", tmp_path / "expected.wav").exit_code == 0
+    if given == "variable":
+        monkeypatch.setenv("KOKORO_LIVE_LEXICON", str(lexicon))
+    assert run("nginx.", "-o", tmp_path / "made.wav", *arguments).exit_code == 0
+    assert (tmp_path / "made.wav").read_bytes() == (tmp_path / "expected.wav").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
@@ -121,8 +134,10 @@ def test_a_file_keeps_its_permissions_to_the_umask_and_a_link_stays_a_link(tmp_p
         (["...", "-o", "x.wav", "--subtitles", "x.srt"], 1, "There is nothing in the text that can be spoken."),
         (["Hello.", "-o", "x.wav", "--speed", "nan"], 2, "not from 0.25 to 4"),
         (["Hello.", "-o", "x.wav", "--threads", "-1"], 2, "threads must be 0"),
-        (["Hello.", "-o", "x.wav", "--local", "--url", "http://a"], 2, "--local is about an engine in this process"),
-        (["Hello.", "-o", "x.wav", "--model-dir", ".", "--server"], 2, "--model-dir is about an engine"),
+        (["Hello.", "-o", "x.wav", "--local", "--url", "http://a"], 2, "--local is about speech in this process"),
+        (["Hello.", "-o", "x.wav", "--model-dir", ".", "--server"], 2, "--model-dir is about speech in this process"),
+        (["Hello.", "-o", "x.wav", "--lexicon", "none.tsv"], 2, "lexicon: there is no file none.tsv"),
+        (["Hello.", "--no-mixed-languages", "--url", "a"], 2, "--mixed-languages is about speech in this process"),
     ],
 )
 def test_refusals_leave_no_file(tmp_path, monkeypatch, arguments, code, says):

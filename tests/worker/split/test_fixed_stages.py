@@ -5,22 +5,12 @@ import pytest
 
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.engine import ProviderUnavailable
-from worker.models import checksum_cache
 from worker.providers.targets import Assignment, StageTarget
 from worker.split import static_windows
 from worker.split.prepared import Unprepared
 
 FIXED = StageTarget(window=75)
 ASSIGNED = Assignment(generator=FIXED)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory):
-    """The folder of engines that share their stages."""
-    folder = tmp_path_factory.mktemp("engines")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
-        yield folder
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import pytest
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, blocks_of, decibels, make_engine, run_model
-from worker.models import checksum_cache
 from worker.split.graph import CannotSplit, Graph
 from worker.split.loading import load_graph
 from worker.split.noise import draw_all
@@ -17,11 +16,6 @@ from worker.split.windows import Window
 
 WRITTEN = ("written", "merged", "axes")
 """A division of its own for each norm, with duplicated means and differences; shared; shared, with axes as inputs."""
-
-
-@pytest.fixture(autouse=True)
-def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 def count(nodes, operator: str) -> int:

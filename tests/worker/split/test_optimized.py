@@ -5,11 +5,8 @@ import logging
 
 import numpy as np
 import onnx
-import pytest
 
-from tests.split_model import make_split_model
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, stages_of
-from worker.models import checksum_cache
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split import optimized, prepared
@@ -17,16 +14,6 @@ from worker.split.optimized_name import optimized_name
 from worker.split.prepared import prepare
 from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, STAGES, WEIGHTS
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
-
-
-@pytest.fixture
-def model(tmp_path):
-    return make_split_model(tmp_path / "small.onnx")
 
 
 def places(folder, stage):

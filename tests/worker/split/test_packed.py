@@ -11,7 +11,6 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import decibels
-from worker.models import checksum_cache
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph
@@ -23,11 +22,6 @@ from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 
 INTO, CHANNELS, KERNEL, TIME = 6, 5, 3, 40
-
-
-@pytest.fixture(autouse=True)
-def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 def convolution(*, kernel=KERNEL, zero_point=70, scale=0.013, bias=True, weights=None, **attributes):

@@ -16,7 +16,6 @@ from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, stages_of
 from worker import kokoro
 from worker.kokoro import KokoroEngine
-from worker.models import checksum_cache
 from worker.settings import WorkerSettings
 from worker.split import prepared as module
 from worker.split import stage_files
@@ -24,16 +23,6 @@ from worker.split.optimized_name import optimized_name
 from worker.split.prepared import Unprepared, prepare
 from worker.split.stage import LoadedStage
 from worker.split.stage_files import STAGES, WEIGHTS
-
-
-@pytest.fixture(autouse=True)
-def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
-
-
-@pytest.fixture
-def model(tmp_path):
-    return make_split_model(tmp_path / "small.onnx")
 
 
 @pytest.fixture
@@ -64,12 +53,9 @@ def test_a_second_time_nothing_is_made(model, cache, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory):
+def samples(folder):
     """Number of samples that the model speaks from undamaged stages."""
-    folder = tmp_path_factory.mktemp("sound")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
-        return len(joined(blocks_of(make_engine(folder), SCRIPT)))
+    return len(joined(blocks_of(make_engine(folder), SCRIPT)))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
 from worker.kokoro import KokoroEngine
-from worker.models import checksum_cache
 from worker.settings import WorkerSettings
 from worker.voices.low_rank import EMBEDDED
 
@@ -21,16 +20,8 @@ STOP = "stˈɑp."
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("real")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksum_cache, "default_cache", lambda: made / "checksums.json")
-        yield made
-
-
-@pytest.fixture(scope="module")
-def windows(real_model: Path, folder) -> KokoroEngine:
-    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=folder, threads=1, vocoder="windowed"))
+def windows(real_model: Path, real_stages: Path, folder) -> KokoroEngine:
+    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=real_stages, threads=1, vocoder="windowed"))
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, decibels, stages_of
-from worker.models import checksum_cache
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.planar import make_planar
@@ -18,11 +17,6 @@ from worker.split.snake import rewrite_snakes
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR
 
 VARIANTS = {"snake": {Rewrite.SNAKE}, "planar": {Rewrite.PLANAR}, "all": set(Rewrite)}
-
-
-@pytest.fixture(autouse=True)
-def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 @pytest.mark.parametrize("rewrites", VARIANTS.values(), ids=VARIANTS)

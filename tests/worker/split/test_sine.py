@@ -9,7 +9,6 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.split_model import make_split_model
-from worker.models import checksum_cache
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.prepared import prepare
@@ -89,9 +88,8 @@ def operators(folder, stage):
     return Counter(node.op_type for node in onnx.load(folder / stage, load_external_data=False).graph.node)
 
 
-def test_all_of_an_int8_generator_whose_statistics_are_given(tmp_path, monkeypatch):
+def test_all_of_an_int8_generator_whose_statistics_are_given(tmp_path):
     """The generator that computes its own statistics has no norm that takes a factor."""
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
     plain, model = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "int8.onnx"
     quantize_dynamic(plain, model, ["Conv"], weight_type=QuantType.QUInt8)
     usual = {Rewrite.PACKED, Rewrite.SNAKE}

@@ -3,10 +3,8 @@
 import numpy as np
 import onnx
 import onnxruntime as ort
-import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from worker.models import checksum_cache
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph
@@ -18,11 +16,6 @@ from worker.split.stage import LoadedStage
 from worker.split.stage_files import SOURCE
 
 LENGTH, HOP, BINS = 20, 5, 11
-
-
-@pytest.fixture(autouse=True)
-def own_checksums(tmp_path, monkeypatch):
-    monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
 
 
 def model(**attributes):

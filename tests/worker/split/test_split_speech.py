@@ -13,22 +13,12 @@ from tests.split_model import make_split_model, make_split_voices
 from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, utterance
 from worker.engine import Cancelled, EngineUnavailable
 from worker.kokoro import KokoroEngine
-from worker.models import checksum_cache
 from worker.providers.nodes_run import graph_name
 from worker.settings import WorkerSettings
 from worker.split import stage
 from worker.split.statistics import SUFFIX, Predictor
 
 ADAM = (("am_adam", 1.0),)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory):
-    """The folder of the engines that all tests share."""
-    folder = tmp_path_factory.mktemp("engines")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
-        yield folder
 
 
 @pytest.fixture(scope="module")

@@ -5,24 +5,9 @@ import pytest
 
 from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, run_model
-from worker.models import checksum_cache
 from worker.pcm import to_pcm
 from worker.split.noise import draw_all
 from worker.split.windows import Window, WindowShape, windows
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_checksums(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("checksums")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
-        yield
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory, own_checksums):
-    """Nobody changes its files."""
-    return Parts(tmp_path_factory.mktemp("parts"))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import pytest
 
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
-from worker.models import checksum_cache
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split import static_windows
@@ -25,20 +24,6 @@ from worker.split.windows import Window, WindowShape, windows
 FRAMES = 64
 UNMADE = 50
 """A length that `parts` has no file for."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_checksums(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("checksums")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checksum_cache, "default_cache", lambda: folder / "checksums.json")
-        yield
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory, own_checksums):
-    """Nobody changes its files."""
-    return Parts(tmp_path_factory.mktemp("parts"))
 
 
 @pytest.fixture(scope="module")

@@ -166,6 +166,30 @@ async def test_one_shot_calls_are_answered_with_audio(path: str, body: object, c
         await desk.nothing_is_left()
 
 
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/v1/text-to-speech/af_heart?output_format=pcm_24000", "text"),
+        ("/v1/text-to-speech/af_heart/with-timestamps", "text"),
+        ("/v1/text-to-speech/af_heart/stream/with-timestamps", "text"),
+        ("/tts/bytes", "transcript"),
+        ("/v1/speak", "text"),
+    ],
+)
+@pytest.mark.parametrize(("text", "speakable"), [("*** ", "none"), ("Two words.", None)])
+async def test_a_one_shot_call_says_if_its_text_has_no_sound(
+    path: str, field: str, text: str, speakable: str | None
+) -> None:
+    async with office() as desk:
+        async with desk.post(
+            path, {field: text, **({"voice": "af_heart"} if path == "/tts/bytes" else {})}
+        ) as response:
+            assert (response.status, response.headers.get("X-Speakable")) == (200, speakable)
+            assert response.headers["X-Engine"] and response.headers["X-Sample-Rate"]
+            assert len(await response.read()) > 1000
+        await desk.nothing_is_left()
+
+
 async def test_elevenlabs_one_shot_calls_with_times() -> None:
     path = "/v1/text-to-speech/af_heart"
     async with office() as desk:

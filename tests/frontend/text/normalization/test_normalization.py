@@ -169,6 +169,7 @@ def test_addresses_are_safe_from_other_rules_when_their_own_is_off() -> None:
 def test_emoji_can_be_named() -> None:
     named = replace(ALL, normalize_emoji_names=True)
     assert said("Great 😀! 🇬🇧 👍🏽", named) == "Great grinning face!\nflag of GB thumbs up sign"
+    assert said("Great :) 😀 job.", named) == "Great grinning face job."
 
 
 def test_a_long_code_block_can_be_read() -> None:

@@ -1,0 +1,27 @@
+"""The text pipeline that the settings ask for, in a server and in a command that speaks without one."""
+
+from __future__ import annotations
+
+from frontend.text.g2p import G2P
+from frontend.text.lexicon.file import LexiconFile
+from frontend.text.lexicon.lexicon import Lexicon
+from frontend.text.mixed import MixedG2P
+from frontend.text.normalization.settings import Normalization
+from frontend.text.pipeline import TextPipeline
+from frontend.text.settings import TextSettings
+
+
+def configured_pipeline(
+    g2p: G2P, text: TextSettings, normalization: Normalization, lexicon: LexiconFile | None
+) -> TextPipeline:
+    """A pipeline whose lexicon follows its file.
+
+    Args:
+        lexicon: the file of `text.lexicon`, if that names one.
+    """
+    return TextPipeline(
+        MixedG2P(g2p) if text.mixed_languages else g2p,
+        normalization,
+        lexicon.current if lexicon else Lexicon,
+        text.pauses,
+    )
