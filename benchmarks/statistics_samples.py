@@ -27,11 +27,11 @@ from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
 from worker.split.statistics import Statistics, describe
 from worker.voices.voice_bank import VoiceBank
 
-WORDS = (10, 20, 5, 32, 14, 7, 4, 45, 17, 3, 2)
-"""Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early. Single
-words are made whole, so nothing need be known of them."""
+WORDS = (10, 20, 5, 32, 14, 7, 4, 45, 17, 3, 2, 1, 2, 1, 3, 2, 1)
+"""Words in each text of a voice, give or take a fifth; the order covers all lengths early if a run stops early. Short
+texts are the majority: they differ most from one another."""
 
-BLENDS = 54
+BLENDS = 108
 BLEND = "20-blend"
 """Prefix of the names of blends' samples."""
 
@@ -122,7 +122,7 @@ def _blends(bank: VoiceBank) -> Iterator[Task]:
         random = np.random.default_rng([len(WORDS), number])
         one, other = random.choice(bank.names, 2, replace=False)
         share = round(float(random.uniform(0.3, 0.7)), 2)
-        words = round((9, 5, 14, 3)[number % 4] * random.uniform(0.8, 1.25))
+        words = max(1, round((9, 2, 14, 1, 5, 3)[number % 6] * random.uniform(0.8, 1.25)))
         voice = ((str(one), share), (str(other), round(1 - share, 2)))
         yield Task(f"{BLEND}-{number:02d}", voice, script(calibration(), words, random))
 

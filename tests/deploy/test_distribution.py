@@ -84,7 +84,8 @@ def heard(folder: Path) -> None:
     assert 1.0 < len(audio) / 24_000 < 3.5 and np.abs(audio.astype(int)).max() > 3_000
 
 
-@pytest.mark.parametrize("kind", ["wheel", pytest.param("sdist", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_what_is_installed_speaks_with_kokoro(
     built: tuple[Path, Path], kind: str, tmp_path: Path, real_model: Path
 ) -> None:

@@ -37,6 +37,11 @@ _PREFERENCES = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,",
+    # Processes for pages that no test opens.
+    "browser.newtab.preload": False,
+    "browser.startup.page": 0,
+    "dom.ipc.processPrelaunch.enabled": False,
+    "extensions.getAddons.cache.enabled": False,
 }
 
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Control": "\ue009", "Shift": "\ue008", "ArrowRight": "\ue014"}

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
-from tests.page.visit import LONG, SHORT, Visit, needs_chromium
+from tests.page.visit import LONG, SHORT, SHORTER, Visit, needs_chromium
 from tests.system.server import Server
 
 pytestmark = needs_chromium
@@ -180,7 +180,7 @@ def test_the_books_tab_is_mounted_when_it_is_first_shown(visit: Visit) -> None:
     assert visit.page.evaluate("window.mounted") == ["books", "function"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_to_complain_of(chromium: Browser, espeak: Server, scheme: str) -> None:
     with Visit(chromium, espeak, color_scheme=scheme, reduced_motion="reduce") as visit:
 
@@ -192,7 +192,7 @@ def test_axe_finds_nothing_to_complain_of(chromium: Browser, espeak: Server, sch
         visit.speak("")
         page.wait_for_selector("#error:not(:empty)")
         check()
-        visit.speak(LONG)
+        visit.speak(SHORTER)
         visit.reading(words=3)
         check()
         page.keyboard.press("v")

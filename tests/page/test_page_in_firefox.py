@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.page.firefox import FirefoxPage, firefox, needs_firefox
-from tests.page.visit import LONG, SHORT
+from tests.page.visit import SHORT, SHORTER
 from tests.system.server import Server
 from tests.system.sound_card import SoundCard, needs_pulseaudio, sound_card
 
@@ -74,7 +74,7 @@ async def page(espeak: Server, card: SoundCard, request: pytest.FixtureRequest) 
 async def test_a_text_is_read_and_steered_by_keys_and_clicks(page: FirefoxPage, espeak: Server) -> None:
     await reads_all(page, espeak)
     await page.press("e")
-    await listen(page, LONG)
+    await listen(page, SHORTER)
     assert not await violations(page), "while it reads"
     await page.press(" ")
     await page.until(state("paused"))
@@ -88,7 +88,7 @@ async def test_a_text_is_read_and_steered_by_keys_and_clicks(page: FirefoxPage, 
     await page.until(text_of("#speed", "1.1"))
     await page.until("window.lit.slice(window.lit.lastIndexOf('6,')).length >= 8")
     lit = await page.evaluate("window.lit.slice(window.lit.lastIndexOf('6,'))")
-    words = LONG.split()
+    words = SHORTER.split()
     assert lit == words[words.index("6,") :][: len(lit)], "no word twice, and none is left out"
     await page.press("v")
     await page.until("document.getElementById('voice-dialog').open")
@@ -98,10 +98,11 @@ async def test_a_text_is_read_and_steered_by_keys_and_clicks(page: FirefoxPage, 
     await page.until(state("idle"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["dark"], indirect=True)
 async def test_axe_finds_nothing_in_the_dark(page: FirefoxPage) -> None:
     assert not await violations(page), "before anything is read"
-    await listen(page, LONG)
+    await listen(page, SHORTER)
     assert not await violations(page), "while it reads"
     await page.press("v")
     await page.until("document.getElementById('voice-dialog').open")

@@ -25,6 +25,9 @@ SHORT = "On Monday, 3 March, Dr. Smith paid $12.50."
 LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 150))
 """Ten minutes: what is stopped was not at its end."""
 
+SHORTER = " ".join(LONG.split()[: 13 * 25])
+"""Two minutes of it. Axe looks at each sentence."""
+
 LISTEN = """
 window.heard = [];
 document.addEventListener("kokoro-live:samples", (event) => window.heard.push(...event.detail));

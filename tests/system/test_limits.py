@@ -87,6 +87,7 @@ def is_intact(to: Server) -> bool:
     return np.array_equal(np.frombuffer(to.hear(input=text, response_format="pcm"), "<i2"), samples_of(text))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many_files")
 def test_ten_thousand_idle_connections_are_held_where_that_is_wanted(tmp_path: Path) -> None:
     arguments = ("--max-connections", str(CROWD + 100), "--header-timeout", "600")

@@ -35,6 +35,9 @@ _SAME_WEIGHTS = 0.02
 _FARTHEST = 4.0
 """Standard deviations at which an unusual input is clipped."""
 
+_PARTS = 32
+"""Parts in which the components are converted to 64 bits: each fits into a processor's cache."""
+
 _LEAKY = 0.1
 """Slope of the generator's first activation."""
 
@@ -134,7 +137,8 @@ class Predictor:
         product = self.points.astype(np.float64) @ point * self.kernel[0]
         similar = product + self.kernel[1] * product**2
         values = (similar @ self.coefficients.astype(np.float64)) * self.steps
-        targets = values @ self.components.astype(np.float64) + self.offset
+        parts = np.array_split(self.components, _PARTS, axis=1)
+        targets = np.concatenate([values @ part.astype(np.float64) for part in parts]) + self.offset
         means, deviations = np.split(targets, 2)
         return Statistics((means * self.unit).astype(np.float32), np.exp(2 * deviations).astype(np.float32))
 

@@ -21,7 +21,9 @@ def _grown(file: Path) -> dict[str, Any]:
     return grown
 
 
-@pytest.mark.parametrize("name", ["us_gold", "us_silver", "gb_gold", "gb_silver"])
+@pytest.mark.parametrize(
+    "name", ["us_gold", "gb_gold", *(pytest.param(name, marks=pytest.mark.slow) for name in ("us_silver", "gb_silver"))]
+)
 def test_each_word_of_misaki_is_found_with_its_phonemes_and_no_other(name: str) -> None:
     file = _DATA / f"{name}.json"
     expected, found = _grown(file), DictionaryFile(file)
