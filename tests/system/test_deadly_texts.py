@@ -50,7 +50,7 @@ class Held:
         if name == "frontend.scheduling.scheduler":
             from frontend.contract.in_flight import InFlight
             from frontend.text import g2p
-            load, answering = g2p._load, InFlight.answering
+            load, answering, words = g2p._load, InFlight.answering, g2p.G2P.words
             def held(code):
                 print(f"loading a language in {{os.getpid()}}", file=sys.stderr, flush=True)
                 while os.path.exists({hold!r}):
@@ -59,7 +59,10 @@ class Held:
             def told(self, text):
                 print(f"answering in {{os.getpid()}}", file=sys.stderr, flush=True)
                 return answering(self, text)
-            g2p._load, InFlight.answering = held, told
+            def reading(self, sentence, language):
+                print(f"reading in {{os.getpid()}}", file=sys.stderr, flush=True)
+                return words(self, sentence, language)
+            g2p._load, InFlight.answering, g2p.G2P.words = held, told, reading
         return None
 sys.meta_path.insert(0, Held())
 """
@@ -110,6 +113,7 @@ def test_kills_while_a_language_loads_are_held_against_no_text(tmp_path: Path) -
             # The listening socket outlives a front: a request that the killed one had not read would wait for the next.
             front = int(started.logs(r"answering in (\d+)", start)[1])
             started.logs(f"loading a language in {front}")
+            started.logs(f"reading in {front}")  # the thread that reads texts waits for the language
             os.kill(front, signal.SIGKILL)
             with pytest.raises((ConnectionError, http.client.HTTPException)):
                 connection.getresponse().read()
