@@ -11,9 +11,13 @@ from onnx import helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.split_model import make_split_model
+from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
+from worker.kokoro import KokoroEngine
 from worker.pcm import to_pcm
 from worker.quantization.dequantize import dequantize, is_dynamic_int8
+from worker.quantization.float_model import write_float
+from worker.settings import WorkerSettings
 from worker.split.cuts import find_cuts
 from worker.split.dynamic_int8 import UnknownPattern
 from worker.split.graph import Graph
@@ -180,9 +184,28 @@ def test_the_published_file_speaks_as_before(real_model, tmp_path):
         }
         one, other = (to_pcm(opened.run(None, feeds)[0].ravel()) for opened in models)
         assert len(other) == pytest.approx(len(one), rel=0.035)
-        levels = [20 * np.log10(np.sqrt((sound.astype(float) ** 2).mean())) for sound in (one, other)]
-        assert levels[1] == pytest.approx(levels[0], abs=0.5)
+        assert level(other) == pytest.approx(level(one), abs=0.5)
         if len(one) == len(other):
             compared += 1
             assert log_mel_distance(one, other) < 2.0
     assert compared
+
+
+@pytest.mark.slow
+def test_the_floats_speak_in_windows_as_in_one_run(real_model, tmp_path):
+    plain = tmp_path / "float.onnx"
+    write_float(real_model, plain)
+    said = Utterance("ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks.", "en-us", (("af_heart", 1.0),), 1.0)
+    sounds = []
+    for vocoder, first_block in (("windowed", 0.3), ("whole", 0.0)):
+        engine = KokoroEngine(plain, EMBEDDED, WorkerSettings(cache_dir=tmp_path, vocoder=vocoder))
+        assert engine.info.first_block == first_block
+        sounds.append(np.concatenate([block.samples for block in engine.begin(said)]))
+    windows, whole = sounds
+    assert level(windows) == pytest.approx(level(whole), abs=1.0)
+    assert log_mel_distance(whole, windows) < 2.0
+
+
+def level(sound):
+    """dB."""
+    return 10 * np.log10((sound.astype(float) ** 2).mean())
