@@ -3,8 +3,7 @@
 import { keyOf } from "./feed.js";
 import { Pump } from "./pump.js";
 
-const SOON = 0.3;
-/* Seconds that still sound after a change of voice or speed, up to the next word: in that time the server answers. */
+const SOON = 0.3; // seconds that still sound after a change of voice or speed: in that time the server answers
 
 const AGAIN = 12;
 /* Characters into a sentence after which going back means its beginning, and before which the sentence before. */
@@ -140,11 +139,8 @@ export class Reader extends EventTarget {
   /* Look at each frame, but only while something sounds or will: a page that stands still costs no processor time. */
   #follow() {
     this.#follows = this.state === "playing" || this.state === "waiting";
-    if (!this.#follows) return;
-    requestAnimationFrame(() => {
-      this.look();
-      this.#follow();
-    });
+    const next = () => (this.look(), this.#follow());
+    if (this.#follows) requestAnimationFrame(next);
   }
 
   #tell(type, detail) {

@@ -180,8 +180,9 @@ class House(Outside):
         self.lifecycle.exited(child)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass, in small steps: a hundred of them, or of 50 ms each."""
+        """Let time pass: the last two seconds in steps of 50 ms, what is before them in a hundred steps."""
         end, step = self.now + seconds, max(0.05, seconds / 100)
         while self.now < end:
-            self.now = min(self.now + step, end)
+            here = step if self.now + step < end - 2 else 0.05
+            self.now = min(self.now + here, end)
             self.lifecycle.tick()

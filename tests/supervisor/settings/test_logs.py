@@ -33,7 +33,9 @@ def restored() -> Iterator[None]:
 
 
 def records(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
+    lines = text.splitlines()
+    assert [line for line in lines if not line.startswith("{")] == [], text
+    return [json.loads(line) for line in lines]
 
 
 def test_lines_for_people_name_the_process(restored: None, capsys: pytest.CaptureFixture[str]) -> None:
