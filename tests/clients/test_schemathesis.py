@@ -20,6 +20,10 @@ ASKED_ELSEWHERE = ("/dev/dialogue", "/dev/generate_from_phonemes")
 
 
 CONFIG = """
+# 426: a WebSocket's address, asked without an upgrade, says so before it looks at its parameters.
+[checks]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 415, 422, 426, 428, 429, "5xx"]
+
 # A machine without a sound card answers 501, as the description says; a 5xx is a failure everywhere else.
 [[operations]]
 include-path = "/v1/play"
