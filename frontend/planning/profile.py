@@ -122,9 +122,9 @@ GUESS = CostProfile(per_token=0.04, audio_per_token=0.065)
 """CostProfile of an engine that makes segments whole, before any measurement. docs/first-audio.md has the published
 int8 file's figures on one core alongside these."""
 
-WINDOWED_GUESS = CostProfile(per_token=0.0045, audio_per_token=0.065, per_audio=0.6, first_block=0.3)
+WINDOWED_GUESS = CostProfile(per_token=0.0023, audio_per_token=0.065, per_audio=0.3, first_block=0.3)
 """CostProfile of an engine that vocodes in windows, before any measurement; prosody includes the work before the first
-window. Higher than the figures in docs/first-audio.md, because processors without VNNI take longer."""
+window. docs/first-audio.md has the measurement."""
 
 
 def guess(first_block: float = 0.0) -> CostProfile:
