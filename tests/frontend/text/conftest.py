@@ -17,8 +17,8 @@ EXTRAS = ("ja", "zh", "spacy")
 
 @pytest.fixture(scope="module")
 def language_extras() -> Iterator[None]:
-    """What the extras bring, kept in the virtual environment from one run to the next. Packages that are installed
-    already stay the ones that are imported."""
+    """The extras' packages can be imported. They are kept in the virtual environment from one run to the next; packages
+    that were installed before stay the ones that are imported."""
     named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     wanted = [requirement for extra in EXTRAS for requirement in named[extra]]
     folder = Path(sys.prefix, "languages", sha256("\n".join(wanted).encode()).hexdigest()[:16])
