@@ -45,7 +45,8 @@ _SOONER, _AGGREGATE = 5, 10
 
 SETTINGS: dict[str, dict[str, object]] = {
     "one thread": {"threads": 1},
-    "spinning": {"spinning": True},
+    "no spinning": {"spin_duration": 0},
+    "spinning for 1 ms": {"spin_duration": 0.001},
     "memory pattern": {"memory_pattern": True},
     "no memory arena": {"memory_arena": False},
     "graph optimisation: extended": {"graph_optimization": "extended"},

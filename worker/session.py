@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,8 @@ def open_session(
     if settings.memory_arena:
         _share_arena()
         options.add_session_config_entry("session.use_env_allocators", "1")
-    options.add_session_config_entry("session.intra_op.allow_spinning", str(int(settings.spinning)))
+    for key, value in _spinning(settings.spin_duration):
+        options.add_session_config_entry(f"session.{key}", value)
     profiles = current.get()
     if profiles is not None:
         options.enable_profiling = True
@@ -113,6 +114,15 @@ def _share_arena() -> None:
     the next one."""
     information = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
     ort.create_and_register_allocator(information, ort.OrtArenaCfg(dict(_ARENA)))
+
+
+def _spinning(seconds: float) -> Iterator[tuple[str, str]]:
+    """onnxruntime's session options for a pool whose idle threads spin so long."""
+    yield "intra_op.allow_spinning", str(int(seconds > 0))
+    if seconds > 0:
+        yield "intra_op.spin_duration_us", str(max(1, round(seconds * 1e6)))
+        # Each stage has threads of its own: those of a stage that has ended would take a core from the next one.
+        yield "force_spinning_stop", "1"
 
 
 def session_on(target: StageTarget, model: str | bytes, options: Any, given: Collection[str] = ()) -> Any:

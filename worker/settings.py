@@ -127,9 +127,12 @@ class WorkerSettings:
         default=0,
         metadata={"help": "Inferences side by side; 0: one per core."},
     )
-    spinning: bool = field(
-        default=False,
-        metadata={"help": "Let idle inference threads spin: no faster here, and it costs processor time."},
+    spin_duration: float = field(
+        default=0.0001,
+        metadata={
+            "help": "Seconds for which an inference's idle thread spins before it sleeps, since waking it takes longer "
+            "than many of a model's operations; 0: it sleeps at once."
+        },
     )
     graph_optimization: Literal["all", "extended", "basic", "off"] = field(
         default="all",
@@ -161,6 +164,8 @@ class WorkerSettings:
             )
         if not 1 <= self.window_growth <= 4:
             raise ValueError(f"window_growth must be 1 to 4, not {self.window_growth}")
+        if not 0 <= self.spin_duration <= 1:
+            raise ValueError(f"spin_duration must be 0 (no spinning) to 1 second, not {self.spin_duration:g}")
         if self.compile_timeout <= 0:
             raise ValueError(f"compile_timeout must be more than 0 seconds, not {self.compile_timeout:g}")
         if self.concurrency < 0:

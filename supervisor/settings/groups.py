@@ -43,7 +43,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "concurrency",
         "workers",
         "standby",
-        "spinning",
+        "spin_duration",
         "graph_optimization",
         "memory_pattern",
         "memory_arena",

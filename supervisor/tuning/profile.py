@@ -26,7 +26,7 @@ _MEASURED_WITH = (
     "window_growth",
     "window",
     "graph_optimization",
-    "spinning",
+    "spin_duration",
     "memory_arena",
     "memory_pattern",
     "worker_cpus",

@@ -60,7 +60,7 @@ def test_no_round_but_the_first_begins_when_the_time_is_over(chosen: list[Subjec
     ("flags", "rows"),
     [
         ([], [PUBLISHED, "in windows"]),
-        (["--only", "spinning"], [PUBLISHED, "in windows", "spinning"]),
+        (["--only", "no spinning"], [PUBLISHED, "in windows", "no spinning"]),
         (["--settings"], [PUBLISHED, "in windows", *SETTINGS]),
     ],
 )

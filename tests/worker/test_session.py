@@ -104,24 +104,28 @@ def test_something_else_under_that_name(tmp_path, content):
 def test_settings_reach_the_session(tmp_path):
     model = make_miniature(tmp_path / "m.onnx")
     settings = WorkerSettings(
-        threads=2, spinning=True, graph_optimization="basic", memory_pattern=True, memory_arena=False
+        threads=2, spin_duration=0, graph_optimization="basic", memory_pattern=True, memory_arena=False
     )
     options = open_session(model, settings).get_session_options()
     assert options.intra_op_num_threads == 2
-    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "1"
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
     assert options.graph_optimization_level.name == "ORT_ENABLE_BASIC"
     assert (options.enable_mem_pattern, options.enable_cpu_mem_arena) == (True, False)
 
 
-def test_defaults_are_one_thread_that_rests(tmp_path):
+def test_defaults_are_one_thread_that_spins_briefly_within_a_run(tmp_path):
     options = open_session(make_miniature(tmp_path / "m.onnx"), SETTINGS).get_session_options()
     assert options.intra_op_num_threads == 1
-    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "1"
+    assert options.get_session_config_entry("session.intra_op.spin_duration_us") == "100"
+    assert options.get_session_config_entry("session.force_spinning_stop") == "1"
     assert options.graph_optimization_level.name == "ORT_ENABLE_ALL"
     assert (options.enable_mem_pattern, options.enable_cpu_mem_arena) == (False, True)
 
 
-@pytest.mark.parametrize("wrong", [{"threads": -1}, {"concurrency": -1}, {"window": 0.1}])
+@pytest.mark.parametrize(
+    "wrong", [{"threads": -1}, {"concurrency": -1}, {"window": 0.1}, {"spin_duration": -0.1}, {"spin_duration": 100}]
+)
 def test_settings_that_nothing_could_work_with(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         WorkerSettings(**wrong)
