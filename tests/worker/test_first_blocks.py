@@ -83,7 +83,7 @@ def test_a_clip_that_is_collected_keeps_its_deadlines(desk: Desk) -> None:
 
 
 def test_a_first_block_may_be_late_where_another_listener_would_hear_a_gap(desk: Desk) -> None:
-    desk.order(0, 0, "9x100", deadline=time.monotonic() + 0.4)
+    desk.order(0, 0, "9x100", deadline=time.monotonic() + 0.4, from_sample=100)
     desk.step()
     newcomer(desk, 1, deadline=0.2)
     assert desk.take_up().order.stream == 0
@@ -91,7 +91,7 @@ def test_a_first_block_may_be_late_where_another_listener_would_hear_a_gap(desk:
 
 
 def test_no_first_block_waits_for_good(desk: Desk) -> None:
-    desk.order(0, 0, "9x100", deadline=time.monotonic() + 0.4)
+    desk.order(0, 0, "9x100", deadline=time.monotonic() + 0.4, from_sample=100)
     desk.step()
     newcomer(desk, 1, deadline=-LATER)
     assert desk.take_up().order.stream == 1
