@@ -19,7 +19,7 @@ EDGE = 1
 """Units (25 ms, the 40 Hz of durations) at the segment's very ends that always run: activations there differ from those
 in the middle of silence, because convolutions see zeros beyond. Without them the sound is 0.2 dB louder."""
 
-TRAIL = 2
+TRAIL = 4
 """Units after the last audible energy that are heard."""
 
 GROUP = 8
