@@ -125,11 +125,9 @@ class SplitSpeech:
             skipped = max(0, utterance.from_sample - offset)
             if skipped >= len(samples):
                 continue
-            end = offset + len(samples)
             begin = offset + skipped
-            here = tuple(mark for mark in marks if begin <= mark[1] and (last or mark[1] < end))
-            yield Block(begin, samples[skipped:], last, here, prosody_seconds)
-            prosody_seconds = 0.0
+            yield Block(begin, samples[skipped:], last, tuple(m for m in marks if m[1] >= begin), prosody_seconds)
+            marks, prosody_seconds = (), 0.0
 
     def _predicted(self, prosody: Prosody, features: Array) -> Statistics | None:
         """Predicted statistics for the segment's windows; None if the segment is vocoded in one run."""

@@ -49,7 +49,7 @@ def test_without_most_of_its_silence_it_sounds_the_same(parts, speech):
     made = in_weighted_run(*speech, parts.stage(WEIGHTED), 1, NOBODY)
     [prosody, *_] = speech
     assert len(made) == len(whole) == (prosody.frames - prosody.lead) * 300
-    heard = (70 + 4 - prosody.lead) * 300
+    heard = (70 + 8 - prosody.lead) * 300
     assert decibels(whole[: heard - 240], made[: heard - 240]) > 65
     assert not made[heard:].any() and np.abs(made[heard - 20 : heard]).max() < 0.1 * np.abs(whole[heard - 20 :]).max()
 
@@ -65,5 +65,5 @@ def test_weights_matter(parts, speech, monkeypatch):
 
     monkeypatch.setattr(weighted_run, "shortened", unweighted)
     made = in_weighted_run(*speech, parts.stage(WEIGHTED), 1, NOBODY)
-    heard = (70 + 4 - speech[0].lead) * 300 - 240
+    heard = (70 + 8 - speech[0].lead) * 300 - 240
     assert decibels(whole[:heard], made[:heard]) < 50
