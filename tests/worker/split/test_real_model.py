@@ -12,6 +12,8 @@ from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
+from worker.split.prepared import Unprepared, prepare
+from worker.split.static_windows import static_generator
 from worker.voices.low_rank import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
@@ -88,3 +90,8 @@ def test_no_beginning_is_clipped(windows, script, speed):
     beginning = next(blocks).samples[:120]
     blocks.close()
     assert np.abs(beginning.astype(int)).max() < 64
+
+
+def test_an_accelerator_is_told_that_it_needs_floats(real_model, real_stages, windows):
+    with pytest.raises(Unprepared, match=r"8-bit integers.*kokoro-live dequantize"):
+        static_generator(prepare(real_model, real_stages), 40)

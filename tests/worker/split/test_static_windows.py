@@ -11,10 +11,11 @@ import pytest
 from tests.worker.split.coreml_operators import CONSTANT_INPUTS, LONGEST, MLPROGRAM
 from tests.worker.split.splitting import NOBODY, Parts, decibels
 from worker.providers.targets import StageTarget
+from worker.quantization.float_model import write_float
 from worker.settings import WorkerSettings
 from worker.split import static_windows
 from worker.split.fitted_stage import FittedStage
-from worker.split.prepared import Unprepared
+from worker.split.prepared import Unprepared, prepare
 from worker.split.segment import WindowedSegment
 from worker.split.stage import LoadedStage
 from worker.split.static_windows import static_generator
@@ -44,7 +45,32 @@ def loaded(file):
     return onnx.load(file, load_external_data=False)
 
 
-def test_every_shape_is_known(made):
+def test_accelerators_can_take_it(made):
+    check_shapes(made)
+    check_operators(made)
+
+
+@pytest.mark.slow
+def test_accelerators_can_take_the_published_model_in_floats(real_model, tmp_path):
+    """Also the longest window, whose samples are more than one dimension may have."""
+    plain = tmp_path / "float.onnx"
+    write_float(real_model, plain)
+    prepared = prepare(plain, tmp_path)
+    for frames in (34, FRAMES):
+        static = static_generator(prepared, frames)
+        check_shapes(static)
+        check_operators(static)
+        arrays = [*window_inputs(prepared, frames, seed=5).values()]
+        [fixed] = run(static, arrays)
+        [any_length] = run(prepared.folder / "generator.onnx", [*arrays, np.zeros(2)])
+        assert decibels(any_length, fixed) > 80
+
+
+def run(file, arrays):
+    return LoadedStage(file, WorkerSettings(), StageTarget()).run(arrays, 1, NOBODY)
+
+
+def check_shapes(made):
     """Shape inference alone, which has nothing but the inputs' shapes and the constants, finds all of them."""
     model = loaded(made)
     del model.graph.value_info[:]
@@ -61,7 +87,8 @@ def test_every_shape_is_known(made):
     assert {value.name: shapes[value.name] for value in loaded(made).graph.value_info}.items() <= shapes.items()
 
 
-def test_all_is_in_coremls_list(made):
+def check_operators(made):
+    """All are in CoreML's list."""
     graph = loaded(made).graph
     constants = {tensor.name for tensor in graph.initializer}
     assert {node.op_type for node in graph.node} <= MLPROGRAM - {"Shape", "Range", "Resize", "InstanceNormalization"}
