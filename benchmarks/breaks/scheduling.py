@@ -188,6 +188,13 @@ BREAKS = (
         ("tests/frontend/scheduling/test_admission.py",),
     ),
     Mutation(
+        "prosody-is-due-first",
+        "frontend/scheduling/demand.py",
+        "min(self.upfront + (time - self.dry_at + self.block) * self.work,",
+        "min((time - self.dry_at + self.block) * self.work,",
+        ("tests/frontend/scheduling/test_demand.py", "tests/frontend/scheduling/test_admission.py"),
+    ),
+    Mutation(
         "a-segment-of-each-listener",
         "frontend/scheduling/turns.py",
         "link.engine.first_block > 0",
