@@ -140,6 +140,7 @@ class Expendable:
                         reason = "interrupted" if self._interrupted or not end.signal else end.signal.name
                         raise HelperDied(f"{self._title}: {reason}") from None
                 except TimeoutError as error:
+                    struck = link
                     link.end_server()
                     self.restarted()
                     if link.looped or not tries:

@@ -15,16 +15,19 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.made_once import made_once_folder
 from tests.real_model import real_model, real_stages
 from tests.worker.packages import package_site
 
-__all__ = ["package_site", "real_model", "real_stages"]
+__all__ = ["made_once_folder", "package_site", "real_model", "real_stages"]
 
 # The real model takes a second to load: commands under test have it only where a test asks for it.
 os.environ.setdefault("KOKORO_LIVE_PACKAGED_MODEL", "0")
 # Processes that tests start would each compile the whole project again: three of four seconds of a server's start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False  # pytest rewrites 300 modules in each of its processes otherwise
+# Matrix products of tests are small: two threads take a fifth more processor time for them than one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Under nohup, or in a shell's background, these are ignored, and children inherit that; a handler isn't inherited.
 for _number in (signal.SIGHUP, signal.SIGINT):
     if signal.getsignal(_number) is signal.SIG_IGN:

@@ -13,7 +13,7 @@ class Lazy:
         self._package = package
 
     def __getattr__(self, name: str) -> Any:
-        # pytest looks for marks such as `__test__` in everything that a file holds.
-        if name.startswith("__"):
+        # pytest looks for marks such as `__test__` and `_pytestfixturefunction` in everything that a file holds.
+        if name.startswith("_"):
             raise AttributeError(name)
         return getattr(importlib.import_module(self._package), name)

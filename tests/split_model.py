@@ -7,6 +7,7 @@ never cut, is shorter. It sounds like nothing, but loud enough that one wrong sa
 from __future__ import annotations
 
 import functools
+import hashlib
 import io
 import json
 import tempfile
@@ -21,6 +22,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from benchmarks.statistics_samples import Speaker, few_tasks
 from benchmarks.statistics_training import fit
+from tests.made_once import made_once
 from worker.split.prepared import Unprepared, prepare
 from worker.split.statistics import SUFFIX
 from worker.voices.voice_bank import VoiceBank
@@ -35,6 +37,7 @@ CHANNELS = (16, 8, 6)
 HARMONICS = 9
 FFT, HOP = 20, 5
 BINS = FFT // 2 + 1
+FITTED = "statistics"
 
 
 def make_split_model(
@@ -105,18 +108,23 @@ def _model(
 @functools.cache
 def _predictor(*form: Any) -> bytes | None:
     """Fitted to a few segments of each voice."""
+    model = _model(*form)
+    file = made_once(f"predictor-{hashlib.sha256(model).hexdigest()[:16]}", lambda folder: _fit(model, folder)) / FITTED
+    return file.read_bytes() if file.exists() else None
+
+
+def _fit(model: bytes, folder: Path) -> None:
+    """Write the predictor into the folder, if the model can be split."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        (folder / "small.onnx").write_bytes(_model(*form))
+        (small := Path(scratch, "small.onnx")).write_bytes(model)
         try:
-            prepared = prepare(folder / "small.onnx", folder / "cache")
+            prepared = prepare(small, Path(scratch, "cache"))
         except Unprepared:
-            return None
-        bank = VoiceBank.open(make_split_voices(folder / "voices.bin"))
+            return
+        bank = VoiceBank.open(make_split_voices(Path(scratch, "voices.bin")))
         speaker = Speaker(prepared, bank)
-        made = io.BytesIO()
-        fit([speaker.speak(task).sample for task in few_tasks(bank)], prepared.manifest.fingerprint).save(made)
-    return made.getvalue()
+        with (folder / FITTED).open("wb") as made:
+            fit([speaker.speak(task).sample for task in few_tasks(bank)], prepared.manifest.fingerprint).save(made)
 
 
 def make_split_voices(path: Path, names: tuple[str, ...] = ("af_heart", "am_adam", "bf_emma")) -> Path:

@@ -33,7 +33,7 @@ from worker.split.rewrites import Rewrite
 
 SECOND = 24_000
 TEXTS = [Item("en-00", "Yes.", "af_heart"), Item("en-01", "What time is it, then?", "am_adam")]
-PASSAGES = [Item("plan-0", "Yes, it is late. " * 4 + "And so we go home, slowly, by the old road.", "af_heart")]
+PASSAGES = [Item("plan-0", "Yes, it is late. " * 2 + "And so we go home.", "af_heart")]
 
 
 def tone(hertz: float, seconds: float = 1.0) -> np.ndarray:

@@ -52,7 +52,7 @@ def test_a_stopped_worker_is_replaced_and_what_it_writes_later_is_not_read(
     kills = []
     try:
         for number in range(count):
-            assert crowd.wait_for(lambda: len(crowd.heard) > 20 * (number + 1)), "streams end"  # noqa: B023
+            assert crowd.wait_for(lambda: len(crowd.heard) > 8 * (number + 1)), "streams end"  # noqa: B023
             kills.append(stop_worker(target, rng))
     finally:
         histories = crowd.leave()

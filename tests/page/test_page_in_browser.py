@@ -46,7 +46,7 @@ def test_it_is_heard_while_it_is_made_and_escape_ends_it(visit: Visit, espeak: S
     assert 0 < visit.seconds < 60
 
 
-@pytest.mark.parametrize("how", ["tab", "navigation"])
+@pytest.mark.parametrize("how", ["tab", pytest.param("navigation", marks=pytest.mark.slow)])
 def test_who_leaves_leaves_nothing_behind(chromium: Browser, espeak: Server, how: str) -> None:
     start = len(espeak.log)
     with Visit(chromium, espeak) as visit:

@@ -15,7 +15,8 @@ from tests.page.visit import SHORT, SHORTER
 from tests.system.server import Server
 from tests.system.sound_card import SoundCard, needs_pulseaudio, sound_card
 
-pytestmark = [needs_firefox, needs_pulseaudio]
+pytestmark = [needs_firefox, needs_pulseaudio, pytest.mark.slow]
+"""The other files of this folder show in Chromium what these show again in Firefox."""
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 
@@ -98,7 +99,6 @@ async def test_a_text_is_read_and_steered_by_keys_and_clicks(page: FirefoxPage, 
     await page.until(state("idle"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", ["dark"], indirect=True)
 async def test_axe_finds_nothing_in_the_dark(page: FirefoxPage) -> None:
     assert not await violations(page), "before anything is read"

@@ -22,11 +22,11 @@ needs_chromium = pytest.mark.skipif(
 
 SHORT = "On Monday, 3 March, Dr. Smith paid $12.50."
 
-LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 150))
-"""Ten minutes: what is stopped was not at its end."""
+LONG = " ".join(f"This is sentence number {n}, and the next one follows it at once." for n in range(1, 41))
+"""Three minutes: what is stopped was not at its end. A line of ten minutes takes a second more of a core to show."""
 
-SHORTER = " ".join(LONG.split()[: 13 * 25])
-"""Two minutes of it. Axe looks at each sentence."""
+SHORTER = " ".join(LONG.split()[: 13 * 12])
+"""A minute of it. Axe looks at each sentence."""
 
 LISTEN = """
 window.heard = [];

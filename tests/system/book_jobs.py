@@ -65,7 +65,7 @@ def until(of: Server, identity: str, *states: str) -> dict[str, Any]:
     patience = time.monotonic() + PATIENCE
     while (found := job(of, identity))["state"] not in states:
         assert time.monotonic() < patience, found
-        time.sleep(0.05)
+        time.sleep(0.2)
     return found
 
 

@@ -24,7 +24,10 @@ needs_pulseaudio = pytest.mark.skipif(
     reason="PulseAudio isn't installed (apt-get install pulseaudio pulseaudio-utils)",
 )
 
-STEP = SAMPLE_RATE // 10
+QUIET = SAMPLE_RATE // 5
+"""Samples without sound that are a silence."""
+
+STEP = SAMPLE_RATE // 3
 """Samples after which a recording is looked at again: each look copies all of it."""
 
 SINK = "sink_name={} rate=24000 channels=1 format=s16le"
@@ -148,7 +151,7 @@ class Recording:
 
     def silence(self) -> int:
         """Wait until nothing has sounded for 0.2 s; samples recorded so far."""
-        return len(self.wait_for(lambda found: len(found) > 2 * STEP and not audible(found[-2 * STEP :]).size))
+        return len(self.wait_for(lambda found: len(found) > QUIET and not audible(found[-QUIET:]).size))
 
     def close(self) -> None:
         self._process.kill()

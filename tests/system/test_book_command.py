@@ -16,13 +16,17 @@ import pytest
 
 from tests.followed_output import FollowedOutput
 from tests.ports import lasting_port
+from tests.system.changed_engine import slowed_by
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, ROOT, Server, server
 from tests.system.shared import SharedServer, shared
 
 TEXT = "\n\n".join(
-    f"# Chapter {number}\n\n{sentences(5).replace('Sentence', f'Sentence {number}')}" for number in range(1, 4)
+    f"# Chapter {number}\n\n{sentences(4).replace('Sentence', f'Sentence {number}')}" for number in range(1, 3)
 )
+
+REST = 0.2
+"""Seconds that the worker sleeps before each segment, so that a book lasts and costs the other tests nothing."""
 
 
 PATIENCE = 240.0
@@ -32,8 +36,9 @@ pytestmark = pytest.mark.timeout(540)
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
-    """A server whose model takes a tenth of a second for a sentence."""
-    with shared(*miniature_arguments(tmp_path_factory.mktemp("model"), cost=5)) as kept:
+    """A server whose worker rests before each segment."""
+    folder = tmp_path_factory.mktemp("model")
+    with shared(*miniature_arguments(folder), environment=slowed_by(folder, REST)) as kept:
         yield kept
 
 
@@ -77,6 +82,7 @@ def until_passages(process: subprocess.Popen[str], folder: Path, count: int) -> 
             continue
 
 
+@pytest.mark.slow
 def test_kills_of_everything_change_no_byte(started: Server, tmp_path: Path) -> None:
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     undisturbed.mkdir()
@@ -150,8 +156,9 @@ def test_an_address_without_a_server_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_server_that_had_answered_is_waited_for(tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path, cost=5), "--port", str(lasting_port()))
-    with server(*arguments) as first:
+    arguments = (*miniature_arguments(tmp_path), "--port", str(lasting_port()))
+    slowly = slowed_by(tmp_path, REST)
+    with server(*arguments, environment=slowly) as first:
         process = book(tmp_path, f"http://127.0.0.1:{first.port}", "book.m4b")
         until_passages(process, tmp_path, 1)
         process.send_signal(signal.SIGSTOP)
@@ -161,7 +168,7 @@ def test_a_server_that_had_answered_is_waited_for(tmp_path: Path) -> None:
         said = FollowedOutput(process.stderr)
         try:
             assert said.find("waiting: .* doesn't answer", DEADLINE), "\n".join(said.lines)
-            with server(*arguments):
+            with server(*arguments, environment=slowly):
                 assert process.wait(PATIENCE) == 0, "\n".join(said.lines)
         finally:
             process.kill()

@@ -48,7 +48,7 @@ def kokoro(real_model: Path, real_stages: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def recognizer() -> Recognizer:
-    return Recognizer()
+    return Recognizer(threads=1)
 
 
 def heard(server: Server, text: str, voice: str) -> np.ndarray:

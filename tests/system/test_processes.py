@@ -117,6 +117,7 @@ def test_sigterm_lets_streams_finish_and_ends_with_0(slow: Server) -> None:
     assert not list(slow.temporary.iterdir())
 
 
+@pytest.mark.slow
 def test_a_terminals_interrupt_to_the_whole_group_drains_too(slow: Server) -> None:
     listener = Listener(slow, TEXT)
     os.killpg(slow.process.pid, signal.SIGINT)

@@ -63,6 +63,7 @@ def test_a_worker_that_has_spoken_enough_is_replaced_without_a_listener_noticing
         assert restarts(started) == 0
 
 
+@pytest.mark.slow
 def test_a_worker_that_has_grown_is_replaced(tmp_path: Path) -> None:
     with server(*miniature_arguments(tmp_path), "--worker-max-rss", "1") as started:
         started.hear(input="Anything.", response_format="pcm")
@@ -88,6 +89,7 @@ def test_a_worker_that_hangs_is_replaced_and_leaves_its_stacks(impatient: Server
     replaced_while_it_hangs(impatient)
 
 
+@pytest.mark.slow
 def test_a_loaded_standby_takes_the_place_of_a_worker_that_hangs(tmp_path: Path) -> None:
     arguments = (*miniature_arguments(tmp_path, cost=1), "--hang-patience", "0.5", "--standby", "loaded")
     with server(*arguments) as started:

@@ -187,6 +187,7 @@ def test_status_shows_the_cores_of_a_standby_that_has_moved_to_another_slot(tmp_
         assert moved["scheduling"] != first["scheduling"]
 
 
+@pytest.mark.slow
 def test_one_that_hangs_is_replaced_while_it_speaks_and_while_it_loads(
     tmp_path: Path, environment: dict[str, str], held: Path
 ) -> None:

@@ -37,8 +37,9 @@ def written(folder: Path, *, by_word: bool = False, cover: Picture | None = None
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("java"), reason="epubcheck needs Java")
-@pytest.mark.parametrize("by_word", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.parametrize("by_word", [False, True])
 def test_epubcheck_finds_nothing(tmp_path: Path, by_word: bool) -> None:
     path = written(tmp_path, by_word=by_word, cover=picture())
     program = [sys.executable, "-m", "epubcheck", str(path)]

@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from supervisor.client import agent_tools
-from supervisor.client.agent_tools import AgentTools
-
 
 class Player:
     """Every text waits for ever."""
@@ -29,8 +26,10 @@ class Player:
 
 
 def test_the_texts_of_weeks_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from supervisor.client import agent_tools  # imports `mcp`, a second of a core
+
     monkeypatch.setattr(agent_tools, "_REMEMBERED", 2)
-    tools, player = AgentTools("http://127.0.0.1:1"), Player()
+    tools, player = agent_tools.AgentTools("http://127.0.0.1:1"), Player()
     monkeypatch.setattr(tools, "_player", player)
     for _ in range(3):
         tools.speak("Hello.")

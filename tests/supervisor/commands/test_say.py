@@ -205,8 +205,8 @@ def test_a_player_without_a_sound_card_is_one_line_and_a_failure(tmp_path, monke
     """The exit status is an error, though ffplay exits with 0 all the same."""
     (tmp_path / "said").write_text(said + "\n")
     player(tmp_path, monkeypatch, f"/bin/cat {tmp_path}/said >&2\nexit {status}")
-    done = subprocess.run([*SAY, "Hello.", "--engine", "espeak"], capture_output=True, text=True)
-    assert done.returncode == 1
+    done = run("Hello.", "--engine", "espeak")
+    assert done.exit_code == 1
     (line,) = done.stderr.splitlines()
     assert told in line and "-o FILE.wav" in line and "ALSA lib" not in line
 

@@ -1,12 +1,12 @@
 """Helpers that the tests of split models share."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
 
+from tests.made_once import made_once
 from tests.split_model import make_split_model, make_split_voices
 from worker.engine import Block, Utterance
 from worker.fidelity import snr
@@ -28,15 +28,10 @@ HEART = (("af_heart", 1.0),)
 NOBODY = RunControl()
 
 
-_kept = tempfile.TemporaryDirectory(prefix="split-")
-
-
 def stages_of(model: Path, cache: Path, rewrites=DEFAULT) -> Prepared:
-    """`prepare`, with the files that an earlier test of this process made of the same model."""
-    made = Path(_kept.name, sha256_of(model), "-".join(sorted(rewrites)))
-    if not made.exists():
-        prepare(model, made, rewrites)
-    shutil.copytree(made, cache, dirs_exist_ok=True)
+    """`prepare`, with the files that an earlier test made of the same model."""
+    name = "-".join(["stages", sha256_of(model)[:16], *sorted(rewrites)])
+    shutil.copytree(made_once(name, lambda made: prepare(model, made, rewrites)), cache, dirs_exist_ok=True)
     return prepare(model, cache, rewrites)
 
 

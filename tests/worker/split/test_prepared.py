@@ -62,11 +62,11 @@ def samples(folder):
     ("name", "damage"),
     [
         ("prosody.onnx", "shorter"),
-        ("prosody.onnx", "gone"),
-        ("weights.bin", "shorter"),
         ("weights.bin", "other"),
-        ("manifest.json", "other"),
         ("manifest.json", "gone"),
+        pytest.param("prosody.onnx", "gone", marks=pytest.mark.slow),
+        pytest.param("weights.bin", "shorter", marks=pytest.mark.slow),
+        pytest.param("manifest.json", "other", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_damaged_is_made_again(tmp_path, model, cache, samples, name, damage, caplog):

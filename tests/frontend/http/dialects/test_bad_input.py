@@ -281,19 +281,20 @@ async def test_a_context_that_holds_text_makes_room_for_no_other() -> None:
 
 
 async def test_twenty_contexts_of_one_socket_are_spoken_whole() -> None:
-    async with office(FrontSettings(max_streams=64)) as desk, desk.connect(CARTESIA) as socket:
-        names = {f"c{number}" for number in range(MAX_CONTEXTS)}
-        for name in names:
-            await socket.send_json({**speak(CARTESIA, SENTENCE, name), "continue": False})
-        samples: dict[str, int] = dict.fromkeys(names, 0)
-        ended = set()
-        while ended != names:
-            message = await next_json(socket)
-            samples[message["context_id"]] += len(message.get("data", ""))
-            if message["done"]:
-                assert message["type"] == "done"
-                ended.add(message["context_id"])
-        assert len(set(samples.values())) == 1
+    async with office(FrontSettings(max_streams=64)) as desk:
+        async with desk.connect(CARTESIA) as socket:
+            names = {f"c{number}" for number in range(MAX_CONTEXTS)}
+            for name in names:
+                await socket.send_json({**speak(CARTESIA, SENTENCE, name), "continue": False})
+            samples: dict[str, int] = dict.fromkeys(names, 0)
+            ended = set()
+            while ended != names:
+                message = await next_json(socket)
+                samples[message["context_id"]] += len(message.get("data", ""))
+                if message["done"]:
+                    assert message["type"] == "done"
+                    ended.add(message["context_id"])
+            assert len(set(samples.values())) == 1
         await desk.nothing_is_left()
 
 

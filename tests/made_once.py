@@ -1,0 +1,37 @@
+"""Files that take seconds to make, made once per run: by the process of pytest's that needs them first."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_folder: list[Path] = []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def made_once_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The folder of a run, which all of its processes share."""
+    base = tmp_path_factory.getbasetemp()
+    _folder.append((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "made-once")
+
+
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """The folder of that name, which `make` has filled, in this process or another one."""
+    found = _folder[-1] / name
+    found.parent.mkdir(exist_ok=True)
+    with (found.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not found.exists():
+            making = Path(tempfile.mkdtemp(dir=found.parent))
+            try:
+                make(making)
+                making.rename(found)
+            finally:
+                shutil.rmtree(making, ignore_errors=True)
+    return found
