@@ -140,6 +140,13 @@ BREAKS = (
         ("tests/worker/split/test_split_speech.py",),
     ),
     Mutation(
+        "silence-that-runs-counts-for-all-of-it",
+        "worker/split/silence.py",
+        "len(group) for group in groups",
+        "1 for group in groups",
+        ("tests/worker/split/test_silence.py",),
+    ),
+    Mutation(
         "whole-models-only",
         "worker/models/assembly.py",
         "return file.is_of(cached_sha256_of(path))",
