@@ -3,10 +3,11 @@
     python -m benchmarks.first_audio --model MODEL --voices VOICES [--rounds 9] [--threads N]
 
 The engine alone, in this process, without text, HTTP or encoding. Three words and a sentence of 27 words take turns
-with the whole model in one plain session. Figures are medians over the rounds and, since other programs only slow a run
-down, the least. A stage's row has its name, how often it ran, the length of its first input, and milliseconds;
-`between` is everything that isn't inference: slicing, joining, conversion to 16 bits. At the end: what the file costs
-one core, the figures with which the planner begins (`frontend.planning.profile`).
+with the same stages run on the whole segment, and with the whole model in one plain session. Figures are medians over
+the rounds and, since other programs only slow a run down, the least. A stage's row has its name, how often it ran, the
+length of its first input, and milliseconds; `between` is everything that isn't inference: slicing, joining, conversion
+to 16 bits. At the end: what the file costs one core, the figures with which the planner begins
+(`frontend.planning.profile`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +92,13 @@ def first_block(engine: Engine, script: str) -> float:
     return time.perf_counter() - started
 
 
-def measured(engine: Engine, whole: Engine, script: str, rounds: int) -> Table:
-    """Rows of one script."""
-    totals, wholes, watches = [], [], []
+def measured(engine: Engine, others: Mapping[str, Engine], script: str, rounds: int) -> Table:
+    """Rows of one script. `others`: engines whose first blocks take turns with the engine's, by their rows' names."""
+    totals, watches = [], []
+    wholes: dict[str, list[float]] = {name: [] for name in others}
     for _ in range(rounds):
-        wholes.append(first_block(whole, script))
+        for name, other in others.items():
+            wholes[name].append(first_block(other, script))
         watch = Watch()
         with watch.watching():
             totals.append(first_block(engine, script))
@@ -108,7 +111,7 @@ def measured(engine: Engine, whole: Engine, script: str, rounds: int) -> Table:
         rows.append((name, run.times, run.frames, *_times([watch.runs[name].seconds for watch in watches], total)))
     pairs = zip(totals, watches, strict=True)
     rests = [each - sum(run.seconds for run in watch.runs.values()) for each, watch in pairs]
-    for name, seconds in (("between", rests), ("first block", totals), ("the same file, whole", wholes)):
+    for name, seconds in (("between", rests), ("first block", totals), *wholes.items()):
         rows.append((name, None, None, *_times(seconds, total)))
     title = f"{script.count(' ') + 1} words, {len(script)} phonemes"
     return Table(title, ("stage", "runs", "length", "ms", "least ms", "% of first block"), rows)
@@ -152,14 +155,19 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = WorkerSettings(threads=arguments.threads, first_window=arguments.first_window)
     engine = KokoroEngine(arguments.model, arguments.voices, settings)
-    whole = Published(arguments.model, arguments.voices, settings)
-    for each in (engine, whole):
+    others: dict[str, Engine] = {
+        "the same stages, --vocoder whole": KokoroEngine(
+            arguments.model, arguments.voices, replace(settings, vocoder="whole")
+        ),
+        "the same file, whole": Published(arguments.model, arguments.voices, settings),
+    }
+    for each in (engine, *others.values()):
         each.warm_up()
     print("; ".join(f"{name}: {value}" for name, value in machine().items()))
     for script in SCRIPTS.values():
-        for each in (engine, whole):
+        for each in (engine, *others.values()):
             first_block(each, script)
-        print("\n" + measured(engine, whole, script, arguments.rounds).as_markdown(), flush=True)
+        print("\n" + measured(engine, others, script, arguments.rounds).as_markdown(), flush=True)
     one = WorkerSettings(threads=1, first_window=arguments.first_window)
     engine, whole = (
         KokoroEngine(arguments.model, arguments.voices, one),

@@ -1,13 +1,14 @@
 """Distance of windows with predicted statistics from the whole run: python -m benchmarks.statistics_table.
 
     python -m benchmarks.statistics_table --model MODEL [--reference FLOAT] [--texts 3 | --every-voice] [--words 10,25]
-        [--own | --predictor FILE...]
+        [--own | --predictor FILE...] [--in-one-run]
 
 Texts of one word to 510 tokens that no predictor was made from, at each length by some voices, blends and speeds, are
-made as the engine makes them (short ones in one run, others in windows) and whole. Level and log-mel distance leave the
-lead out. Pauses: the mean level of 20 ms frames in which the whole run is 45 dB below its loudest frame, where there
-are four. With `--reference`, the same model in floats (`kokoro-live dequantize`), both are compared with that too, run
-whole on the same decoder's features: an int8 model rounds each run by its ranges, so its own whole run has an error.
+made as the engine makes them (short ones in one run without most of their silence, others in windows) and whole. Level
+and log-mel distance leave the lead out. Pauses: the mean level of 20 ms frames in which the whole run is 45 dB below
+its loudest frame, where there are four, without zeros at the end. With `--reference`, the same model in floats
+(`kokoro-live dequantize`), both are compared with that too, run whole on the same decoder's features: an int8 model
+rounds each run by its ranges, so its own whole run has an error. `--in-one-run`: short texts alone.
 `--every-voice`: three texts for each voice, one of them in a blend, so that all lengths come equally often; below the
 table is each text beyond a limit. `--own`: windows with the segment's own statistics instead of predicted ones, the
 limit of any prediction. With several predictors, there is a table for each, of the same texts.
@@ -39,8 +40,9 @@ from worker.split.prepared import Prepared, prepare
 from worker.split.segment import WindowedSegment
 from worker.split.speech import EXACT_BELOW
 from worker.split.stage import LoadedStage
-from worker.split.stage_files import GENERATOR
+from worker.split.stage_files import GENERATOR, WEIGHTED_GENERATOR
 from worker.split.statistics import Predictor, Statistics, predictor_for
+from worker.split.weighted_run import in_weighted_run
 from worker.split.windows import FRAME_SAMPLES, WindowShape, windows
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
@@ -75,21 +77,25 @@ _PAUSE_DB, _PAUSE_FRAME = 45.0, 480
 
 
 class Windows:
-    """One model's generator in the windows of the default settings, with given statistics."""
+    """One model's generators: in the windows of the default settings, with given statistics; and in one run."""
 
     def __init__(self, prepared: Prepared, speaker: Speaker) -> None:
         self._generator = FittedStage(
             LoadedStage(prepared.folder / GENERATOR, WorkerSettings(threads=1), StageTarget())
         )
+        self._one_run = LoadedStage(prepared.folder / WEIGHTED_GENERATOR, WorkerSettings(threads=1), StageTarget())
         self._speaker = speaker
         self._shape = WindowShape.of(WorkerSettings())
 
     def sound(self, spoken: Spoken, statistics: Statistics) -> Pcm:
-        """
+        """A short segment's sound takes its own statistics.
+
         Raises:
             EngineError: the model can't speak this.
         """
         prosody, source = spoken.prosody, self._speaker.source(spoken.prosody)
+        if prosody.frames < EXACT_BELOW:
+            return to_pcm(in_weighted_run(prosody, spoken.features, source, self._one_run, 1, RunControl()))
         segment = WindowedSegment(prosody, spoken.features, source, statistics, self._generator, RunControl())
         plan = windows(prosody.lead, prosody.frames, self._shape)
         return np.concatenate([to_pcm(segment.samples(window, 1)) for window in plan])
@@ -125,6 +131,7 @@ def judged(words: int, whole: Pcm, made: Pcm, in_floats: Pcm | None, in_one_run:
     """Judge what was made; all sounds begin where its first window does."""
     frames = [_frame_levels(whole), _frame_levels(made)]
     quiet = frames[0] < frames[0].max() - _PAUSE_DB
+    quiet[len(np.trim_zeros(made, "b")) // _PAUSE_FRAME :] = False  # zeros are no pause that one could hear
     pauses = float((frames[1] - frames[0])[quiet].mean()) if quiet.sum() >= 4 else None
     return Judged(
         words,
@@ -242,8 +249,7 @@ class Measurement:
         found = []
         for predictor in predictors:
             statistics = predictor.predict(spoken.sample.described) if predictor else spoken.statistics
-            made = whole if in_one_run else self._windows.sound(spoken, statistics)
-            found.append(judged(words, whole, made, floats, in_one_run))
+            found.append(judged(words, whole, self._windows.sound(spoken, statistics), floats, in_one_run))
         return found
 
 
@@ -258,6 +264,7 @@ def main() -> None:
     parser.add_argument("--own", action="store_true", help="the segment's own statistics in place of predicted ones")
     parser.add_argument("--texts", type=int, default=3, help="at each length but the longest, which has one")
     parser.add_argument("--every-voice", action="store_true", help="three texts for each voice in place of --texts")
+    parser.add_argument("--in-one-run", action="store_true", help="only texts that are short enough for that")
     parser.add_argument("--words", help=f"lengths, of {','.join(map(str, LENGTHS))}  [default: all]")
     options = parser.parse_args()
     bank = VoiceBank.open(options.voices)
@@ -273,6 +280,8 @@ def main() -> None:
             continue
         said = "+".join(name for name, _ in task.voice)
         for way, each in zip(ways, measurement.judged(words, task, list(ways.values())), strict=True):
+            if options.in_one_run and not each.in_one_run:
+                continue
             found[way].append(each)
             line = f"{way}: {said}, speed {task.speed}: {each}"
             print(line, file=sys.stderr, flush=True)

@@ -50,7 +50,8 @@ class Block:
     work."""
     marks: tuple[Mark, ...] = ()
     """Places of the script that begin to sound in this block or later, if the utterance requests marks
-    (`shm.messages.Marks`)."""
+    (`shm.messages.Marks`). The first block has those of all blocks: a stream tells a segment's words as soon as its
+    first sound has a place."""
     prosody_seconds: float = 0.0
     """The part of this block's time that was spent on the segment's prosody."""
 

@@ -1,9 +1,10 @@
 """First blocks of streams, for which somebody waits in silence: segments whose listeners have enough to hear make
-way."""
+way, and then wait for their turn."""
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -12,6 +13,9 @@ from worker.segment_work import HEARD_SOONER, SegmentWork
 
 URGENT = 1.0
 """Seconds until its deadline below which a stream's first block is urgent."""
+
+LATER = 0.3
+"""Seconds by which a first block may be late if a listener to another stream would else hear a gap."""
 
 ASSUMED_SECONDS = 0.3
 """Assumed time of a first block before one was made."""
@@ -51,9 +55,12 @@ class FirstBlocks:
         starts, end = latest_starts(others, self._concurrency), time.monotonic() + self._seconds
         return {segment: start for segment, start in starts.items() if start > end}
 
-    def wait_ends(self, latest_start: float) -> float:
-        """Monotonic seconds after which a segment can no longer wait for a first block."""
-        return latest_start - self._seconds
+    def seconds_to_wait(self, patient: Mapping[SegmentWork, float]) -> float | None:
+        """Seconds until one of the patient segments, by their latest starts, can no longer wait for a first block; None
+        if none waits."""
+        if not self._in_inference or not patient:
+            return None
+        return min(max(0.0, min(patient.values()) - self._seconds - time.monotonic()), threading.TIMEOUT_MAX)
 
 
 def latest_starts(segments: Iterable[SegmentWork], concurrency: int) -> dict[SegmentWork, float]:

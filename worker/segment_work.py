@@ -16,7 +16,8 @@ UNKNOWN_BLOCK_SECONDS = 1.0
 """Assumed time in the engine of a segment's first block, whose prosody may be long."""
 
 HEARD_SOONER = 0.2
-"""Seconds by which a listener may have begun to hear a stream before its first deadline."""
+"""Seconds before its deadline by which a block should be made: the front trims silence at a segment's edges, so a
+listener has less to hear than was made."""
 
 ENOUGH_TO_HEAR = 1.0
 """Seconds of audio left to a listener, above which the stream's later segments may share the cores."""
@@ -47,6 +48,8 @@ class SegmentWork:
     """Seconds that vocoding the latest block took."""
     prosody_seconds: float = 0.0
     """The part of `seconds` before vocoding could begin."""
+    delay: float = 0.0
+    """Seconds after the order's first deadline at which the listener began to hear the segment; negative if before."""
 
     def __post_init__(self) -> None:
         self.sealed = self.made = self.order.from_sample
@@ -54,7 +57,7 @@ class SegmentWork:
     @property
     def deadline(self) -> float:
         """Monotonic seconds at which the segment's next sample must be ready."""
-        return self.order.first_deadline + self.made / SAMPLE_RATE
+        return self.order.first_deadline + self.delay + self.made / SAMPLE_RATE
 
     @property
     def is_due(self) -> bool:
@@ -102,6 +105,11 @@ class SegmentWork:
             self.made += len(block.samples)
             if block.last:
                 self.end()
+
+    def begin_playback(self) -> None:
+        """Note that a listener who waited in silence hears the stream from now on: its later blocks are due by that."""
+        if self.order.segment == self.order.from_sample == 0:  # else the stream sounded before it came to this worker
+            self.delay = time.monotonic() - self.order.first_deadline
 
     def end(self, failure: str = "") -> None:
         """Record that the engine will make no more samples of the segment."""

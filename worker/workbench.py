@@ -5,7 +5,7 @@ The front decides which segments are ordered, and their deadlines; the workbench
 inference thread ever waits for a listener: samples that don't fit into their stream's ring stay with their segment
 until a `Release` makes room, and the thread continues with another segment. A stream's blocks are written in order;
 later segments are made ahead in private memory. A stream's first block has the engine for itself, as far as no listener
-runs dry meanwhile: other runs are paused (`worker.first_blocks`).
+runs dry meanwhile: other runs are paused (`worker.first_blocks`), and continue when their blocks are the next ones due.
 
 `Workbench.run_inference` is the worker's main loop.
 """
@@ -16,13 +16,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from itertools import filterfalse
+from itertools import chain, filterfalse
 
 from shm.killpoint import killpoint
 from shm.messages import Began, CommitMessage, Forget, OrderMessage, Release, SegmentOrder
 from shm.ring import Arena, RingWriter
 from worker.engine import Block, Cancelled, Engine, EngineError, ProviderUnavailable
-from worker.first_blocks import URGENT, FirstBlocks
+from worker.first_blocks import LATER, URGENT, FirstBlocks
 from worker.segment_work import SegmentWork
 from worker.stream_output import StreamOutput
 
@@ -89,8 +89,8 @@ class Workbench:
     @property
     def threads(self) -> int:
         """Number of threads that should call `run_inference`: one for each segment that the engine makes at once, and
-        one for a first block while their runs are paused."""
-        return self._engine.concurrency + self._vocodes_in_windows
+        as many for the blocks that are due while those segments' runs are paused."""
+        return self._engine.concurrency * (1 + self._vocodes_in_windows)
 
     def run_inference(self) -> None:
         """Make blocks until the workbench is closed."""
@@ -108,28 +108,49 @@ class Workbench:
         """Wait for the segment whose next block is due first, and start it; None once the workbench is closed."""
         with self._changed:
             while not self._closed:
-                if segment := self._choose():
-                    if self._is_urgent(segment):
-                        patient = self._patient()
-                        pausable = {other: patient[other] for other in self._in_inference if other in patient}
-                        self._first_blocks.begin(segment, pausable)
-                    self._in_inference.add(segment)
-                    self._send(Began(self._generation, segment.order.stream, segment.order.segment))
+                if segment := self._take_up():
                     return segment
-                self._changed.wait(self._seconds_to_wait())
+                self._changed.wait(self._first_blocks.seconds_to_wait(self._patient()))
         return None
 
-    def _choose(self) -> SegmentWork | None:
-        """The segment whose next block is due first, except those that make way for a first block; None if there is
-        none. If the engine makes as many segments as it can, only a first block for which another can be paused."""
-        running = sum(not segment.control.is_paused for segment in self._in_inference)
-        busy = running >= self._engine.concurrency
-        patient = self._patient() if busy or self._first_blocks else {}
-        if busy and not any(segment in patient for segment in self._in_inference):
+    def _take_up(self) -> SegmentWork | None:
+        """Start the segment whose next block is due first, for the calling thread; None if there is none. Paused runs
+        that are due sooner continue in their own threads."""
+        while (segment := self._choose()) in self._in_inference:
+            segment.control.resume()
+        if segment is None:
             return None
-        workable = self._workable()
-        willing = filter(self._is_urgent, workable) if busy else filterfalse(patient.__contains__, workable)
-        return min(willing, key=lambda segment: segment.deadline, default=None)
+        if self._is_urgent(segment):
+            patient = self._patient()
+            pausable = {other: patient[other] for other in self._in_inference if other in patient}
+            self._first_blocks.begin(segment, pausable)
+        self._in_inference.add(segment)
+        self._send(Began(self._generation, segment.order.stream, segment.order.segment))
+        return segment
+
+    def _choose(self) -> SegmentWork | None:
+        """The segment whose next block is due first, paused ones included, except those that make way for a first
+        block; None if there is none. If the engine makes as many segments as it can, only a first block for which
+        another can be paused.
+
+        A paused run waits for its turn like any other block: if it were resumed as soon as the first block is made, the
+        newcomer's second block, which is due 0.3 s later, would wait until a window of each paused run is made.
+        """
+        running = [segment for segment in self._in_inference if not segment.control.is_paused]
+        candidates: Iterator[SegmentWork]
+        if len(running) < self._engine.concurrency:
+            patient = self._patient() if self._first_blocks else {}
+            paused = self._in_inference.difference(running)
+            candidates = filterfalse(patient.__contains__, chain(paused, self._workable()))
+        else:
+            can_wait = any(map(self._patient().__contains__, running))
+            candidates = filter(self._is_urgent, self._workable() if can_wait else ())
+        return min(candidates, key=self._latest, default=None)
+
+    def _latest(self, segment: SegmentWork) -> float:
+        """The segment's deadline, later if it is for a first block: a longer silence before it is better than a gap in
+        what another listener hears."""
+        return segment.deadline + (LATER if self._is_urgent(segment) else 0.0)
 
     def _patient(self) -> dict[SegmentWork, float]:
         """Segments that can wait for a first block, each with its latest start; no first block is among them."""
@@ -140,13 +161,6 @@ class Workbench:
         """True if somebody waits in silence for the segment's next block."""
         sounds = self._streams[segment.order.stream].sounds
         return self._vocodes_in_windows and not sounds and segment.deadline - time.monotonic() < URGENT
-
-    def _seconds_to_wait(self) -> float | None:
-        """Seconds until a segment that makes way for a first block no longer can; None if there is none."""
-        if not self._first_blocks:
-            return None
-        ends = [self._first_blocks.wait_ends(latest_start) for latest_start in self._patient().values()]
-        return min(max(0.0, min(ends) - time.monotonic()), threading.TIMEOUT_MAX) if ends else None
 
     def _workable(self) -> Iterator[SegmentWork]:
         """Segments whose next block may be made now."""
@@ -184,14 +198,13 @@ class Workbench:
             segment.put_away()
         else:
             stream = self._streams[segment.order.stream]
+            if block is not None and self._is_urgent(segment):
+                segment.begin_playback()
             stream.sounds = True
             segment.take_in(block, failure)
             if block is not None and not segment.failure:
                 stream.send_marks(segment.order, block.marks)
             stream.write()
-        if not self._first_blocks and not any(map(self._is_urgent, self._workable())):
-            for paused in self._in_inference:
-                paused.control.resume()
 
     def _discard(self, stream: StreamOutput) -> None:
         """Forget a stream's segments. Their runs end at once, also where no segment needs the thread: the text of the

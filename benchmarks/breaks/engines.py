@@ -92,8 +92,8 @@ BREAKS = (
     Mutation(
         "nearest-deadline-in-the-worker",
         "worker/workbench.py",
-        "return min(willing, key=lambda segment: segment.deadline, default=None)",
-        "return max(willing, key=lambda segment: segment.deadline, default=None)",
+        "return min(candidates, key=self._latest, default=None)",
+        "return max(candidates, key=self._latest, default=None)",
         ("tests/worker/test_workbench.py",),
     ),
     Mutation(
@@ -101,6 +101,21 @@ BREAKS = (
         "worker/first_blocks.py",
         "            other.control.pause(latest_start)",
         "            pass",
+        ("tests/worker/test_first_blocks.py",),
+    ),
+    Mutation(
+        "a-paused-run-waits-for-its-turn",
+        "worker/workbench.py",
+        "        self._first_blocks.end(segment, made=block is not None)\n",
+        "        self._first_blocks.end(segment, made=block is not None)\n"
+        "        for paused in self._in_inference:\n            paused.control.resume()\n",
+        ("tests/worker/test_crowds.py",),
+    ),
+    Mutation(
+        "a-late-first-block-is-better-than-a-gap",
+        "worker/first_blocks.py",
+        "LATER = 0.3",
+        "LATER = 0.0",
         ("tests/worker/test_first_blocks.py",),
     ),
     Mutation(
@@ -123,6 +138,13 @@ BREAKS = (
         "        if stopped:\n            raise Paused from error\n",
         "",
         ("tests/worker/split/test_split_speech.py",),
+    ),
+    Mutation(
+        "silence-that-runs-counts-for-all-of-it",
+        "worker/split/silence.py",
+        "len(group) for group in groups",
+        "1 for group in groups",
+        ("tests/worker/split/test_silence.py",),
     ),
     Mutation(
         "whole-models-only",

@@ -55,6 +55,13 @@ BREAKS = (
         ("tests/supervisor/client/test_local_speech.py",),
     ),
     Mutation(
+        "silence-that-stays-is-sent-at-once",
+        "frontend/streams/joins.py",
+        "sure = max(0, min(speech + stays, len(held) - FADE))",
+        "sure = max(0, min(speech, len(held) - FADE))",
+        ("tests/frontend/streams/test_playback.py",),
+    ),
+    Mutation(
         "fades",
         "frontend/streams/joins.py",
         "np.linspace(0, 1, FADE + 1, dtype=np.float32)[:-1]",

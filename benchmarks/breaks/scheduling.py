@@ -183,9 +183,23 @@ BREAKS = (
     Mutation(
         "newcomers-at-once",
         "frontend/scheduling/turns.py",
-        "return newcomer or segment.resumed or",
-        "return segment.resumed or",
+        "return newcomer or next_one or segment.resumed or",
+        "return next_one or segment.resumed or",
         ("tests/frontend/scheduling/test_admission.py",),
+    ),
+    Mutation(
+        "prosody-is-due-first",
+        "frontend/scheduling/demand.py",
+        "min(self.upfront + (time - self.dry_at + self.block) * self.work,",
+        "min((time - self.dry_at + self.block) * self.work,",
+        ("tests/frontend/scheduling/test_demand.py", "tests/frontend/scheduling/test_admission.py"),
+    ),
+    Mutation(
+        "a-segment-of-each-listener",
+        "frontend/scheduling/turns.py",
+        "link.engine.first_block > 0",
+        "False",
+        ("tests/frontend/scheduling/test_dispatcher.py",),
     ),
     Mutation(
         "first-segment-alone",

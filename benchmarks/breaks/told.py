@@ -106,8 +106,8 @@ BREAKS = (
     Mutation(
         "demand-is-all-that-is-due",
         "frontend/scheduling/admission.py",
-        "self._demand(stream, now, share=1.0), block=0.0)",
-        "self._demand(stream, now, share=0.1), block=0.0)",
+        "self._demand(stream, now, share=1.0), block=0.0,",
+        "self._demand(stream, now, share=0.1), block=0.0,",
         ("tests/frontend/scheduling/test_admission.py",),
     ),
     Mutation(

@@ -110,6 +110,11 @@ class CostModel:
         """Expected seconds until the script's first block is made, with `load` concurrent runs."""
         return self._predicted(CostProfile.first_audio, tokens, speed) * self._factor(load)
 
+    def prosody(self, tokens: int, load: float = 1.0) -> float:
+        """Expected seconds before a script's first window, with `load` concurrent runs; 0 for an engine without
+        windows."""
+        return self.profile().prosody(tokens) * self._factor(load)
+
     def real_time_factor(self, load: float = 1.0) -> float:
         """Seconds of work per second of audio for a segment of 100 tokens."""
         return self.profile().real_time_factor() * self._factor(load)

@@ -66,12 +66,16 @@ class CostProfile:
 
     def seconds(self, tokens: int, speed: float) -> float:
         """Seconds of work on a whole segment."""
-        return self._prosody(tokens, speed) + self.per_audio * self.audio(tokens, speed)
+        return self._before_audio(tokens, speed) + self.per_audio * self.audio(tokens, speed)
 
     def first_audio(self, tokens: int, speed: float) -> float:
         """Seconds of work until a segment's first block is made."""
         audio = self.audio(tokens, speed)
-        return self._prosody(tokens, speed) + self.per_audio * min(self.first_block or audio, audio)
+        return self._before_audio(tokens, speed) + self.per_audio * min(self.first_block or audio, audio)
+
+    def prosody(self, tokens: int) -> float:
+        """Seconds of work before a segment's first window can be made; 0 unless the engine vocodes in windows."""
+        return self._before_audio(tokens, 1.0) if self.first_block else 0.0
 
     def real_time_factor(self) -> float:
         """Seconds of work per second of audio, for a segment of 100 tokens at speed 1."""
@@ -96,7 +100,7 @@ class CostProfile:
             },
         )
 
-    def _prosody(self, tokens: int, speed: float) -> float:
+    def _before_audio(self, tokens: int, speed: float) -> float:
         # Nearly all the work on a whole segment is on its samples; prosody is work on tokens.
         return self.fixed + self.per_token * (tokens if self.first_block else tokens / speed)
 

@@ -24,6 +24,10 @@ from shm.engine_info import EngineInfo
 FIRST_AUDIO_TARGET = 0.3
 """Seconds from a request's arrival to its first sample: a newcomer's deadline."""
 
+LATER = 0.3
+"""Seconds by which an engine that vocodes in windows makes a first block later, if another listener would else hear a
+gap (`worker.first_blocks.LATER`)."""
+
 SENTENCE = 20.0
 """Seconds of audio up to which a request counts as one of a row; a longer request doesn't delay the next one's
 deadline."""
@@ -106,7 +110,7 @@ class Admission:
             return None
         threads = self._threads(admitted[0].engine)
         # Without blocks: how long a newcomer's first segment takes says nothing about the machine's load.
-        demands = [replace(self._demand(stream, now, share=1.0), block=0.0) for stream in admitted]
+        demands = [replace(self._demand(stream, now, share=1.0), block=0.0, upfront=0.0) for stream in admitted]
         return load(now, demands, threads)
 
     def _soonest_place(self) -> float:
@@ -151,7 +155,10 @@ class Admission:
         own = costs.first_audio(tokens, first.speed, concurrency)
         block = stream.engine.first_block or costs.samples(tokens, first.speed) / SAMPLE_RATE
         due = max(stream.timing.first_due, now + 2 * own + FIRST_AUDIO_TARGET)
-        return Demand(due, self._audio_left(stream, first), costs.real_time_factor(concurrency), block)
+        if stream.engine.first_block:
+            due += LATER
+        work, upfront = costs.real_time_factor(concurrency), self._upfront(stream, first)
+        return Demand(due, self._audio_left(stream, first), work, block, upfront)
 
     def _demand(self, stream: Stream, now: float, share: float = LARGEST_SHARE) -> Demand:
         """An admitted stream's demand, of which at most a `share` of the machine counts."""
@@ -159,9 +166,18 @@ class Admission:
         most = share * self._threads(stream.engine)
         missing = next((segment for segment in stream.segments if segment.state is not SegmentState.DONE), None)
         block = stream.engine.first_block or (missing.length - missing.sealed) / SAMPLE_RATE if missing else 0.0
-        work = min(costs.real_time_factor(concurrency), most)
+        whole = costs.real_time_factor(concurrency)
+        work = min(whole, most)
+        upfront = self._upfront(stream, missing) * work / whole if missing else 0.0
         # A stream that has run dry is late by the length of its gap: its clock will be moved.
-        return Demand(max(stream.timing.dry_at, now), self._audio_left(stream), work, block)
+        return Demand(max(stream.timing.dry_at, now), self._audio_left(stream), work, block, upfront)
+
+    def _upfront(self, stream: Stream, segment: PlannedSegment) -> float:
+        """Seconds of work of one inference thread before the segment's first window can be made."""
+        if segment.sealed:
+            return 0.0
+        costs = self._shared.ledger.of(stream.engine).costs
+        return costs.prosody(segment.segment.tokens, stream.engine.concurrency)
 
     def _threads(self, engine: EngineInfo) -> float:
         """Capacity of all workers that can make the stream, counted in inference threads of that engine.

@@ -32,17 +32,21 @@ class Demand:
     """Seconds of work of one inference thread for a second of audio, with all threads busy."""
     block: float = 0.0
     """Seconds of audio that must be whole at `dry_at`: the next segment, if its engine has no windows."""
+    upfront: float = 0.0
+    """Seconds of work of one inference thread that must be done for the segment, before `block`: its prosody. `work`
+    has this work too, but spread over the segment's audio."""
 
     def due(self, time: float) -> float:
         """The work that is due by the given time, in seconds of one inference thread."""
         if time < self.dry_at:
             return 0.0
-        return min(time - self.dry_at + self.block, self.seconds) * self.work
+        return min(self.upfront + (time - self.dry_at + self.block) * self.work, self.seconds * self.work)
 
     @property
     def end(self) -> float:
         """The time after which the stream wants nothing more."""
-        return self.dry_at + max(self.seconds - self.block, 0.0)
+        ahead = self.block + (self.upfront / self.work if self.upfront else 0.0)
+        return self.dry_at + max(self.seconds - ahead, 0.0)
 
 
 def fits(now: float, others: Sequence[Demand], newcomer: Demand, threads: float) -> bool:

@@ -62,12 +62,16 @@ class Records:
                 stream.fail(Unspeakable(message.reason))
 
     def _marked(self, link: Link, planned: PlannedSegment, marks: Marks) -> None:
-        if planned.marks_of is not link:
-            planned.marks, planned.marks_of = [], link
         try:
-            planned.marks += unpack_marks(marks.packed)
+            told = unpack_marks(marks.packed)
         except ValueError as error:
             link.lose(str(error))
+            return
+        if planned.marks_of is not link:
+            # A generation that resumes the segment sends the marks from its first sample on, or all of them.
+            begin = told[0][0] if told else 0
+            planned.marks, planned.marks_of = [mark for mark in planned.marks if mark[0] < begin], link
+        planned.marks += told
 
     def _sealed(self, link: Link, stream: Stream, planned: PlannedSegment, commit: Commit) -> None:
         lease = planned.lease

@@ -47,8 +47,12 @@ def may_go(link: Link, stream: Stream, segment: PlannedSegment, isolation: Isola
         return segment is isolation.segment and link is isolation.link and link.in_worker == stuck
     # A newcomer's segment goes at once, as does that of a stream that lost a worker: the worker orders them by
     # deadline. A stream that nobody listens to yet has time.
-    newcomer = stream.request.urgency is Urgency.LISTENING and not stream.playback.begun
-    return newcomer or segment.resumed or link.in_worker < link.engine.concurrency + SPARE
+    listened_to = stream.request.urgency is Urgency.LISTENING
+    newcomer = listened_to and not stream.playback.begun
+    # A worker that vocodes in windows takes turns between segments. If one that has ended left its stream without any,
+    # its listener would wait until others' segments, which are due later, are whole.
+    next_one = listened_to and link.engine.first_block > 0 and not any(True for _ in stream.segments.at(link))
+    return newcomer or next_one or segment.resumed or link.in_worker < link.engine.concurrency + SPARE
 
 
 def _predecessor_is_at(link: Link, stream: Stream) -> bool:

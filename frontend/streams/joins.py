@@ -65,13 +65,22 @@ class Joiner:
         """Number of samples of the current segment's fade-in that are done."""
         self._pause = 0
         """Samples wanted between the speech of the previous segment and that of the next one."""
+        self._silent = 0
+        """Samples of silence given since the current segment's latest speech."""
         self._drained = 0
-        """Samples of that pause that `drain` has given already."""
+        """Samples of the previous segment's trailing silence that were given before its pause."""
         self._asked = False
         """True if the text itself asks for that pause."""
 
-    def push(self, samples: Pcm) -> list[Pcm]:
-        """Take more samples of the current segment (shape [n]); return the samples that may be heard now."""
+    def push(self, samples: Pcm, pause: float = 0.0) -> list[Pcm]:
+        """Take more samples of the current segment; return the samples that may be heard now.
+
+        Args:
+            samples: shape [n].
+            pause: seconds of silence after the segment, if they are known (`pause_after`). As much silence as they have
+                room for is heard at once, whether speech follows it or the segment ends; silence beyond that is held
+                until that is known, and a listener without a buffer would hear a gap before the next samples come.
+        """
         self._seen += len(samples)
         held = np.concatenate((self._held, self._faded(samples)))
         audible = _audible(held)
@@ -88,7 +97,10 @@ class Joiner:
             held = self._faded(held[begin:])
             audible -= begin
         # The end of the speech, with enough samples to fade, is held until it is known if more speech follows.
-        sure = max(0, min(int(audible[-1]) + 1 if len(audible) else 0, len(held) - FADE))
+        speech = int(audible[-1]) + 1 if len(audible) else -self._silent
+        stays = max(TRAIL, round(pause * SAMPLE_RATE) - LONGEST_LEAD) - FADE
+        sure = max(0, min(speech + stays, len(held) - FADE))
+        self._silent = max(0, sure - speech)
         self._held = held[sure:]
         return [*before, *self._given(held[:sure])]
 
@@ -103,8 +115,8 @@ class Joiner:
     def _pause_before(self, margin: int) -> list[Pcm]:
         """End of the previous segment, and the silence that its pause needs beyond that and the `margin` that
         follows."""
-        room = max(TRAIL, self._pause - margin)
-        tail, self._last = self._last[: self._speech + room], _NOTHING
+        room = max(TRAIL, self._pause - margin) - self._drained
+        tail, self._last = self._last[: self._speech + max(room, 0)], _NOTHING
         zeros, self._pause = self._pause - self._drained, 0
         if len(tail) or self._drained:
             zeros -= len(tail) - self._speech + margin
@@ -115,20 +127,18 @@ class Joiner:
         """End the current segment.
 
         Args:
-            cut: the kind of cut at which the segment ends.
-            speed: the pace at which the segment is spoken; pauses are divided by it.
-            pause: seconds of silence after it that the text asks for, whatever the cut.
+            cut, speed, pause: as for `pause_after`.
         """
-        wanted = round((PAUSES[cut] / speed if pause is None else pause) * SAMPLE_RATE)
+        wanted = round(pause_after(cut, speed, pause) * SAMPLE_RATE)
         if self.placed is None:
             self._pause = max(self._pause, wanted) if pause is None else self._pause + wanted
         else:
             audible = _audible(self._held)
-            self._last, self._pause, self._drained = self._held, wanted, 0
+            self._last, self._pause, self._drained = self._held, wanted, self._silent
             self._speech = int(audible[-1]) + 1 if len(audible) else 0
         self._asked = pause is not None
         self._held = _NOTHING
-        self._seen = 0
+        self._seen = self._silent = 0
         self.placed = None
 
     def drain(self) -> list[Pcm]:
@@ -137,7 +147,7 @@ class Joiner:
         A next segment's pause is shortened by the silence that is given here.
         """
         last, self._last = self._last, _NOTHING
-        kept = last[: self._speech + max(TRAIL, self._pause - LONGEST_LEAD)]
+        kept = last[: self._speech + max(0, max(TRAIL, self._pause - LONGEST_LEAD) - self._drained)]
         self._drained += len(kept) - self._speech
         self._speech = 0
         return self._given(_faded_out(kept))
@@ -150,13 +160,24 @@ class Joiner:
         last, self._last = self._last, _NOTHING
         if not self.position + len(last):
             return self._given(np.zeros(self._pause, np.int16))
-        kept = last[: self._speech + max(TRAIL, self._pause)]
+        kept = last[: self._speech + max(0, max(TRAIL, self._pause) - self._drained)]
         missing = self._speech + self._pause - self._drained - len(kept) if self._asked else 0
         return self._given(_faded_out(kept)) + self._given(np.zeros(max(missing, 0), np.int16))
 
     def _given(self, samples: Pcm) -> list[Pcm]:
         self.position += len(samples)
         return [samples] if len(samples) else []
+
+
+def pause_after(cut: Cut, speed: float, pause: float | None = None) -> float:
+    """Seconds of silence after a segment.
+
+    Args:
+        cut: the kind of cut at which the segment ends.
+        speed: the pace at which the segment is spoken; pauses are divided by it.
+        pause: seconds of silence after it that the text asks for, whatever the cut.
+    """
+    return PAUSES[cut] / speed if pause is None else pause
 
 
 _NOTHING: Pcm = np.zeros(0, np.int16)

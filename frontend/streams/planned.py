@@ -57,7 +57,7 @@ class PlannedSegment:
     """Samples that the listener has taken."""
     marks: list[Mark] = field(default_factory=list)
     marks_of: Link | None = None
-    """The generation that sent `marks`; a generation that resumes the segment sends all marks again."""
+    """The generation that sent the last of `marks`; one that resumes the segment sends those of the rest again."""
     deaths: int = 0
     """Number of generations lost in a row while they worked on the segment, without a block sealed in between."""
     hangs: int = 0

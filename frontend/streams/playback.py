@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from frontend.streams.joins import Joiner
+from frontend.streams.joins import Joiner, pause_after
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.playback_clock import PlaybackClock
 from shm.audio import Pcm
@@ -38,9 +38,10 @@ class Playback:
         """True while the listener was given a piece and hasn't taken it."""
         return self.clock.held_back
 
-    def push(self, piece: Pcm) -> list[Pcm]:
+    def push(self, piece: Pcm, planned: PlannedSegment) -> list[Pcm]:
         """Take more samples of the current segment; return those that can be given now."""
-        return self._joiner.push(piece)
+        segment = planned.segment
+        return self._joiner.push(piece, pause_after(segment.cut, planned.speed, segment.pause))
 
     def end(self, planned: PlannedSegment) -> None:
         """End the current segment after all its samples were pushed."""

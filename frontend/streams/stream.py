@@ -144,7 +144,7 @@ class Stream:
         block = head.blocks.popleft()
         for piece in block.pieces:
             head.taken += len(piece)
-            joined = self.playback.push(piece)
+            joined = self.playback.push(piece, head)
             self._tell_times(head)
             yield from self.playback.give(joined)
         self._host.took(block)

@@ -184,17 +184,19 @@ def _making(segment: Segment, blend: Voice, language: str, speed: float, marks: 
 
 
 def _taken(taken: _Making, joiner: Joiner) -> Generator[SpokenPiece, None, None]:
+    from frontend.streams.joins import pause_after
     from worker.engine import EngineError
 
     marks: list[Mark] = []
+    segment, utterance = taken.segment, taken.utterance
+    pause = pause_after(segment.cut, utterance.speed, segment.pause)
     while (block := taken.made.get()) is not None:
         if isinstance(block, EngineError):
             raise CannotSpeak(str(block)) from block
         if isinstance(block, Exception):
             raise block
         marks += block.marks
-        yield from _pieces(joiner.push(block.samples))
-    segment, utterance = taken.segment, taken.utterance
+        yield from _pieces(joiner.push(block.samples, pause))
     words = _words(segment, marks, joiner) if utterance.marks else ()
     joiner.end(segment.cut, utterance.speed, segment.pause)
     yield SpokenPiece(b"", len(segment.text), words)

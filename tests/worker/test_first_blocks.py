@@ -8,11 +8,13 @@ from collections.abc import Generator
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
+from shm.audio import SAMPLE_RATE
 from shm.messages import Done, Forget
 from tests.worker.bench_desk import Desk, ScriptedEngine, an_order, samples_of
 from worker.engine import Block, Utterance
-from worker.first_blocks import latest_starts
+from worker.first_blocks import LATER, latest_starts
 from worker.run_control import RunControl
 from worker.segment_work import HEARD_SOONER, SegmentWork
 
@@ -41,7 +43,58 @@ def test_runs_that_can_wait_are_paused_until_the_first_block_is_made(desk: Desk)
     first = desk.take_up()
     assert first.order.stream == 1 and other.control.is_paused and not first.control.is_paused
     desk.finish(first)
-    assert not other.control.is_paused
+    assert desk.take_up().order.stream == 1 and other.control.is_paused, "the newcomer's next block is due sooner"
+    assert desk.bench._take_up() is None and not other.control.is_paused, "the engine can make two blocks at once"
+
+
+def test_a_paused_run_that_is_due_before_the_newcomers_next_block_goes_first(desk: Desk) -> None:
+    other = sounding(desk, 0, 3.0)
+    newcomer(desk, 1)
+    first = desk.take_up()
+    assert other.control.is_paused
+    other.order = replace(other.order, first_deadline=time.monotonic())
+    desk.finish(first)
+    assert desk.take_up().order.stream == 1 and not other.control.is_paused
+
+
+def test_a_listeners_blocks_are_due_by_when_the_first_one_came(desk: Desk) -> None:
+    """Else a newcomer who waited for long would go before listeners who have less to hear."""
+    newcomer(desk, 1, deadline=-2.0)
+    late = desk.take_up()
+    desk.finish(late)
+    assert abs(late.deadline - time.monotonic()) < 1.0
+
+
+@pytest.mark.parametrize(("segment", "from_sample"), [(1, 0), (0, 100)])
+def test_a_stream_that_sounded_before_it_came_keeps_its_deadlines(desk: Desk, segment: int, from_sample: int) -> None:
+    deadline = time.monotonic() - 30.0
+    desk.order(0, segment, "9x100", deadline, from_sample)
+    resumed = desk.take_up()
+    desk.finish(resumed)
+    assert resumed.deadline == deadline + resumed.made / SAMPLE_RATE
+
+
+def test_a_clip_that_is_collected_keeps_its_deadlines(desk: Desk) -> None:
+    deadline = time.monotonic() + MINUTE
+    desk.order(0, 0, "9x100", deadline)
+    clip = desk.take_up()
+    desk.finish(clip)
+    assert clip.deadline == deadline + clip.made / SAMPLE_RATE
+
+
+def test_a_first_block_may_be_late_where_another_listener_would_hear_a_gap(desk: Desk) -> None:
+    desk.order(0, 0, "9x100", deadline=time.monotonic() + 0.4, from_sample=100)
+    desk.step()
+    newcomer(desk, 1, deadline=0.2)
+    assert desk.take_up().order.stream == 0
+    assert desk.take_up().order.stream == 1
+
+
+def test_no_first_block_waits_for_good(desk: Desk) -> None:
+    desk.order(0, 0, "9x100", deadline=time.monotonic() + 0.4, from_sample=100)
+    desk.step()
+    newcomer(desk, 1, deadline=-LATER)
+    assert desk.take_up().order.stream == 1
 
 
 def test_who_would_run_dry_is_not_paused(desk: Desk) -> None:
@@ -80,7 +133,7 @@ def test_nothing_that_can_wait_is_begun_beside_a_first_block(desk: Desk) -> None
     first = desk.take_up()
     desk.order(1, 0, "2x100", deadline=time.monotonic() + MINUTE)
     assert desk.bench._choose() is None
-    assert 0 < (desk.bench._seconds_to_wait() or 0) < MINUTE
+    assert 0 < (desk.bench._first_blocks.seconds_to_wait(desk.bench._patient()) or 0) < MINUTE
     desk.finish(first)
     assert desk.take_up().order.stream == 0, "the nearest deadline"
     assert desk.take_up().order.stream == 1
@@ -120,8 +173,11 @@ def test_the_paused_wait_for_the_next_newcomer_too(desk: Desk) -> None:
     first = desk.take_up()
     newcomer(desk, 2)
     desk.finish(first)
-    assert other.control.is_paused
-    desk.finish(desk.take_up())
+    both = [desk.take_up(), desk.take_up()]
+    assert {each.order.stream for each in both} == {1, 2} and other.control.is_paused
+    for each in both:
+        desk.finish(each)
+    assert desk.take_up().order.stream == 2 and desk.bench._take_up() is None
     assert not other.control.is_paused
 
 

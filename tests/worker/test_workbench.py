@@ -46,10 +46,10 @@ def test_the_block_with_the_nearest_deadline_is_made_next() -> None:
 def test_the_first_block_of_a_stream_shares_the_cores_with_none_of_its_later_segments() -> None:
     desk = Desk(first_block=0.3)
     for segment in range(3):
-        desk.order(0, segment, f"3x100-{segment}", deadline=segment)
+        desk.order(0, segment, f"3x100-{segment}", deadline=time.monotonic() + 9 + segment)
     first = desk.take_up()
     assert list(desk.bench._workable()) == []
-    desk.order(1, 0, "3x100-newcomer", deadline=9)
+    desk.order(1, 0, "3x100-newcomer", deadline=time.monotonic() + 99)
     assert desk.take_up().order.script == "3x100-newcomer"
     desk.finish(first)
     assert [segment.order.segment for segment in desk.bench._workable()] == [0, 1, 2]
@@ -61,7 +61,7 @@ def test_who_has_little_left_to_hear_shares_the_cores_with_none_of_his_later_seg
 ) -> None:
     """A stream that is long late shares the cores with its later segments: that gives the most sound for the time."""
     desk = Desk(first_block=0.3)
-    desk.order(0, 0, "3x100", deadline=time.monotonic() + seconds)
+    desk.order(0, 0, "4x100", deadline=time.monotonic() + seconds, from_sample=100)
     desk.order(0, 1, "3x100-next", deadline=time.monotonic() + 9)
     desk.step()
     assert [segment.order.segment for segment in desk.bench._workable()] == [0, 1][: 1 + together]

@@ -25,7 +25,7 @@ from worker.split.rewrites import DEFAULT, Rewrite
 
 log = logging.getLogger(__name__)
 
-FORMAT = 8
+FORMAT = 9
 """Version of the stages' files: increased whenever this code would make other files of the same model."""
 
 _MANIFEST = "manifest.json"

@@ -137,13 +137,23 @@ def give_statistics(graph: Graph, places: list[int], moving: list[str]) -> tuple
         more.nodes.append(helper.make_node("Split", [name, sizes], parts, axis=0))
     instead: dict[int, list[Any]] = {}
     for norm, mean, variance in zip(found, *split, strict=True):
-        for place in norm.places:
-            for end in _ends(graph, place, moving):
-                local = _given(graph, place, end, mean, variance)
-                instead[end.place] = local.nodes
-                more.constants += local.constants
-                instead |= {gone: [] for gone in end.gone}
+        more.constants += put_statistics(graph, norm, (mean, variance), moving, instead)
     return instead, more
+
+
+def put_statistics(
+    graph: Graph, norm: Norms, statistics: tuple[str, str], moving: list[str], instead: dict[int, list[Any]]
+) -> list[Any]:
+    """Put norms that take mean and variance (tensors of shape [channels]) into `instead`, in place of the norms of one
+    tensor; return their constants."""
+    constants: list[Any] = []
+    for place in norm.places:
+        for end in _ends(graph, place, moving):
+            local = _given(graph, place, end, *statistics)
+            instead[end.place] = local.nodes
+            constants += local.constants
+            instead |= {gone: [] for gone in end.gone}
+    return constants
 
 
 @dataclass(frozen=True, slots=True)

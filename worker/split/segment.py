@@ -113,14 +113,14 @@ def whole_segment(
 def in_one_run(
     prosody: Prosody, features: Array, source: HarmonicSource, generator: LoadedStage, threads: int, control: RunControl
 ) -> NDArray[np.floating[Any]]:
-    """Vocode the whole segment in one run, including its leading silence, with its own statistics.
+    """Vocode the whole segment in one run with its own statistics; return its audio from the end of its lead on.
 
     Raises:
         Cancelled, Paused, EngineError, ProviderUnavailable: as `worker.session.run_session`.
     """
     harmonics = source.harmonics(0, prosody.frames, threads)
     [audio] = generator.run([features, harmonics, prosody.style], threads, control)
-    return audio.ravel()
+    return audio.ravel()[_samples(prosody.lead) :]
 
 
 def features_of(prosody: Prosody, decoder: LoadedStage, threads: int, control: RunControl) -> Array:

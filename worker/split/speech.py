@@ -27,6 +27,7 @@ from worker.split.segment import GENERATOR_CONTEXT, Array, Prosody, WindowedSegm
 from worker.split.source import HarmonicSource
 from worker.split.stage import LoadedStage
 from worker.split.statistics import Statistics, describe, predictor_for
+from worker.split.weighted_run import in_weighted_run
 from worker.split.windows import FRAME_SAMPLES, FRAMES_PER_SECOND, WindowShape, windows
 
 EXACT_BELOW = 136
@@ -68,10 +69,11 @@ class SplitSpeech:
         self._prosody = stage("prosody.onnx", assignment.prosody)
         self._source = stage("source.onnx", assignment.source)
         self._decoder = stage("decoder.onnx", assignment.decoder)
-        self._whole_generator = stage("generator-whole.onnx", assignment.generator)
+        for_one_run = "generator-weighted.onnx" if self.windowed else "generator-whole.onnx"
+        self._one_run_generator = stage(for_one_run, assignment.generator)
         fixed = fixed_generators(prepared, settings, assignment.generator) if self.windowed else {}
         self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
-        for each in (self._decoder, self._whole_generator):
+        for each in (self._decoder, self._one_run_generator):
             each.session(self._crew.most)
         # Every session that a segment may need is opened now: a stage's file that somebody removes from the cache later
         # is missed by nobody.
@@ -91,7 +93,8 @@ class SplitSpeech:
         if not self.windowed or self._predictor is None:
             return "whole"
         shape = self._shape
-        return f"windows {shape.first} {shape.growth:g} {shape.longest}, statistics {self._predictor.digest}"
+        windows = f"windows {shape.first} {shape.growth:g} {shape.longest}"
+        return f"{windows}, statistics {self._predictor.digest}, short ones weighted"
 
     @property
     def session(self) -> Any:
@@ -101,8 +104,8 @@ class SplitSpeech:
     def blocks(self, inputs: Sequence[NDArray[Any]], utterance: Utterance) -> Generator[Block, None, None]:
         """The utterance's blocks; `inputs` are the model's: tokens, style, speed.
 
-        A segment shorter than `EXACT_BELOW` is vocoded in one run, with its own statistics: that costs little, and the
-        statistics of few phonemes can't be predicted.
+        A segment shorter than `EXACT_BELOW` is vocoded in one run, with its own statistics, because those of few
+        phonemes can't be predicted. Most of its silence is left out of that run.
 
         Raises:
             Cancelled, EngineError, ProviderUnavailable: as `worker.session.run_session`.
@@ -122,11 +125,9 @@ class SplitSpeech:
             skipped = max(0, utterance.from_sample - offset)
             if skipped >= len(samples):
                 continue
-            end = offset + len(samples)
             begin = offset + skipped
-            here = tuple(mark for mark in marks if begin <= mark[1] and (last or mark[1] < end))
-            yield Block(begin, samples[skipped:], last, here, prosody_seconds)
-            prosody_seconds = 0.0
+            yield Block(begin, samples[skipped:], last, tuple(m for m in marks if m[1] >= begin), prosody_seconds)
+            marks, prosody_seconds = (), 0.0
 
     def _predicted(self, prosody: Prosody, features: Array) -> Statistics | None:
         """Predicted statistics for the segment's windows; None if the segment is vocoded in one run."""
@@ -151,9 +152,9 @@ class SplitSpeech:
         # One session with all cores, whatever runs alongside: a second session would hold its weights again in
         # onnxruntime's own layout, and an arena of hundreds of megabytes after a long segment.
         source, threads, control = self._source_of(prosody, utterance), self._crew.most, utterance.control
-        generator = self._whole_generator
-        audio = self._crew.run(control, lambda _: in_one_run(prosody, features, source, generator, threads, control))
-        yield 0, to_pcm(audio)[prosody.lead * FRAME_SAMPLES :], True
+        run, generator = in_weighted_run if self.windowed else in_one_run, self._one_run_generator
+        audio = self._crew.run(control, lambda _: run(prosody, features, source, generator, threads, control))
+        yield 0, to_pcm(audio), True
 
     def _prosody_of(self, inputs: Sequence[NDArray[Any]], control: RunControl) -> Prosody:
         # A second session for one thread would cost memory for a small part of the work: prosody and decoder have one

@@ -28,17 +28,20 @@ from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.sine import fold_sines
 from worker.split.snake import rewrite_snakes
 from worker.split.spectrum import rewrite_spectra
+from worker.split.weighted import weigh_statistics, weight_inputs
 
 PROSODY, SOURCE, DECODER = "prosody.onnx", "source.onnx", "decoder.onnx"
 GENERATOR = "generator.onnx"
 """The generator that takes its statistics as inputs."""
 WHOLE_GENERATOR = "generator-whole.onnx"
 """The generator that computes the segment's own statistics."""
+WEIGHTED_GENERATOR = "generator-weighted.onnx"
+"""The generator that computes them of a part of the segment, in which frames have weights."""
 EXACT_GENERATOR = "generator-exact.onnx"
 """The same, which reports them: for trials, and for the samples of a predictor. It keeps each norm's input in memory
 until its end, so no speech is made with it: it takes twice as much memory for a sentence."""
 WEIGHTS = "weights.bin"
-SERVED = (PROSODY, SOURCE, DECODER, GENERATOR, WHOLE_GENERATOR)
+SERVED = (PROSODY, SOURCE, DECODER, GENERATOR, WHOLE_GENERATOR, WEIGHTED_GENERATOR)
 """The stages that speak."""
 STAGES = (*SERVED, EXACT_GENERATOR)
 
@@ -87,6 +90,8 @@ def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEF
         more_inputs = [*_statistics(channels), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
         writer.write(GENERATOR, _Part(given, [cuts.audio], instead | crop, more, more_inputs=more_inputs))
         writer.write(WHOLE_GENERATOR, _Part(given, [cuts.audio]))
+        instead, more = weigh_statistics(graph, generator, given[:2], [node.output[0] for node in cuts.second_stage])
+        writer.write(WEIGHTED_GENERATOR, _Part(given, [cuts.audio], instead, more, more_inputs=weight_inputs()))
         told = tell_statistics(graph, generator)
         writer.write(EXACT_GENERATOR, _Part(given, [cuts.audio], more=told, more_outputs=_statistics(channels)))
     return noise, channels

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from frontend.contract.errors import Overloaded
@@ -15,7 +16,8 @@ from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
 from shm.messages import Done, SegmentOrder
 from tests.frontend.desk import Desk, heard, listen
-from tests.frontend.scripted_worker import DEADLINE, PER_TOKEN, ScriptedWorker, samples_of
+from tests.frontend.scripted_worker import DEADLINE, ENGINE, PER_TOKEN, ScriptedWorker, samples_of
+from tests.frontend.several_workers import quiet
 
 AUDIO = GUESS.audio_per_token
 """Seconds that a character of a script is expected to sound before anything was measured."""
@@ -106,6 +108,32 @@ async def test_what_cannot_be_served_in_time_is_refused_and_told_when(desk: Desk
     first.close()
     desk.open(text, client="b")
     await worker.has(3)
+
+
+async def test_of_a_crowd_that_comes_at_once_those_are_refused_whose_prosody_has_no_time(desk: Desk) -> None:
+    """Four of them could play at once; but each needs four tenths of a second of all cores before its first window."""
+    engine = msgspec.structs.replace(ENGINE, first_block=0.3, concurrency=2)
+    desk.worker(1, engine=engine, rings=8)
+    account = desk.scheduler._shared.ledger.of(engine)
+    account.observe(60, 1.0, 60 * PER_TOKEN, seconds=0.8, prosody_seconds=0.4, load=1.0)
+    for client in "abc":
+        assert not (await opened(desk, "x" * 60, client=client)).failed
+    with pytest.raises(Overloaded) as refused:
+        await heard(listen(desk.open("x" * 60, client="d")))
+    assert refused.value.retry_after < 2
+
+
+async def test_the_prosody_of_a_sounding_segment_is_done(desk: Desk) -> None:
+    engine = msgspec.structs.replace(ENGINE, first_block=0.3, concurrency=2)
+    worker = desk.worker(1, engine=engine, rings=8, ring=60 * PER_TOKEN)
+    account = desk.scheduler._shared.ledger.of(engine)
+    account.observe(60, 1.0, 60 * PER_TOKEN, seconds=0.8, prosody_seconds=0.4, load=1.0)
+    for count, client in enumerate("abc", start=1):
+        stream = await opened(desk, "x" * 60, client=client)
+        worker.seal(await worker.has(count), 0, 5 * PER_TOKEN)
+        await quiet()
+        assert stream.timing.sounds
+    assert not (await opened(desk, "x" * 60, client="d")).failed
 
 
 async def test_who_is_alone_is_served_however_slow_the_machine_is(desk: Desk) -> None:

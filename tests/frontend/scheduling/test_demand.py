@@ -15,8 +15,10 @@ NOW = 1000.0
 BLOCK = 0.25
 
 
-def stream(dry_in: float = 0.5, seconds: float = 60.0, work: float = 0.635, block: float = 0.0) -> Demand:
-    return Demand(NOW + dry_in, seconds, work, block)
+def stream(
+    dry_in: float = 0.5, seconds: float = 60.0, work: float = 0.635, block: float = 0.0, upfront: float = 0.0
+) -> Demand:
+    return Demand(NOW + dry_in, seconds, work, block, upfront)
 
 
 def served_in_time(demands: list[Demand], threads: int) -> bool:
@@ -27,8 +29,8 @@ def served_in_time(demands: list[Demand], threads: int) -> bool:
     free = [NOW] * threads
     heapq.heapify(free)
     blocks = [
-        (each.dry_at + max(start - each.block, 0.0), each.work * min(BLOCK, each.seconds - start))
-        for each in demands
+        (each.dry_at + max(start - ahead, 0.0), each.work * min(BLOCK, each.seconds - start))
+        for each, ahead in ((each, each.block + each.upfront / each.work) for each in demands)
         for start in (n * BLOCK for n in range(int(each.seconds / BLOCK)))
     ]
     for deadline, work in sorted(blocks):
@@ -67,6 +69,21 @@ def test_whole_segments_need_more_room_than_windows() -> None:
     assert not fits(NOW, [], stream(dry_in=1.0, seconds=10, work=0.9, block=5.0), threads=1)
 
 
+def test_prosody_is_due_before_the_first_window() -> None:
+    """Four who come at once need it four times in the first second, whatever they need later."""
+    at_once = [stream(seconds=30, work=0.38, block=0.3) for _ in range(3)]
+    assert fits(NOW, at_once, stream(seconds=30, work=0.38, block=0.3), threads=2)
+    with_prosody = [replace(each, upfront=0.2) for each in at_once]
+    assert not fits(NOW, with_prosody, replace(with_prosody[0]), threads=2)
+    assert fits(NOW, with_prosody, replace(with_prosody[0], dry_at=NOW + 1.0), threads=2)
+
+
+def test_prosody_is_no_more_work_than_the_segments() -> None:
+    whole = stream(seconds=2.0, work=0.5, block=0.25, upfront=0.5)
+    assert whole.due(NOW + 60) == whole.due(whole.end) == pytest.approx(1.0)
+    assert whole.due(whole.end - 0.1) == pytest.approx(0.95)
+
+
 def test_the_wait_is_long_enough_and_not_much_longer() -> None:
     busy = [stream(seconds=40) for _ in range(3)]
     newcomer = stream(dry_in=0.5)
@@ -88,6 +105,7 @@ demands = st.lists(
         seconds=st.integers(1, 80).map(lambda blocks: blocks * BLOCK),
         work=st.just(0.5),
         block=st.sampled_from((0.0, BLOCK, 4 * BLOCK)),
+        upfront=st.sampled_from((0.0, 0.1, 0.5)),
     ),
     min_size=1,
     max_size=6,

@@ -46,6 +46,33 @@ async def test_a_streams_first_segment_is_made_alone_and_then_two_at_a_time(desk
     assert np.array_equal(await heard(listener), spoken("a|b|c|d"))
 
 
+@pytest.mark.parametrize(("first_block", "goes"), [(0.3, True), (0.0, False)])
+async def test_a_worker_that_takes_turns_has_a_segment_of_each_listener(
+    desk: Desk, first_block: float, goes: bool
+) -> None:
+    """Else a listener would wait for the ends of others' segments. Where a segment is one block, they come first."""
+    engine = msgspec.structs.replace(ENGINE, first_block=first_block, concurrency=2)
+    worker = desk.worker(1, engine=engine, rings=8)
+    listeners = [listen(desk.open(f"{name * 4}|{name}|last {name}", client=name)) for name in "abcdef"]
+    await worker.has(6)
+    for order in list(worker.orders):
+        worker.seal(order, 0, 3 * PER_TOKEN)
+    await quiet()
+    # A second segment may have gone before the listener took the first one's samples.
+    first, *second = [order for order in worker.orders if order.stream == worker.orders[0].stream]
+    worker.seal(first, 3 * PER_TOKEN, 4 * PER_TOKEN)
+    worker.end(first)
+    for order in second:
+        worker.speak(order)
+    before = len(worker.orders)
+    if goes:
+        await worker.has(before + 1)
+    await quiet()
+    assert [order.stream for order in worker.orders[before:]] == [first.stream] * goes
+    for listener in listeners:
+        listener.cancel()
+
+
 async def test_deadlines_follow_the_audio_before_them(desk: Desk) -> None:
     worker = desk.worker(1)
     listener = listen(desk.open("first|second"))

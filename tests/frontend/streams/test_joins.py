@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.streams.joins import FADE, LEAD, LONGEST_LEAD, PAUSES, TRAIL, Joiner
+from frontend.streams.joins import FADE, LEAD, LONGEST_LEAD, PAUSES, TRAIL, Joiner, pause_after
 from frontend.text.segment import Cut
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 
@@ -31,12 +31,13 @@ def segment(lead: int, speech: int, trail: int) -> Pcm:
     return np.concatenate((noise(lead), tone(speech), noise(trail)))
 
 
-def joined(segments: Sequence[tuple[Pcm, Cut]], pieces: int = 1 << 30, speed: float = 1.0) -> Pcm:
+def joined(segments: Sequence[tuple[Pcm, Cut]], pieces: int = 1 << 30, speed: float = 1.0, told: bool = False) -> Pcm:
+    """`told`: with each piece, the pause after its segment."""
     joiner = Joiner()
     out: list[Pcm] = []
     for samples, cut in segments:
         for start in range(0, len(samples), pieces):
-            out += joiner.push(samples[start : start + pieces])
+            out += joiner.push(samples[start : start + pieces], pause_after(cut, speed) if told else 0.0)
         joiner.end(cut, speed)
     out += joiner.finish()
     assert joiner.position == sum(map(len, out))
@@ -160,19 +161,21 @@ def test_a_pause_that_the_text_asks_for_wins() -> None:
 
 
 parts = st.lists(
-    st.tuples(st.integers(0, 3000), st.integers(1, 3000), st.integers(0, 3000), st.sampled_from(Cut)),
+    st.tuples(st.integers(0, 3000), st.integers(1, 3000), st.integers(0, 20_000), st.sampled_from(Cut)),
     min_size=1,
     max_size=5,
 )
 
 
 @settings(database=None, deadline=None)
-@given(parts, st.integers(1, 2000))
-def test_pieces_do_not_matter_and_places_are_true(shapes: list[tuple[int, int, int, Cut]], pieces: int) -> None:
+@given(parts, st.integers(1, 2000), st.booleans())
+def test_pieces_do_not_matter_and_places_are_true(
+    shapes: list[tuple[int, int, int, Cut]], pieces: int, told: bool
+) -> None:
     """Each sample of a segment lies where `placed` says: what marks become timestamps by."""
     segments = [(segment(lead, speech, trail), cut) for lead, speech, trail, cut in shapes]
     whole = joined(segments)
-    assert np.array_equal(joined(segments, pieces), whole)
+    assert np.array_equal(joined(segments, pieces, told=told), whole)
     joiner = Joiner()
     for samples, cut in segments:
         joiner.push(samples)
@@ -185,9 +188,23 @@ def test_pieces_do_not_matter_and_places_are_true(shapes: list[tuple[int, int, i
             assert np.array_equal(whole[stream + first - own : stream + last - own], samples[first:last])
 
 
+@pytest.mark.parametrize("cut", list(Cut))
+def test_silence_is_heard_at_once_as_far_as_the_pause_has_room_whatever_follows(cut: Cut) -> None:
+    """The published model pauses for half a second at a comma: a listener who has less to hear would hear a gap."""
+    joiner, room = Joiner(), max(TRAIL, round(PAUSES[cut] * SECOND) - LONGEST_LEAD)
+    given = sum(map(len, joiner.push(segment(0, SECOND, SECOND), pause_after(cut, 1.0))))
+    assert given == SECOND + room - FADE
+    assert not joiner.push(noise(SECOND), pause_after(cut, 1.0)), "more might be cut off at the segment's end"
+    rest = sum(map(len, joiner.push(tone(SECOND), pause_after(cut, 1.0))))
+    assert given + rest == 4 * SECOND - FADE
+
+
 @pytest.mark.parametrize("trailing", [0, 500, 3000, 30_000])
+@pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("pause", [None, 0.0, 0.9])
-def test_a_drained_stream_has_the_same_speech_at_the_same_places(trailing: int, pause: float | None) -> None:
+def test_a_drained_stream_has_the_same_speech_at_the_same_places(
+    trailing: int, pause: float | None, told: bool
+) -> None:
     """Only silence differs: that of the engine is given earlier, and faded elsewhere."""
     segment = np.concatenate([np.full(2000, 9000), np.full(trailing, 7), np.zeros(0)]).astype(np.int16)
     results = []
@@ -195,7 +212,7 @@ def test_a_drained_stream_has_the_same_speech_at_the_same_places(trailing: int, 
         joiner = Joiner()
         pieces = []
         for _ in range(3):
-            pieces += joiner.push(segment)
+            pieces += joiner.push(segment, pause_after(Cut.SENTENCE, 1.0, pause) if told else 0.0)
             joiner.end(Cut.SENTENCE, 1.0, pause)
             for _ in range(drains):
                 pieces += joiner.drain()

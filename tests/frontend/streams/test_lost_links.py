@@ -63,21 +63,26 @@ async def test_what_comes_late_of_a_segment_that_was_begun_again_is_not_believed
     assert [message.generation for message in desk.told_of(Distrust)] == [1]  # type: ignore[attr-defined]
 
 
-async def test_marks_of_what_is_begun_again_behind_an_earlier_segment_are_told_once(desk: Desk) -> None:
+@pytest.mark.parametrize("again_from", [0, 2])
+async def test_marks_of_what_is_begun_again_behind_an_earlier_segment_are_told_once(
+    desk: Desk, again_from: int
+) -> None:
+    """A worker that resumes the segment sends all marks, or those from its first sample on."""
+    marks = [(0, 0), (2, 150), (3, 4000), (5, 4800)]
     one, two = pair(desk)
     stream = desk.open("first|second", timestamps=True)
     first = await one.has(1)
     one.seal(first, 0, 100)
     second = await two.has(1)
-    two.send(Marks(2, second.stream, second.segment, pack_marks([(0, 0)])))
+    two.send(Marks(2, second.stream, second.segment, pack_marks(marks[:3])))
     two.seal(second, 0, 200)
     await quiet()
     kill(desk, one)
     two.speak(await two.has(2))
     again = await two.has(3)
-    two.send(Marks(2, again.stream, again.segment, pack_marks([(0, 0), (3, 4000)])))
+    two.send(Marks(2, again.stream, again.segment, pack_marks(marks[again_from:])))
     await quiet()
-    assert stream.segments[1].marks == [(0, 0), (3, 4000)]
+    assert stream.segments[1].marks == marks
     stream.close()
 
 

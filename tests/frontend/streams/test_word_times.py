@@ -30,7 +30,7 @@ def test_a_word_begins_where_it_is_heard(pieces: int) -> None:
         segment = PlannedSegment(spoken, Performer((), "en-us"), 1.0, 0, index=index)
         segment.marks = [(0, SAMPLE_RATE), (4, SAMPLE_RATE + 4800)]
         for piece in np.array_split(sound(SAMPLE_RATE), pieces):
-            given += [part.copy() for part in playback.push(piece)]
+            given += [part.copy() for part in playback.push(piece, segment)]
             times.tell(segment)
         playback.end(segment)
     given += playback.finish()

@@ -8,16 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shm.audio import AUDIBLE
 from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare
+from worker.split.stage import LoadedStage
 from worker.split.static_windows import static_generator
 from worker.voices.low_rank import EMBEDDED
 
 SENTENCE = "ðə fˈɛɹi lˈivz æt hˈæf pˈæst sˈɪks."
 SHORTER = "ðə fˈɛɹi lˈivz æt sˈɪks."
+SHORT = "hˌW ɑɹ jˈu?"
 STOP = "stˈɑp."
 
 
@@ -76,11 +79,38 @@ def test_windows_sound_like_the_whole(windows, whole, voice):
     assert np.abs(made.astype(int)).max() < 32_767
 
 
-def test_a_word_is_exact(windows, whole):
-    blocks, samples = said(windows, STOP)
-    assert len(blocks) == 1
-    assert np.array_equal(samples, said(whole, STOP)[1])
-    assert 20 * np.log10(np.abs(samples.astype(int)).max() / 32_768) > -20, "and can be heard"
+@pytest.mark.parametrize(("script", "speed"), [(STOP, 1.0), (SHORT, 1.0), (SHORT, 1.4)])
+def test_a_short_text_without_most_of_its_silence_sounds_like_the_whole(windows, whole, script, speed):
+    """Level within 0.2 dB and log-mel distance within 2 dB; only zeros stand for silence."""
+    blocks, made = said(windows, script, speed=speed)
+    expected = said(whole, script, speed=speed)[1]
+    assert len(blocks) == 1 and len(made) == len(expected)
+    levels = [10 * np.log10((samples.astype(float) ** 2).mean()) for samples in (made, expected)]
+    assert abs(levels[0] - levels[1]) < 0.2
+    heard = int(np.flatnonzero(made)[-1]) + 1
+    assert heard < len(made) - 1_200, "the rest isn't made"
+    assert np.abs(expected[heard:].astype(int)).max() < AUDIBLE
+    assert log_mel_distance(expected[:heard], made[:heard]) < 2
+    assert 20 * np.log10(np.abs(made.astype(int)).max() / 32_768) > -20, "and can be heard"
+
+
+def test_a_short_text_takes_less_of_the_generator(windows, monkeypatch):
+    """80 frames of 122 run, because most of the silence at both ends counts without being made."""
+    ran = []
+    plain = LoadedStage.run
+    monkeypatch.setattr(
+        LoadedStage,
+        "run",
+        lambda stage, arrays, *more: ran.append((stage._cut.name, arrays[0].shape[-1])) or plain(stage, arrays, *more),
+    )
+    said(windows, SHORT)
+    units, frames = (dict(ran)[f"{stage}.onnx"] for stage in ("decoder", "generator-weighted"))
+    assert 2 * units > 1.5 * frames > 0
+
+
+@pytest.mark.parametrize("sample", [1, 12_345])
+def test_a_resumed_short_text_has_the_same_samples(windows, sample):
+    assert np.array_equal(said(windows, SHORT, from_sample=sample)[1], said(windows, SHORT)[1][sample:])
 
 
 @pytest.mark.parametrize(("script", "speed"), [(STOP, 1.0), (STOP, 0.5), (STOP, 0.25), (SENTENCE, 0.5)])

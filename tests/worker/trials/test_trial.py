@@ -133,7 +133,7 @@ def test_cuda_speaks_the_float_graph_in_windows_of_any_length(
     monkeypatch.setattr(stage, "open_session", watched)
     accelerated = engine(wanted)
     on_it = sorted(name for name, provider in opened if provider == AZURE)
-    assert on_it == ["decoder.onnx", "generator-whole.onnx", "generator.onnx", "prosody.onnx"]
+    assert on_it == ["decoder.onnx", "generator-weighted.onnx", "generator.onnx", "prosody.onnx"]
     assert {name for name, provider in opened if provider == CPU} == {"source.cpu.onnx"}
     on_cpu = engine(replace(wanted, provider="cpu"))
     for script in (SCRIPT[:3], SCRIPT * 4):
