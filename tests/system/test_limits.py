@@ -199,7 +199,7 @@ def test_an_arena_beyond_the_control_groups_memory_is_one_clear_line_and_kills_n
         (small_group / "cgroup.procs").write_text(str(refused.process.pid))
         assert refused.process.wait(DEADLINE) == ExitCode.MEMORY
         refused.logs("can't reserve 369 MB of shared memory for the PCM arena: [0-9]+ MB are available")
-        assert not [line for line in refused.log if "Traceback" in line or "died" in line]
+        assert not [line for line in refused.log if "Traceback" in line or "died" in line], "\n".join(refused.log)
 
 
 def test_a_listener_that_never_reads_gives_its_ring_back(tmp_path: Path) -> None:
