@@ -74,19 +74,26 @@ def _loaded(target: str) -> Target:
 
 
 def _serve(requests: int, replies: int, answer: Target) -> int:
-    _reply(replies, 0, SERVING, str(os.getpid()).encode())
-    while header := _read(requests, HEADER.size):
-        mark, sequence, _, length = HEADER.unpack(header)
-        if mark != MARK:
-            return _GARBLED
-        request = _read(requests, length) if length else b""
-        try:
-            _reply(replies, sequence, ANSWER, answer(request))
-        except BrokenPipeError:
-            break
-        except Exception as error:
-            _reply(replies, sequence, ERROR, f"{type(error).__name__}\n{error}".encode(errors="replace"))
+    """Answer until the caller is gone; return the exit status."""
+    try:
+        _reply(replies, 0, SERVING, str(os.getpid()).encode())
+        while header := _read(requests, HEADER.size):
+            mark, sequence, _, length = HEADER.unpack(header)
+            if mark != MARK:
+                return _GARBLED
+            request = _read(requests, length) if length else b""
+            _reply(replies, sequence, *_answered(answer, request))
+    except BrokenPipeError:  # nobody reads the replies any more
+        pass
     return _CALLER_GONE
+
+
+def _answered(answer: Target, request: bytes) -> tuple[int, bytes]:
+    """The kind of a reply, and its body."""
+    try:
+        return ANSWER, answer(request)
+    except Exception as error:
+        return ERROR, f"{type(error).__name__}\n{error}".encode(errors="replace")
 
 
 def _read(fd: int, length: int) -> bytes:

@@ -215,6 +215,33 @@ def test_a_request_is_interrupted_from_another_thread(helper: Expendable) -> Non
     assert helper.ask(b"next") == b"next"
 
 
+def test_a_caller_that_is_gone_before_its_helper_serves_leaves_no_traceback() -> None:
+    with ExitStack() as stack:
+        ends = []
+        for theirs in (0, 1, 0):  # requests, replies, lifeline
+            pipe = os.pipe()
+            ends.append(pipe[theirs])
+            if theirs == 1:
+                os.close(pipe[0])
+            else:
+                stack.callback(os.close, pipe[1])
+            stack.callback(os.close, pipe[theirs])
+        command = [
+            sys.executable,
+            "-m",
+            "shm.expendable_child",
+            *map(str, ends),
+            "00" * 16,
+            f"{__name__}:parrot",
+            "parrot",
+        ]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        done = subprocess.run(
+            command, pass_fds=ends, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_requests_of_several_threads_get_their_own_answers(helper: Expendable) -> None:
     wrong: list[bytes] = []
 
