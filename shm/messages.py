@@ -28,6 +28,10 @@ MAX_COMMIT_BYTES = 512
 Voice = tuple[tuple[str, float], ...]
 """Voice blend: names of voices with weights that sum to 1. A single voice is a blend of one."""
 
+FIRST_BLOCK_GRACE = 0.3
+"""Seconds after `SegmentOrder.first_deadline` by which a worker whose engine vocodes in windows may make a stream's
+first block, if a listener to another stream would otherwise hear a gap."""
+
 
 class SegmentOrder(msgspec.Struct, frozen=True, kw_only=True, tag="order"):
     """Front -> worker: make one segment's PCM, from `from_sample` on, and write it into a ring."""

@@ -14,9 +14,6 @@ from worker.segment_work import HEARD_SOONER, SegmentWork
 URGENT = 1.0
 """Seconds until its deadline below which a stream's first block is urgent."""
 
-LATER = 0.3
-"""Seconds by which a first block may be late if a listener to another stream would else hear a gap."""
-
 ASSUMED_SECONDS = 0.3
 """Assumed time of a first block before one was made."""
 

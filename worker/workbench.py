@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator
 from itertools import chain, filterfalse
 
 from shm.killpoint import killpoint
-from shm.messages import Began, CommitMessage, Forget, OrderMessage, Release, SegmentOrder
+from shm.messages import FIRST_BLOCK_GRACE, Began, CommitMessage, Forget, OrderMessage, Release, SegmentOrder
 from shm.ring import Arena, RingWriter
 from worker.engine import Block, Cancelled, Engine, EngineError, ProviderUnavailable
-from worker.first_blocks import LATER, URGENT, FirstBlocks
+from worker.first_blocks import URGENT, FirstBlocks
 from worker.segment_work import SegmentWork
 from worker.stream_output import StreamOutput
 
@@ -150,7 +150,7 @@ class Workbench:
     def _latest(self, segment: SegmentWork) -> float:
         """The segment's deadline, later if it is for a first block: a longer silence before it is better than a gap in
         what another listener hears."""
-        return segment.deadline + (LATER if self._is_urgent(segment) else 0.0)
+        return segment.deadline + (FIRST_BLOCK_GRACE if self._is_urgent(segment) else 0.0)
 
     def _patient(self) -> dict[SegmentWork, float]:
         """Segments that can wait for a first block, each with its latest start; no first block is among them."""

@@ -113,9 +113,9 @@ BREAKS = (
     ),
     Mutation(
         "a-late-first-block-is-better-than-a-gap",
-        "worker/first_blocks.py",
-        "LATER = 0.3",
-        "LATER = 0.0",
+        "shm/messages.py",
+        "FIRST_BLOCK_GRACE = 0.3",
+        "FIRST_BLOCK_GRACE = 0.0",
         ("tests/worker/test_first_blocks.py",),
     ),
     Mutation(

@@ -20,13 +20,10 @@ from frontend.streams.planned import PlannedSegment, SegmentState
 from frontend.streams.stream import Stream
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
+from shm.messages import FIRST_BLOCK_GRACE
 
 FIRST_AUDIO_TARGET = 0.3
 """Seconds from a request's arrival to its first sample: a newcomer's deadline."""
-
-LATER = 0.3
-"""Seconds by which an engine that vocodes in windows makes a first block later, if another listener would else hear a
-gap (`worker.first_blocks.LATER`)."""
 
 SENTENCE = 20.0
 """Seconds of audio up to which a request counts as one of a row; a longer request doesn't delay the next one's
@@ -156,7 +153,7 @@ class Admission:
         block = stream.engine.first_block or costs.samples(tokens, first.speed) / SAMPLE_RATE
         due = max(stream.timing.first_due, now + 2 * own + FIRST_AUDIO_TARGET)
         if stream.engine.first_block:
-            due += LATER
+            due += FIRST_BLOCK_GRACE
         work, upfront = costs.real_time_factor(concurrency), self._upfront(stream, first)
         return Demand(due, self._audio_left(stream, first), work, block, upfront)
 

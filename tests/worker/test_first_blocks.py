@@ -11,10 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from shm.audio import SAMPLE_RATE
-from shm.messages import Done, Forget
+from shm.messages import FIRST_BLOCK_GRACE, Done, Forget
 from tests.worker.bench_desk import Desk, ScriptedEngine, an_order, samples_of
 from worker.engine import Block, Utterance
-from worker.first_blocks import LATER, latest_starts
+from worker.first_blocks import latest_starts
 from worker.run_control import RunControl
 from worker.segment_work import HEARD_SOONER, SegmentWork
 
@@ -93,7 +93,7 @@ def test_a_first_block_may_be_late_where_another_listener_would_hear_a_gap(desk:
 def test_no_first_block_waits_for_good(desk: Desk) -> None:
     desk.order(0, 0, "9x100", deadline=time.monotonic() + 0.4, from_sample=100)
     desk.step()
-    newcomer(desk, 1, deadline=-LATER)
+    newcomer(desk, 1, deadline=-FIRST_BLOCK_GRACE)
     assert desk.take_up().order.stream == 1
 
 
