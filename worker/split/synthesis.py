@@ -22,6 +22,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 _TIME = 2
 _ORDER_STAYS = ("Squeeze", "Unsqueeze", "Reshape", "Identity")
+_KNOWN = (*_ORDER_STAYS, "Gather", "Slice", "Mul", "ScatterND")
 
 
 @dataclass
@@ -31,7 +32,7 @@ class _Samples:
     places: NDArray[np.int64]
     """Each sample's place in the convolution's output."""
     factors: NDArray[np.float64]
-    """What each sample has been multiplied by."""
+    """Factor by which each sample has been multiplied since."""
 
 
 def fold_synthesis(nodes: Nodes, audio: str, shapes: Shapes) -> bool:
@@ -42,7 +43,7 @@ def fold_synthesis(nodes: Nodes, audio: str, shapes: Shapes) -> bool:
         return False
     makers, join, rest = found
     hop = attribute(makers[0], "strides")[0]
-    samples = _after(nodes, rest, shapes[rest[0].input[0] if rest else audio][-1], shapes)
+    samples = _after(nodes, rest, shapes[rest[0].input[0]][-1], shapes)
     folded = [_folded(nodes, maker, hop) for maker in makers]
     if samples is None or len(samples.places) != np.prod(shapes[audio]):
         return False
@@ -68,13 +69,15 @@ def _tail(nodes: Nodes, audio: str) -> tuple[list[Any], Any | None, list[Any]] |
     """The transposed convolutions, the node that joins them, and the nodes after them."""
     rest: list[Any] = []
     node = nodes.maker(audio)
-    while node is not None and node.op_type not in ("ConvTranspose", "Add", "Sub"):
+    while node is not None and node.op_type in _KNOWN:
         rest.insert(0, node)
         node = nodes.maker(node.input[0])
-    if node is None or not (rest or node.op_type == "ConvTranspose"):
+    if node is None or not rest:
         return None
     if node.op_type == "ConvTranspose":
         return [node], None, rest
+    if node.op_type not in ("Add", "Sub"):
+        return None
     makers = [nodes.maker(name) for name in node.input]
     if any(maker is None or maker.op_type != "ConvTranspose" for maker in makers):
         return None
@@ -85,7 +88,7 @@ def _after(nodes: Nodes, rest: list[Any], length: int, shapes: Shapes) -> _Sampl
     """The samples of `length` after the nodes `rest`; None if one of these does anything else."""
     samples = _Samples(np.arange(length), np.ones(length))
     for node in rest:
-        before, after = shapes[node.input[0]], shapes[node.output[0]]
+        before = shapes[node.input[0]]
         if max(before) != len(samples.places) or np.prod(before) != len(samples.places):
             return None
         if node.op_type == "Slice":
@@ -94,10 +97,10 @@ def _after(nodes: Nodes, rest: list[Any], length: int, shapes: Shapes) -> _Sampl
             kept = _times(samples, nodes.constant(node.input[1]))
         elif node.op_type == "ScatterND":
             kept = _divided(nodes, node, samples)
-        elif node.op_type in _ORDER_STAYS or (node.op_type == "Gather" and np.prod(after) == np.prod(before)):
-            kept = slice(None) if node.op_type in _ORDER_STAYS or _of_one(nodes, node, before) else None
-        else:
+        elif node.op_type == "Gather" and not _of_one(nodes, node, before):
             kept = None
+        else:
+            kept = slice(None)
         if kept is None:
             return None
         samples = _Samples(samples.places[kept], samples.factors[kept])
