@@ -11,8 +11,7 @@ from benchmarks import engine
 from benchmarks.engine import FIRST_TARGET, PUBLISHED, SETTINGS, SPEED_TARGET, Rival, measured, report, subjects
 from benchmarks.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
-from tests.split_model import make_split_model
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, stages_of
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round
 

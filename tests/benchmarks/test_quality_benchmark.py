@@ -27,8 +27,7 @@ from benchmarks.quality.pitch import pitch_before, pitches
 from benchmarks.quality.renderings import Rendering, Renderings, write_wav
 from benchmarks.quality.ways import Way, of_passages, of_texts
 from frontend.text.segment import Cut
-from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.split.rewrites import Rewrite
 
 SECOND = 24_000

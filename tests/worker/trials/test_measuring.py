@@ -11,8 +11,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from shm.errand_status import FAILED, NOTHING_NEW
-from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import SCRIPT, blocks_of, joined, stages_of
+from tests.split_model import make_split_model, make_split_voices, stages_of
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined
 from tests.worker.trials import actors
 from tests.worker.trials.actors import AZURE
 from worker.acceleration import chain

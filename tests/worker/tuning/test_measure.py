@@ -12,8 +12,7 @@ import pytest
 
 from shm.audio import AUDIBLE, SAMPLE_RATE
 from shm.engine_info import EngineInfo
-from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.acceleration.chain import Choice
 from worker.acceleration.decision import ProviderDecision
 from worker.acceleration.verdict import Verdict
