@@ -41,6 +41,13 @@ BREAKS = (
         ("tests/frontend/http/test_cut_streams.py",),
     ),
     Mutation(
+        "a-client-that-leaves-is-no-cut",
+        "frontend/http/speech/streamed.py",
+        "raise ClientLeft from error",
+        "raise __import__('asyncio').CancelledError from error",
+        ("tests/frontend/http/test_cut_streams.py",),
+    ),
+    Mutation(
         "no-silence-before-a-refusal",
         "frontend/http/speech/streamed.py",
         "if primed and await stream.accepted():",

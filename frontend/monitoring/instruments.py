@@ -28,7 +28,8 @@ class MetricRow:
 COUNTERS = (
     MetricRow(
         "requests_total",
-        "Requests by route and answered status; 499 is a client that left before the end.",
+        "Requests by route and answered status. 499: no whole answer, because the client left or read nothing for too "
+        "long, or the drain timeout ended.",
         ("endpoint", "status"),
     ),
     MetricRow("audio_seconds_total", "Audio handed to sockets."),
