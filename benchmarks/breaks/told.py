@@ -22,9 +22,16 @@ BREAKS = (
     Mutation(
         "first-audio-from-the-header",
         "frontend/http/speech/handler.py",
-        "Listening(self._metrics, request[STARTED], asked.stages)",
-        "Listening(self._metrics, __import__('time').monotonic(), asked.stages)",
+        "Listening(self._metrics, request[STARTED],",
+        "Listening(self._metrics, __import__('time').monotonic(),",
         ("tests/frontend/http/test_cut_streams.py",),
+    ),
+    Mutation(
+        "first-audio-of-listeners-only",
+        "frontend/http/speech/handler.py",
+        "heard=not call.idle",
+        "heard=True",
+        ("tests/frontend/monitoring/test_metrics_over_http.py",),
     ),
     Mutation(
         "first-audio-of-one-shots-from-the-header",

@@ -83,7 +83,8 @@ HISTOGRAMS = (
         MetricRow(
             "time_to_first_audio_seconds",
             "From a request's header, or from the first complete sentence of a text that comes in pieces, to the first "
-            "sample of speech handed to the socket; silence doesn't count.",
+            "sample of speech handed to the socket; silence doesn't count, nor do requests of the priority idle, for "
+            "which nobody waits.",
         ),
         FIRST_AUDIO_BUCKETS,
     ),
