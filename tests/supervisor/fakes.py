@@ -180,10 +180,9 @@ class House(Outside):
         self.lifecycle.exited(child)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass. Ticks come when they are asked for, as the server's loop gives them, and at the end."""
+        """Let time pass. Ticks come when they are asked for, as the server's loop gives them."""
         end = self.now + seconds
-        while (due := self.lifecycle.next_wakeup()) is not None and due < end:
+        while (due := self.lifecycle.next_wakeup()) is not None and due <= end:
             self.now = max(self.now, due)
             self.lifecycle.tick()
         self.now = end
-        self.lifecycle.tick()
