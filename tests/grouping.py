@@ -12,7 +12,7 @@ _SYSTEM = (
     *("no_sound_card", "processes", "replacement", "sent_ahead", "several_voices", "speech_end_to_end"),
     *("cancellation", "model_arrives", "text_that_kills", "worker_priority", "wyoming"),
 )
-_CHAOS = ("kill_loops", "restart_intensity")
+_CHAOS = ("idle_and_stopped_workers", "kill_loops", "restart_intensity")
 _PAGE = ("page_books", "page_in_browser", "page_live_in_browser", "reading_in_browser", "texts_in_browser")
 _CLIENTS = (
     *("ffmpeg", "home_assistant", "mcp", "open_webui", "openai_node", "openai_python", "raycast"),
