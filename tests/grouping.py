@@ -12,7 +12,7 @@ _SYSTEM = (
     *("no_sound_card", "processes", "replacement", "sent_ahead", "several_voices", "speech_end_to_end"),
     *("cancellation", "model_arrives", "text_that_kills", "worker_priority", "wyoming"),
 )
-_CHAOS = ("kill_loops", "restart_intensity")
+_CHAOS = ("idle_and_stopped_workers", "kill_loops", "restart_intensity")
 
 TOGETHER = {f"tests/system/test_{name}.py": "system" for name in _SYSTEM} | {
     f"tests/chaos/test_{name}.py": "chaos" for name in _CHAOS
