@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.grouping import GroupScheduling
 from tests.made_once import made_once_folder
 from tests.real_model import real_model, real_stages
 from tests.worker.packages import package_site
@@ -59,10 +60,16 @@ def import_from(share: float) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
-        return next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
+    def place(item: pytest.Item) -> tuple[int, bool]:
+        folder = next((n for n, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
+        return folder, item.get_closest_marker("ends_server") is not None
 
     items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> GroupScheduling | None:
+    return GroupScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,15 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
-_LONG, _SHORT = 10, 3
-"""The long piece of work has ten times the length, the short one a third of it."""
+_LONG, _SHORT = 4, 3
+"""The long piece of work has four times the length, the short one a third of it."""
 _TIMES = _LONG * _SHORT
 _ATTEMPTS = 8
 
 
 def grows_with_the_length(work: Callable[[int], object], length: int) -> bool:
-    """True if ten times `length` takes less than 120 times as long as a third of `length`, of which it is 30 times;
-    with the square of it, it would take 900 times.
+    """True if four times `length` takes less than 27 times as long as a third of `length`, of which it is 12 times;
+    with the square of it, it would take 144 times.
 
     The quickest of several attempts counts on either side, because other processes, the garbage collector and the
     processor's clock only ever make one of them slower. Attempts end with the first that shows it.
@@ -23,7 +23,7 @@ def grows_with_the_length(work: Callable[[int], object], length: int) -> bool:
     for _ in range(_ATTEMPTS):
         short.append(_seconds(work, length // _SHORT))
         long.append(_seconds(work, _LONG * length))
-        if min(long) < 4 * _TIMES * min(short) + 0.01:
+        if min(long) < 2.25 * _TIMES * min(short) + 0.008:
             return True
     return False
 

@@ -22,10 +22,10 @@ def made_once_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 def made_once(name: str, make: Callable[[Path], object]) -> Path:
-    """The folder of that name, which `make` has filled, in this process or another one."""
+    """The folder of that name, which `make` has filled, in this process or another one. `make` may ask for another."""
     found = _folder[-1] / name
     found.parent.mkdir(exist_ok=True)
-    with (found.parent / "lock").open("w") as lock:
+    with (found.parent / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not found.exists():
             making = Path(tempfile.mkdtemp(dir=found.parent))

@@ -10,7 +10,9 @@ import functools
 import hashlib
 import io
 import json
+import shutil
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -23,7 +25,9 @@ from onnx import TensorProto, helper, numpy_helper
 from benchmarks.statistics_samples import Speaker, few_tasks
 from benchmarks.statistics_training import fit
 from tests.made_once import made_once
-from worker.split.prepared import Unprepared, prepare
+from worker.models.checksum import sha256_of
+from worker.split.prepared import Prepared, Unprepared, prepare
+from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.statistics import SUFFIX
 from worker.voices.voice_bank import VoiceBank
 
@@ -34,7 +38,7 @@ TEXT = 16
 WIDE = 24
 CHANNELS = (16, 8, 6)
 """The generator's inputs, and the outputs of its two stages."""
-HARMONICS = 9
+HARMONICS = 3
 FFT, HOP = 20, 5
 BINS = FFT // 2 + 1
 FITTED = "statistics"
@@ -55,7 +59,7 @@ def make_split_model(
 
     Args:
         path: the file to write.
-        noise_inputs: take `uniform` [1, 9] and `normal` [1, samples, 9] instead of drawing them: the same model, with
+        noise_inputs: take `uniform` [1, 3] and `normal` [1, samples, 3] instead of drawing them: the same model, with
             noise that a test knows.
         durations_output: give `duration` too, as newer exports do.
         tokens_name: `tokens` or `input_ids`.
@@ -118,13 +122,24 @@ def _fit(model: bytes, folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         (small := Path(scratch, "small.onnx")).write_bytes(model)
         try:
-            prepared = prepare(small, Path(scratch, "cache"))
+            prepared = stages_of(small, Path(scratch, "cache"))
         except Unprepared:
             return
         bank = VoiceBank.open(make_split_voices(Path(scratch, "voices.bin")))
         speaker = Speaker(prepared, bank)
         with (folder / FITTED).open("wb") as made:
             fit([speaker.speak(task).sample for task in few_tasks(bank)], prepared.manifest.fingerprint).save(made)
+
+
+def stages_of(model: Path, cache: Path, rewrites: Collection[Rewrite] = DEFAULT) -> Prepared:
+    """`prepare`, with the files that an earlier test made of the same model.
+
+    Raises:
+        Unprepared: the model can't be split.
+    """
+    name = "-".join(["stages", sha256_of(model)[:16], *sorted(rewrites)])
+    shutil.copytree(made_once(name, lambda made: prepare(model, made, rewrites)), cache, dirs_exist_ok=True)
+    return prepare(model, cache, rewrites)
 
 
 def make_split_voices(path: Path, names: tuple[str, ...] = ("af_heart", "am_adam", "bf_emma")) -> Path:

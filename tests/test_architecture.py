@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -81,18 +82,31 @@ FLOORS = {
 """Each folder's rooms and root files, from the bottom up: a room imports only rooms that stand before it."""
 
 
+class Facts(NamedTuple):
+    """Facts of one file, which is parsed once for all tests of a process."""
+
+    imports: tuple[tuple[str, int], ...]
+    public_classes: tuple[str, ...]
+
+
 @cache
+def facts(file: Path) -> Facts:
+    tree = ast.parse(file.read_text())
+    classes = (node.name for node in tree.body if isinstance(node, ast.ClassDef))
+    return Facts(tuple(_imports(file, tree)), tuple(name for name in classes if not name.startswith("_")))
+
+
 def imports(file: Path) -> tuple[tuple[str, int], ...]:
     """The dotted names that a file imports anywhere, with the line; `importlib.import_module` counts too.
 
     A name that `import_module` is given as an f-string counts up to its first placeholder. A string that is the name of
     a module in another folder counts as well: tables name modules that are loaded later, or in a helper process.
     """
-    return tuple(_imports(file))
+    return facts(file).imports
 
 
-def _imports(file: Path) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(file.read_text())):
+def _imports(file: Path, tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -107,9 +121,10 @@ def _imports(file: Path) -> Iterator[tuple[str, int]]:
                     yield argument.value, node.lineno
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             name = node.value.partition(":")[0]
-            named = ROOT / f"{name.replace('.', '/')}.py"
-            if MODULE.fullmatch(name) and named.is_file() and named.parent != file.parent:
-                yield name, node.lineno
+            if MODULE.fullmatch(name):
+                named = ROOT / f"{name.replace('.', '/')}.py"
+                if named.is_file() and named.parent != file.parent:
+                    yield name, node.lineno
 
 
 DYNAMIC = {"import_module", "__import__"}
@@ -186,9 +201,8 @@ def test_a_public_class_of_the_product_shares_its_name_with_no_other() -> None:
     files: dict[str, list[str]] = {}
     for folder in FOLDERS:
         for file in (ROOT / folder).rglob("*.py"):
-            for node in ast.parse(file.read_text()).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and file not in OPENAPI_TYPES:
-                    files.setdefault(node.name, []).append(str(file.relative_to(ROOT)))
+            for name in facts(file).public_classes if file not in OPENAPI_TYPES else ():
+                files.setdefault(name, []).append(str(file.relative_to(ROOT)))
     assert {name: found for name, found in files.items() if len(found) > 1} == {}
 
 

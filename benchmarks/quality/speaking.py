@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,12 @@ class Spoken:
     """Samples at which two windows of one segment meet."""
 
 
+@cache
+def _pipeline() -> TextPipeline:
+    """One for all ways: its dictionaries take longer to load than a short text to speak."""
+    return TextPipeline(G2P())
+
+
 class Speaker:
     """One way of speaking."""
 
@@ -45,7 +52,7 @@ class Speaker:
         self._engine = KokoroEngine(way.model, voices, way.settings(threads, cache))
         self._engine.warm_up()
         self._notation = Notation.of(self._engine.info)
-        self._pipeline = TextPipeline(G2P())
+        self._pipeline = _pipeline()
         self._plan = way.plan
 
     def speak(self, item: Item) -> Spoken:

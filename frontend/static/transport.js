@@ -5,7 +5,7 @@ import { settings } from "./settings.js";
 const STEP = 0.1;
 const [SLOWEST, FASTEST] = [0.25, 4];
 const PATIENCE = 250;
-/* Milliseconds after the last press of a button before the speed changes: five presses are one change. */
+/* Milliseconds after the last press of a button before the speed of what is read changes: five presses are one change. */
 
 export class Transport {
   #elements;
@@ -48,7 +48,10 @@ export class Transport {
     this.#on.speed(within);
     this.#showSpeed(within);
     clearTimeout(this.#changing);
-    this.#changing = setTimeout(() => this.#reader.change({ ...this.#reader.how, speed: settings.speed }), PATIENCE);
+    const change = () => this.#reader.change({ ...this.#reader.how, speed: settings.speed });
+    // A text that is begun right after the press is asked for at the new speed.
+    if (this.#reader.state === "idle") change();
+    else this.#changing = setTimeout(change, PATIENCE);
   }
 
   /** Show the reader's state and place. */

@@ -13,8 +13,11 @@ from array import array
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
-from zlib import crc32
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _RECENT = 2048
 """Recent words whose lookups are kept, absent words included: running text repeats its words."""
@@ -22,14 +25,19 @@ _RECENT = 2048
 Said = str | dict[str, str | None]
 """A word's phonemes, or its phonemes by part-of-speech tag."""
 
-_BUCKETS = 1 << 17
-"""Number of the index's buckets: 0.7 to 0.8 words in each."""
+_BUCKET_BITS = 17
+"""The index has 2 ** 17 buckets: 0.7 to 0.8 words in each."""
+_HASHED = 8
+"""Number of bytes at a word's beginning, and at its end, that choose its bucket."""
+_FACTORS = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
+"""Odd numbers of 64 bits: the two are multiplied by them."""
 
-_STRING = rb'"[^"\\]*"'
-_TAGGED = rb"\n    %b: (?:%b|null),?" % (_STRING, _STRING)
-_ENTRY = re.compile(rb'  "([^"\\]+)": (?:%b|\{(?:%b)+\n  \}),?\n' % (_STRING, _TAGGED))
-_OPENED = re.compile(rb'"([^"]+)": \{')
-_OPENING, _CLOSING = b"{\n", b"}"
+_STRING = rb'"[^"\\]*+"'
+_TAGGED = rb"\n    %b: (?:%b|null),?+" % (_STRING, _STRING)
+_LAYOUT = re.compile(rb'\{\n(?:  "[^"\\]++": (?:%b|\{(?:%b)++\n  \}),?+\n)*+\}\s*+' % (_STRING, _TAGGED))
+_BEFORE_WORD = b'\n  "'
+_PART = 1 << 18
+"""Bytes that are indexed at once: arrays of a whole file would leave 12 MB of gaps in the heap."""
 
 
 class UnknownLayout(ValueError):
@@ -73,15 +81,6 @@ class DictionaryFile(Mapping[str, Said]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def tagged(self) -> Iterator[tuple[str, dict[str, str | None]]]:
-        """The words whose phonemes depend on the part of speech, with the phonemes by tag."""
-        for entry in _OPENED.finditer(self._data):
-            said = self._said(entry.end(1))
-            assert isinstance(said, dict)
-            for word in self._forms(entry[1].decode()):
-                yield word, said
-        self._unmap_pages()
-
     def _unmap_pages(self) -> None:
         """Let go of the pages after each of them was read: they stay in the system's cache, outside this process."""
         if hasattr(mmap, "MADV_DONTNEED"):
@@ -103,7 +102,7 @@ class DictionaryFile(Mapping[str, Said]):
 
     def _own(self, word: str) -> int:
         key = word.encode("utf-8", "surrogatepass")
-        bucket = crc32(key) & _BUCKETS - 1
+        bucket = _bucket(key)
         size = len(key)
         for place in range(self._first[bucket], self._first[bucket + 1]):
             start = self._starts[place]
@@ -127,21 +126,44 @@ class DictionaryFile(Mapping[str, Said]):
         return said
 
 
+def _bucket(word: bytes) -> int:
+    head, tail = int.from_bytes(word[:_HASHED], "little"), int.from_bytes(word[-_HASHED:], "little")
+    return (head * _FACTORS[0] + tail * _FACTORS[1] & (1 << 64) - 1) >> 64 - _BUCKET_BITS
+
+
 def _index(data: mmap.mmap) -> tuple[array[int], array[int]]:
     """Offsets of the words, ordered by bucket, and each bucket's first place in them."""
     import numpy as np  # not above: this module is imported before any English is spoken
 
-    starts, sums = array("I"), array("I")
-    end = len(_OPENING)
-    for entry in _ENTRY.finditer(data, end):
-        if entry.start() != end:
-            break
-        starts.append(entry.start(1))
-        sums.append(crc32(entry[1]))
-        end = entry.end()
-    if data[: len(_OPENING)] != _OPENING or data[end:].strip() != _CLOSING:
+    if _LAYOUT.fullmatch(data) is None:
         raise UnknownLayout("no dictionary of misaki's layout")
-    buckets = np.array(sums, dtype=np.uint32) & np.uint32(_BUCKETS - 1)
-    order = np.argsort(buckets, kind="stable")
-    first = np.searchsorted(buckets[order], np.arange(_BUCKETS + 1)).astype(np.uint32)
-    return array("I", np.array(starts, dtype=np.uint32)[order].tobytes()), array("I", first.tobytes())
+    starts, buckets = [np.empty(0, np.uint32)], [np.empty(0, np.uint32)]
+    begin = 0
+    while begin < len(data) - _HASHED:
+        # A part ends before a line. What follows is there for the words near its end.
+        end = max(data.find(b"\n", begin + _PART), 0) or len(data)
+        places, of = _words(np.frombuffer(data[begin : end + _HASHED], np.uint8))
+        starts.append((places + begin).astype(np.uint32))
+        buckets.append(of.astype(np.uint32))
+        begin = end
+    bucket = np.concatenate(buckets)
+    order = np.argsort(bucket, kind="stable").astype(np.uint32)
+    first = np.searchsorted(bucket[order], np.arange(2**_BUCKET_BITS + 1, dtype=np.uint32))
+    return array("I", np.concatenate(starts)[order].tobytes()), array("I", first.astype(np.uint32).tobytes())
+
+
+def _words(text: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Offsets of the words, and their buckets, as `_bucket` gives them. The last 8 bytes begin no word's line."""
+    import numpy as np
+
+    lines = np.flatnonzero(text[:-_HASHED] == _BEFORE_WORD[0])
+    starts = lines[text[lines + len(_BEFORE_WORD) - 1] == _BEFORE_WORD[-1]] + len(_BEFORE_WORD)
+    quotes = np.flatnonzero(text == ord('"'))
+    lengths = quotes[np.searchsorted(quotes, starts)] - starts
+    masks = np.array([(1 << 8 * size) - 1 for size in range(_HASHED + 1)], np.uint64)[np.minimum(lengths, _HASHED)]
+    eights = np.lib.stride_tricks.sliding_window_view(text, _HASHED)
+    head, tail = (
+        eights[places].view("<u8")[:, 0] & masks for places in (starts, starts + np.maximum(lengths - _HASHED, 0))
+    )
+    factors = np.array(_FACTORS, np.uint64)
+    return starts, (head * factors[0] + tail * factors[1]) >> np.uint64(64 - _BUCKET_BITS)

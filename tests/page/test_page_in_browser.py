@@ -86,6 +86,7 @@ def test_errors_are_told_in_words(visit: Visit) -> None:
     visit.speak("Better.")
     visit.ends()
     visit.complains("")
+    assert [body["speed"] for body in visit.bodies()] == [9, 4], "asked for once, at the speed that was chosen"
 
 
 HEADS = {

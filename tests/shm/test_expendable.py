@@ -9,7 +9,7 @@ import subprocess
 import sys
 import termios
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -17,44 +17,15 @@ import psutil
 import pytest
 
 from shm.expendable import ANSWER, HEADER, MARK, Expendable, HelperDied, HelperError, _Link
+from tests.shm import parrot
 
 DEADLINE = 60.0
-
-
-def parrot() -> Callable[[bytes], bytes]:
-    """The work that the helper runs in these tests."""
-
-    def answer(request: bytes) -> bytes:
-        word, _, rest = request.partition(b" ")
-        match word:
-            case b"signal":
-                os.kill(os.getpid(), int(rest))
-            case b"once":
-                marker = Path(rest.decode())
-                if not marker.exists():
-                    marker.touch()
-                    os.kill(os.getpid(), signal.SIGKILL)
-            case b"raise":
-                raise LookupError("no such thing")
-            case b"hang":
-                signal.pause()
-            case b"loop":
-                while True:
-                    pass
-            case b"large":
-                return b"x" * int(rest)
-        return request
-
-    return answer
-
-
-def unloadable() -> Callable[[bytes], bytes]:
-    raise FileNotFoundError("no library")
+PARROT = f"{parrot.__name__}:parrot"
 
 
 @pytest.fixture
 def helper() -> Iterator[Expendable]:
-    expendable = Expendable(f"{__name__}:parrot", "kokoro-live: parrot")
+    expendable = Expendable(PARROT, "kokoro-live: parrot")
     yield expendable
     expendable.close()
 
@@ -75,7 +46,7 @@ def test_a_caller_with_thousands_of_open_files_is_answered() -> None:
     with ExitStack() as stack:
         for _ in range(1100):
             stack.callback(os.close, os.dup(0))
-        caller = stack.enter_context(closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot")))
+        caller = stack.enter_context(closing(Expendable(PARROT, "kokoro-live: parrot")))
         assert caller.ask(b"hello") == b"hello"
 
 
@@ -163,7 +134,7 @@ def test_a_kill_in_the_middle_of_reading_a_request_is_one_death(helper: Expendab
 
 
 def test_a_request_that_hangs_ends_after_the_timeout_and_the_next_is_answered() -> None:
-    helper = Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)
+    helper = Expendable(PARROT, "kokoro-live: parrot", timeout=1.0)
     with pytest.raises(HelperDied, match="1 s"):
         helper.ask(b"hang")
     assert helper.ask(b"next") == b"next"
@@ -173,7 +144,7 @@ def test_a_request_that_hangs_ends_after_the_timeout_and_the_next_is_answered() 
 def test_a_helper_that_was_stopped_costs_time_and_no_request() -> None:
     """The process gets no processor time, as on a busy machine: its text isn't to blame."""
     deaths: list[int] = []
-    with closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)) as helper:
+    with closing(Expendable(PARROT, "kokoro-live: parrot", timeout=1.0)) as helper:
         helper.restarted = lambda: deaths.append(1)
         helper.ask(b"hello")
         os.kill(helper.pids[1], signal.SIGSTOP)
@@ -185,7 +156,7 @@ def test_a_helper_that_was_stopped_in_the_middle_of_reading_a_request_is_one_dea
     """1. A process has read a request's header and is stopped, until it is killed. 2. Its successor finds the rest, and
     can't go on. 3. The request is answered all the same."""
     deaths: list[int] = []
-    with closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)) as helper:
+    with closing(Expendable(PARROT, "kokoro-live: parrot", timeout=1.0)) as helper:
         helper.restarted = lambda: deaths.append(1)
         helper.ask(b"hello")
         link = half_read(helper)
@@ -197,7 +168,7 @@ def test_a_helper_that_was_stopped_in_the_middle_of_reading_a_request_is_one_dea
 
 def test_a_request_in_an_endless_loop_is_not_tried_again() -> None:
     deaths: list[int] = []
-    with closing(Expendable(f"{__name__}:parrot", "kokoro-live: parrot", timeout=1.0)) as helper:
+    with closing(Expendable(PARROT, "kokoro-live: parrot", timeout=1.0)) as helper:
         helper.restarted = lambda: deaths.append(1)
         with pytest.raises(HelperDied, match="1 s"):
             helper.ask(b"loop")
@@ -232,7 +203,7 @@ def test_a_caller_that_is_gone_before_its_helper_serves_leaves_no_traceback() ->
             "shm.expendable_child",
             *map(str, ends),
             "00" * 16,
-            f"{__name__}:parrot",
+            PARROT,
             "parrot",
         ]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -260,7 +231,7 @@ def test_requests_of_several_threads_get_their_own_answers(helper: Expendable) -
 
 
 def test_what_cannot_be_loaded_says_so_each_time() -> None:
-    helper = Expendable(f"{__name__}:unloadable", "kokoro-live: parrot")
+    helper = Expendable(f"{parrot.__name__}:unloadable", "kokoro-live: parrot")
     for _ in range(2):
         with pytest.raises(HelperError, match="no library") as caught:
             helper.ask(b"hello")
@@ -273,13 +244,13 @@ def test_no_process_is_left_when_the_caller_is_killed(state: str) -> None:
     """1. A process has a helper. 2. It is killed. 3. Both of the helper's processes end."""
     code = (
         "from shm.expendable import Expendable\n"
-        f"helper = Expendable('{__name__}:parrot', 'kokoro-live: parrot')\n"
+        f"helper = Expendable('{PARROT}', 'kokoro-live: parrot')\n"
         "helper.ask(b'hello')\n"
         "print(*helper.pids, flush=True)\n"
         "helper.ask(b'hang')\n"
         if state == "hangs"
         else "from shm.expendable import Expendable\n"
-        f"helper = Expendable('{__name__}:parrot', 'kokoro-live: parrot')\n"
+        f"helper = Expendable('{PARROT}', 'kokoro-live: parrot')\n"
         "helper.ask(b'hello')\n"
         "print(*helper.pids, flush=True)\n"
         "import signal; signal.pause()\n"

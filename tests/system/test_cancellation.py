@@ -6,7 +6,6 @@ import contextlib
 import json
 import re
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -14,8 +13,9 @@ import pytest
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from tests.frontend.segments import segments_of
-from tests.system.oracle import NOTATION, miniature_arguments, samples_of
-from tests.system.server import DEADLINE, Server, server
+from tests.system.oracle import NOTATION, samples_of
+from tests.system.server import DEADLINE, Server
+from tests.system.shared import SharedServer
 
 LONG = "This comes first. And then there is a sentence with far more words than anybody needs to hear of it."
 SHORT = "Hi."
@@ -23,12 +23,9 @@ SHORT = "Hi."
 _PADS = 2
 
 
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One inference thread, and a model that takes its time for every token."""
-    arguments = miniature_arguments(tmp_path_factory.mktemp("model"), cost=30)
-    with server(*arguments, "--concurrency", "1", "--cache-bytes", "0") as started:
-        yield started
+@pytest.fixture
+def slow(laborious: SharedServer) -> Server:
+    return laborious.calm()
 
 
 def tokens_of_segments(text: str) -> list[int]:
@@ -48,7 +45,8 @@ def processor_seconds(of: Server) -> float:
 
 
 @pytest.fixture(scope="module")
-def seconds_per_token(slow: Server) -> float:
+def seconds_per_token(laborious: SharedServer) -> float:
+    slow = laborious.calm()
     before = processor_seconds(slow)
     slow.hear(input=LONG, response_format="pcm")
     return (processor_seconds(slow) - before) / sum(tokens_of_segments(LONG))

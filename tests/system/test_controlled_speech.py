@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from shm.audio import SAMPLE_RATE
 from tests.miniature import token_at, vocabulary
-from tests.system.oracle import miniature_arguments
-from tests.system.server import Server, server
+from tests.system.conftest import CommonServer
+from tests.system.server import Server
+from tests.system.shared import SharedServer
 
 
-@pytest.fixture(scope="module")
-def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("lexicon") / "words.tsv"
-    file.write_text("# nothing yet\n")
-    return file
+@pytest.fixture
+def miniature(common: CommonServer) -> Server:
+    return common.calm()
 
 
-@pytest.fixture(scope="module")
-def miniature(tmp_path_factory: pytest.TempPathFactory, lexicon: Path) -> Iterator[Server]:
-    arguments = miniature_arguments(tmp_path_factory.mktemp("model"))
-    with server(*arguments, "--lexicon", str(lexicon)) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def espeak() -> Iterator[Server]:
-    with server("--engine", "espeak") as started:
-        yield started
+@pytest.fixture
+def espeak(plain: SharedServer) -> Server:
+    return plain.calm()
 
 
 def spoken(started: Server, **fields: object) -> np.ndarray:
@@ -81,9 +70,9 @@ def test_a_pronunciation_in_the_text_is_the_one_that_is_heard(miniature: Server)
     assert "təmˈɑtO" not in phonemes_in(spoken(miniature, input="A tomato a day."))
 
 
-def test_the_user_s_lexicon_is_followed_as_it_changes(miniature: Server, lexicon: Path) -> None:
+def test_the_user_s_lexicon_is_followed_as_it_changes(miniature: Server, common: CommonServer) -> None:
     before = phonemes_in(spoken(miniature, input="Ask Zyxel about it."))
-    lexicon.write_text("Zyxel\t/kˈæt/\n")
+    common.lexicon.write_text("Zyxel\t/kˈæt/\n")
     after = phonemes_in(spoken(miniature, input="Ask Zyxel about it."))
     assert before != after
     assert "kˈæt" in after

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import wave
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,24 +11,24 @@ from numpy.typing import NDArray
 
 from tests.frontend.audio.hearing import FRAME, PADDING, hear, loudness, signal_to_noise
 from tests.system.oracle import sentences
-from tests.system.server import Server, server
+from tests.system.server import Server
+from tests.system.shared import SharedServer
 
-TEXTS = ["Yes.", sentences(2), sentences(12)]
+TEXTS = ["Yes.", sentences(2), sentences(6)]
 WORST_SIGNAL_TO_NOISE = 9.0
 """The least signal-to-noise ratio in dB: at 48 to 64 kbit/s espeak-ng's buzz, which is mostly noise above 4 kHz,
 decodes so well."""
 
 
-@pytest.fixture(scope="module")
-def espeak() -> Iterator[Server]:
-    with server("--engine", "espeak") as started:
-        yield started
+@pytest.fixture
+def espeak(plain: SharedServer) -> Server:
+    return plain.calm()
 
 
-@pytest.fixture(scope="module", params=TEXTS, ids=["a word", "two sentences", "twelve sentences"])
-def spoken(request: pytest.FixtureRequest, espeak: Server) -> tuple[str, NDArray[np.int16]]:
+@pytest.fixture(scope="module", params=TEXTS, ids=["a word", "two sentences", "six sentences"])
+def spoken(request: pytest.FixtureRequest, plain: SharedServer) -> tuple[str, NDArray[np.int16]]:
     """A text and its samples."""
-    return request.param, np.frombuffer(espeak.hear(input=request.param, response_format="pcm"), "<i2")
+    return request.param, np.frombuffer(plain.calm().hear(input=request.param, response_format="pcm"), "<i2")
 
 
 @pytest.mark.parametrize("name", ["flac", "wav"])

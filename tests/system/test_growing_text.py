@@ -6,31 +6,24 @@ import asyncio
 import base64
 import json
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import aiohttp
 import numpy as np
 import pytest
 
-from tests.system.oracle import miniature_arguments, sentences
-from tests.system.server import DEADLINE, Server, server
-from tests.system.shared import SharedServer, shared
+from tests.system.conftest import CommonServer
+from tests.system.oracle import sentences
+from tests.system.server import DEADLINE, Server
+from tests.system.shared import SharedServer
 
 TEXT = sentences(6)
 PATH = "/v1/speak?encoding=linear16&sample_rate=24000"
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
-    arguments = miniature_arguments(tmp_path_factory.mktemp("model"), 1)
-    with shared(*arguments, "--drain-timeout", "50") as kept:
-        yield kept
-
-
 @pytest.fixture
-def miniature(house: SharedServer) -> Server:
-    return house.calm()
+def miniature(common: CommonServer) -> Server:
+    return common.calm()
 
 
 async def heard(target: Server, kill: bool = False) -> np.ndarray[Any, np.dtype[np.int16]]:
@@ -61,50 +54,51 @@ async def test_a_worker_killed_in_mid_context_changes_no_sample(miniature: Serve
     assert len(undisturbed) > 24_000
     assert np.array_equal(await heard(miniature, kill=True), undisturbed)
     status = miniature.get("/status")[1]
-    assert (status["sockets"], status["contexts"], status["active_streams"]) == ({"deepgram": 0}, 0, 0)
+    assert (status["sockets"]["deepgram"], status["contexts"], status["active_streams"]) == (0, 0, 0)
 
 
-async def test_word_times_add_up_to_the_audio() -> None:
+async def test_word_times_add_up_to_the_audio(plain: SharedServer) -> None:
     """Espeak-ng tells when words sound. The clients' running clock is the sum of the alignments."""
     text = "The first sentence has some words. The second one has more of them."
-    with server("--engine", "espeak") as target:
-        base = f"http://127.0.0.1:{target.port}"
-        path = f"{base}/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
-        async with aiohttp.ClientSession() as session, session.ws_connect(path) as socket:
-            await socket.send_json({"text": f"{text} ", "context_id": "a"})
-            await socket.send_json({"context_id": "a", "close_context": True})
-            written, clock, samples, due = "", 0, 0, 0
-            while not (message := await socket.receive_json(timeout=DEADLINE))["isFinal"]:
-                samples += len(base64.b64decode(message["audio"])) // 2
-                if times := message["alignment"]:
-                    written += "".join(times["chars"])
-                    clock += times["charStartTimesMs"][-1] + times["charDurationsMs"][-1]
-                    due = round(samples / 24)
-                    assert abs(clock - due) <= 1
-            assert written == f"{text} "
-        async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
-            voice = {"voice": {"mode": "id", "id": "af_heart"}, "context_id": "a", "add_timestamps": True}
-            await socket.send_json({"transcript": text, **voice})
-            words, starts = [], []
-            while (message := await socket.receive_json(timeout=DEADLINE))["type"] != "done":
-                if message["type"] == "timestamps":
-                    words += message["word_timestamps"]["words"]
-                    starts += message["word_timestamps"]["start"]
-            assert " ".join(words) == text and starts == sorted(starts)
+    base = f"http://127.0.0.1:{plain.calm().port}"
+    path = f"{base}/v1/text-to-speech/af_heart/multi-stream-input?output_format=pcm_24000"
+    async with aiohttp.ClientSession() as session, session.ws_connect(path) as socket:
+        await socket.send_json({"text": f"{text} ", "context_id": "a"})
+        await socket.send_json({"context_id": "a", "close_context": True})
+        written, clock, samples, due = "", 0, 0, 0
+        while not (message := await socket.receive_json(timeout=DEADLINE))["isFinal"]:
+            samples += len(base64.b64decode(message["audio"])) // 2
+            if times := message["alignment"]:
+                written += "".join(times["chars"])
+                clock += times["charStartTimesMs"][-1] + times["charDurationsMs"][-1]
+                due = round(samples / 24)
+                assert abs(clock - due) <= 1
+        assert written == f"{text} "
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
+        voice = {"voice": {"mode": "id", "id": "af_heart"}, "context_id": "a", "add_timestamps": True}
+        await socket.send_json({"transcript": text, **voice})
+        words, starts = [], []
+        while (message := await socket.receive_json(timeout=DEADLINE))["type"] != "done":
+            if message["type"] == "timestamps":
+                words += message["word_timestamps"]["words"]
+                starts += message["word_timestamps"]["start"]
+        assert " ".join(words) == text and starts == sorted(starts)
 
 
-async def test_open_sockets_are_shown_and_dont_delay_the_end(miniature: Server) -> None:
-    base = f"http://127.0.0.1:{miniature.port}"
+@pytest.mark.ends_server
+async def test_open_sockets_are_shown_and_dont_delay_the_end(laborious: SharedServer) -> None:
+    ending = laborious.calm()
+    base = f"http://127.0.0.1:{ending.port}"
     async with aiohttp.ClientSession() as session, session.ws_connect(f"{base}/tts/websocket") as socket:
         voice = {"voice": {"mode": "id", "id": "af_heart"}}
         await socket.send_json({"context_id": "a", "transcript": "Not whole", "continue": True, **voice})
         async with asyncio.timeout(DEADLINE):
-            while (status := (await asyncio.to_thread(miniature.get, "/status"))[1])["contexts"] != 1:
+            while (status := (await asyncio.to_thread(ending.get, "/status"))[1])["contexts"] != 1:
                 pass
         assert status["sockets"]["cartesia"] == 1
-        metrics = (await asyncio.to_thread(miniature.get, "/metrics"))[1]
+        metrics = (await asyncio.to_thread(ending.get, "/metrics"))[1]
         assert 'kokoro_live_sockets{protocol="cartesia"} 1.0' in metrics and "kokoro_live_contexts 1.0" in metrics
-        ending = asyncio.create_task(asyncio.to_thread(miniature.stop, signal.SIGTERM))
+        stopping = asyncio.create_task(asyncio.to_thread(ending.stop, signal.SIGTERM))
         kinds = [json.loads(message.data)["type"] async for message in socket]
         assert kinds[-1] == "done" and "chunk" in kinds, "what was written is spoken before the end"
-        assert await ending == 0
+        assert await stopping == 0

@@ -12,7 +12,7 @@ import pytest
 
 from tests.chaos.evidence import SEED, Kill, check, tally
 from tests.chaos.listeners import Crowd
-from tests.chaos.loops import LONGEST_PAUSE, TWO_SEGMENTS
+from tests.chaos.loops import LONGEST_PAUSE, two_segments
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
@@ -35,7 +35,7 @@ def left_behind(crowd: Crowd) -> bool:
     """Wait until every stream has heard so much since the kill, or ended, that no segment of it saw that: two deaths on
     one segment fail a stream by design. False if one never does."""
     struck = [(heard, heard.heard) for heard in crowd.latest()]
-    return crowd.wait_for(lambda: all(heard.ended or heard.heard > then + TWO_SEGMENTS for heard, then in struck))
+    return crowd.wait_for(lambda: all(heard.ended or heard.heard > then + two_segments() for heard, then in struck))
 
 
 def test_no_listener_hears_either_worker_being_killed(tmp_path: Path) -> None:

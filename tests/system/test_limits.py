@@ -18,8 +18,9 @@ import psutil
 import pytest
 
 from supervisor.processes.exit_codes import ExitCode
+from tests.system.conftest import CommonServer
 from tests.system.listening import LONG
-from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.oracle import miniature_arguments, samples_of
 from tests.system.server import DEADLINE, Server, server
 from tests.system.shared import SharedServer, shared
 
@@ -28,16 +29,23 @@ CROWD = 10_000
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="prlimit and /proc are Linux's")
 
 
+@pytest.fixture
+def started(common: CommonServer) -> Server:
+    """A server that holds 200 connections."""
+    return common.calm()
+
+
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
-    with shared(*miniature_arguments(tmp_path_factory.mktemp("model"), cost=2)) as kept:
+def limited_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+    arguments = (*miniature_arguments(tmp_path_factory.mktemp("model")), "--rings", "1", "--write-timeout", "0.5")
+    with shared(*arguments, open_files=96) as kept:
         yield kept
 
 
 @pytest.fixture
-def started(house: SharedServer) -> Server:
-    """A server with default limits."""
-    return house.calm()
+def limited(limited_house: SharedServer) -> Server:
+    """A server with few open files, a single ring and little patience with deaf listeners."""
+    return limited_house.calm()
 
 
 @pytest.fixture
@@ -101,22 +109,20 @@ def test_ten_thousand_idle_connections_are_held_where_that_is_wanted(tmp_path: P
 
 
 @pytest.mark.usefixtures("many_files")
-def test_thousands_of_idle_connections_keep_nobody_out_and_cost_a_stream_nothing(tmp_path: Path) -> None:
-    text = sentences(6)
-    with server(*miniature_arguments(tmp_path, cost=2), "--max-connections", "200", "--standby", "off") as crowded:
-        front = crowded.child("front")
-        response = crowded.speak(input=text, response_format="pcm")
-        heard = response.read(4800)
-        with crowd(crowded, CROWD // 5):
-            insist(lambda: crowded.get("/health")[0] == 200)
-            assert front.num_fds() < 300
-            heard += response.read()
-        assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of(text))
-        insist(lambda: connections(crowded) < 10)
-        assert is_intact(crowded)
-        assert crowded.child("front") == front
-        _, metrics = crowded.get("/metrics")
-        assert 'kokoro_live_connections_closed_total{reason="refused"}' in metrics
+def test_thousands_of_idle_connections_keep_nobody_out_and_cost_a_stream_nothing(started: Server) -> None:
+    front = started.child("front")
+    response = started.speak(input=LONG, response_format="pcm")
+    heard = response.read(4800)
+    with crowd(started, CROWD // 5):
+        insist(lambda: started.get("/health")[0] == 200)
+        assert front.num_fds() < 300
+        heard += response.read()
+    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of(LONG))
+    insist(lambda: connections(started) < 10)
+    assert is_intact(started)
+    assert started.child("front") == front
+    _, metrics = started.get("/metrics")
+    assert 'kokoro_live_connections_closed_total{reason="refused"}' in metrics
 
 
 @linux_only
@@ -139,21 +145,20 @@ def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(started: Se
 
 
 @linux_only
-def test_where_few_open_files_are_allowed_the_connections_are_fewer(tmp_path: Path) -> None:
+def test_where_few_open_files_are_allowed_the_connections_are_fewer(limited: Server) -> None:
     """The limit is there from the start. A worker's restart needs descriptors, and finds them."""
-    with server(*miniature_arguments(tmp_path), open_files=96) as limited:
-        limited.logs(r"96 open files are allowed: \d+ connections instead of 1000")
-        front = limited.child("front")
-        assert is_intact(limited)
-        with crowd(limited, 200):
-            start = len(limited.log)
-            limited.child("worker[").kill()
-            limited.logs(r"worker\[\d+\] is ready", start)
-            insist(lambda: limited.get("/health")[0] == 200)
-        insist(lambda: connections(limited) == 1)
-        assert is_intact(limited)
-        assert limited.child("front") == front
-        assert not [line for line in limited.log if "Traceback" in line], "\n".join(limited.log)
+    limited.logs(r"96 open files are allowed: \d+ connections instead of 1000")
+    front = limited.child("front")
+    assert is_intact(limited)
+    with crowd(limited, 200):
+        start = len(limited.log)
+        limited.child("worker[").kill()
+        limited.logs(r"worker\[\d+\] is ready", start)
+        insist(lambda: limited.get("/health")[0] == 200)
+    insist(lambda: connections(limited) == 1)
+    assert is_intact(limited)
+    assert limited.child("front") == front
+    assert not [line for line in limited.log if "Traceback" in line], "\n".join(limited.log)
 
 
 @linux_only
@@ -202,17 +207,16 @@ def test_an_arena_beyond_the_control_groups_memory_is_one_clear_line_and_kills_n
         assert not [line for line in refused.log if "Traceback" in line or "died" in line], "\n".join(refused.log)
 
 
-def test_a_listener_that_never_reads_gives_its_ring_back(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--rings", "1", "--write-timeout", "0.5") as small:
-        body = json.dumps({"input": LONG, "response_format": "pcm"}).encode()
-        with socket.socket() as deaf:
-            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            deaf.connect(("127.0.0.1", small.port))
-            deaf.sendall(
-                b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-            )
-            small.logs("read nothing for 0.5 s")
-            assert is_intact(small)
+def test_a_listener_that_never_reads_gives_its_ring_back(limited: Server) -> None:
+    body = json.dumps({"input": LONG, "response_format": "pcm"}).encode()
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", limited.port))
+        deaf.sendall(
+            b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        )
+        limited.logs("read nothing for 0.5 s")
+        assert is_intact(limited)
 
 
 def test_status_says_what_happened(started: Server) -> None:

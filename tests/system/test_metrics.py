@@ -21,9 +21,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.ports import lasting_port
+from tests.system.conftest import CommonServer
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, sentences
-from tests.system.server import DEADLINE, Server, server
+from tests.system.server import DEADLINE, Server
 from tests.system.shared import SharedServer, shared
 
 Samples = dict[tuple[str, ...], float]
@@ -41,23 +42,9 @@ def scrape(of: Server) -> Samples:
     }
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment with a cache folder in which two servers meet."""
-    return {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory, cache: dict[str, str]) -> Iterator[SharedServer]:
-    """A server whose model takes a moment for each segment."""
-    arguments = miniature_arguments(tmp_path_factory.mktemp("model"), cost=2)
-    with shared(*arguments, environment=cache) as kept:
-        yield kept
-
-
 @pytest.fixture
-def slow(house: SharedServer) -> Server:
-    return house.calm()
+def started(common: CommonServer) -> Server:
+    return common.calm()
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +55,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def spared_house(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[SharedServer]:
     arguments = miniature_arguments(tmp_path_factory.mktemp("model"))
-    with shared(*arguments, "--standby", "imported", "--metrics-dir", str(folder)) as kept:
+    settings = ("--standby", "imported", "--metrics-dir", str(folder), "--selfcheck-hours", "1")
+    state = {"XDG_STATE_HOME": str(tmp_path_factory.mktemp("state"))}
+    with shared(*arguments, *settings, environment=state) as kept:
         yield kept
 
 
 @pytest.fixture
 def spared(spared_house: SharedServer) -> Server:
-    """A server with a spare worker."""
+    """A server with a spare worker, that checks itself every hour."""
     started = spared_house.calm()
     started.logs(r"started worker\[3\]")
     return started
@@ -92,19 +81,19 @@ def grown(before: Samples, after: Samples, *name: str) -> float:
     return after[name] - before.get(name, 0.0)
 
 
-def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_between(slow: Server) -> None:
-    before = scrape(slow)
+def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_between(started: Server) -> None:
+    before = scrape(started)
     counted: Counter[str] = Counter()
     heard = 0
     for number, victim in enumerate(("front", "worker", "front")):
         for request in range(2):
-            heard += len(slow.hear(input=f"Words of number {number} and {request}.", response_format="pcm"))
+            heard += len(started.hear(input=f"Words of number {number} and {request}.", response_format="pcm"))
             counted["200"] += 1
-        with contextlib.closing(slow.connect()) as connection:
+        with contextlib.closing(started.connect()) as connection:
             connection.request("POST", SPEECH, json.dumps({"input": ""}), {"Content-Type": "application/json"})
             counted[str(connection.getresponse().status)] += 1
-        replaced(slow, victim)
-    after = scrape(slow)
+        replaced(started, victim)
+    after = scrape(started)
     assert {status: grown(before, after, "requests_total", SPEECH, status) for status in counted} == counted
     assert grown(before, after, "request_duration_seconds_count", SPEECH) == sum(counted.values())
     assert grown(before, after, "time_to_first_audio_seconds_count") == counted["200"]
@@ -117,13 +106,13 @@ def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_b
     assert (after["active_streams",], after["queue_depth",]) == (0, 0)
 
 
-def test_a_stream_whose_front_was_killed_is_no_longer_active(slow: Server) -> None:
-    before = scrape(slow)
-    listener = Listener(slow, LONG, held=True)
-    assert scrape(slow)["active_streams",] == 1
-    slow.child("front").kill()
+def test_a_stream_whose_front_was_killed_is_no_longer_active(started: Server) -> None:
+    before = scrape(started)
+    listener = Listener(started, LONG, held=True)
+    assert scrape(started)["active_streams",] == 1
+    started.child("front").kill()
     assert listener.was_cut()
-    after = scrape(slow)
+    after = scrape(started)
     assert after["active_streams",] == 0
     assert grown(before, after, "streams_cut_total") == 1
 
@@ -140,24 +129,24 @@ def test_roles_have_their_figures_and_no_process_has_a_label_of_its_own(spared: 
     assert found["cost_real_time_factor", "kokoro miniature.onnx CPUExecutionProvider"] > 0
 
 
-def test_scrapes_while_a_worker_is_killed_are_whole(slow: Server) -> None:
+def test_scrapes_while_a_worker_is_killed_are_whole(started: Server) -> None:
     """A worker that is killed in the middle of counting breaks none of them, and no counter goes back."""
     scrapes: list[Samples] = []
     enough = threading.Event()
 
     def watch() -> None:
         while not enough.is_set():
-            scrapes.append(scrape(slow))
+            scrapes.append(scrape(started))
             time.sleep(0.01)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
         for number in range(2):
-            listener = Listener(slow, f"Number {number}. {sentences(4)}")
-            slow.child("worker").kill()
+            listener = Listener(started, f"Number {number}. {sentences(12)}")
+            started.child("worker").kill()
             assert listener.heard_all()
-            slow.get("/health")
+            started.get("/health")
     finally:
         enough.set()
         watcher.join(DEADLINE)
@@ -166,13 +155,13 @@ def test_scrapes_while_a_worker_is_killed_are_whole(slow: Server) -> None:
         assert all(after[key] >= value for key, value in before.items())
 
 
-def test_status_answers_while_the_worker_is_being_restarted(slow: Server) -> None:
-    before, start = slow.get("/status")[1], len(slow.log)
-    slow.child("worker").kill()
-    slow.logs("the worker died", start)
-    seen = slow.get("/status")[1]
-    slow.logs(r"worker\[\d+\] is ready", start)
-    after = slow.get("/status")[1]
+def test_status_answers_while_the_worker_is_being_restarted(started: Server) -> None:
+    before, start = started.get("/status")[1], len(started.log)
+    started.child("worker").kill()
+    started.logs("the worker died", start)
+    seen = started.get("/status")[1]
+    started.logs(r"worker\[\d+\] is ready", start)
+    after = started.get("/status")[1]
     workers = [process for process in seen["processes"] if process["role"] == "worker"]
     assert len(workers) == 1
     (worker,) = [process for process in after["processes"] if process["role"] == "worker"]
@@ -195,26 +184,30 @@ def test_status_names_the_processes_that_there_are(spared: Server) -> None:
     assert found["engine"]["threads"] >= 1
 
 
-def test_two_servers_count_for_themselves(slow: Server, cache: dict[str, str]) -> None:
-    before = scrape(slow)
-    with server("--engine", "espeak", environment=cache) as other:
-        other.hear(input="Hello.", response_format="pcm")
-        assert scrape(other)["requests_total", SPEECH, "200"] == 1
-        assert grown(before, scrape(slow), "requests_total", SPEECH, "200") == 0
-        assert other.stop() == 0
-    assert scrape(slow)["process_up", "front"] == 1
+@pytest.mark.ends_server
+def test_two_servers_count_for_themselves(started: Server, plain: SharedServer) -> None:
+    """Their metrics are in folders of the same cache."""
+    other = plain.calm()
+    before, others = scrape(started), scrape(other)
+    other.hear(input="Hello.", response_format="pcm")
+    assert grown(others, scrape(other), "requests_total", SPEECH, "200") == 1
+    assert grown(before, scrape(started), "requests_total", SPEECH, "200") == 0
+    assert other.stop() == 0
+    assert scrape(started)["process_up", "front"] == 1
 
 
-def test_without_a_usable_folder_there_is_one_line_and_all_else_works(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    with server("--engine", "espeak", "--metrics-dir", str(tmp_path / "file" / "below")) as started:
-        started.hear(input="Hello.", response_format="pcm")
-        found = scrape(started)
-        assert found["requests_total", SPEECH, "200"] == 1
-        assert "worker_blocks_total" not in {name for name, *_ in found}, "that is in another process's memory"
-        assert len([line for line in started.log if "metrics are kept" in line]) == 1
+def test_without_a_usable_folder_there_is_one_line_and_all_else_works(wanting: SharedServer) -> None:
+    started = wanting.calm()
+    before = scrape(started)
+    started.hear(input="Hello.", response_format="pcm")
+    found = scrape(started)
+    assert grown(before, found, "requests_total", SPEECH, "200") == 1
+    assert "worker_blocks_total" not in {name for name, *_ in found}, "that is in another process's memory"
+    fronts = 1 + started.get("/status")[1]["restarts"]["front"]
+    assert len([line for line in started.log if "metrics are kept" in line]) == fronts
 
 
+@pytest.mark.ends_server
 def test_a_worker_that_finds_the_folder_gone_says_so_and_works(spared: Server, folder: Path) -> None:
     shutil.rmtree(folder)
     start = len(spared.log)
@@ -224,29 +217,27 @@ def test_a_worker_that_finds_the_folder_gone_says_so_and_works(spared: Server, f
     spared.logs("the worker's metrics are kept in memory", start)
     spared.hear(input="Hello again.", response_format="pcm")
     assert spared.get("/metrics")[0] == 200
-    assert spared.stop() == 0, "the next test has a server with such a folder"
+    assert spared.stop() == 0
 
 
-def test_the_log_has_a_line_for_each_request_with_its_stages(slow: Server) -> None:
-    start = len(slow.log)
-    slow.hear(input="An unheard of secret.", response_format="pcm")
-    line = slow.logs(rf"POST {SPEECH} 200 .*", start)[0]
+def test_the_log_has_a_line_for_each_request_with_its_stages(started: Server) -> None:
+    start = len(started.log)
+    started.hear(input="An unheard of secret.", response_format="pcm")
+    line = started.logs(rf"POST {SPEECH} 200 .*", start)[0]
     places = re.findall(r" (\w+)=([\d.]+)", line)
     assert [name for name, _ in places] == ["stream", "planned", "dispatched", "first_block", "first_audio"]
     times = [float(value) for _, value in places[1:]]
     assert times == sorted(times)
-    assert not any("secret" in logged for logged in slow.log)
+    assert not any("secret" in logged for logged in started.log)
 
 
-def test_a_self_check_runs_when_nobody_listens_and_is_remembered(tmp_path: Path) -> None:
-    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    with server(*miniature_arguments(tmp_path), "--selfcheck-hours", "1", environment=state) as started:
-        started.logs("self-check: real-time factor")
-        found = started.get("/status")[1]["selfcheck"]
-        assert found["checks"] == 1 and found["real_time_factor"] > 0 and "ratio" not in found
-        assert scrape(started)["selfcheck_real_time_factor",] == pytest.approx(found["real_time_factor"], abs=1e-3)
-        started.child("front").kill()
-        assert started.get("/status")[1]["selfcheck"] == found, "by a front that has only the file"
+def test_a_self_check_runs_when_nobody_listens_and_is_remembered(spared: Server) -> None:
+    spared.logs("self-check: real-time factor")
+    found = spared.get("/status")[1]["selfcheck"]
+    assert found["checks"] == 1 and found["real_time_factor"] > 0 and "ratio" not in found
+    assert scrape(spared)["selfcheck_real_time_factor",] == pytest.approx(found["real_time_factor"], abs=1e-3)
+    spared.child("front").kill()
+    assert spared.get("/status")[1]["selfcheck"] == found, "by a front that has only the file"
 
 
 # -- Prometheus itself
@@ -260,9 +251,9 @@ needs_prometheus = pytest.mark.skipif(
 
 
 @needs_promtool
-def test_promtool_finds_nothing_to_say(slow: Server) -> None:
-    slow.hear(input="Hello.", response_format="pcm")
-    text = slow.get("/metrics")[1]
+def test_promtool_finds_nothing_to_say(started: Server) -> None:
+    started.hear(input="Hello.", response_format="pcm")
+    text = started.get("/metrics")[1]
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
@@ -315,10 +306,10 @@ class Prometheus:
 
 
 @needs_prometheus
-def test_prometheus_scrapes_it(slow: Server, tmp_path: Path) -> None:
-    slow.hear(input="Hello.", response_format="pcm")
-    counted = scrape(slow)["requests_total", SPEECH, "200"]
-    prometheus = Prometheus(tmp_path, slow.port)
+def test_prometheus_scrapes_it(started: Server, tmp_path: Path) -> None:
+    started.hear(input="Hello.", response_format="pcm")
+    counted = scrape(started)["requests_total", SPEECH, "200"]
+    prometheus = Prometheus(tmp_path, started.port)
     try:
         query = f'kokoro_live_requests_total{{endpoint="{SPEECH}",status="200"}}'
         (found,) = prometheus.asked(f"{query} == {counted:g}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,32 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from tests.file_server import FileServer, Handler, file_server, serve
-from tests.miniature import make_miniature, make_voices
 from tests.system.oracle import samples_of, sentences
+from tests.system.published_model import publish
 from tests.system.server import DEADLINE, Server, server
-
-
-def publish(on: FileServer, folder: Path) -> Path:
-    """Put a miniature model and voices on the file server; the manifest that describes them."""
-    folder.mkdir()
-    files = [make_miniature(folder / "model.onnx"), make_voices(folder / "voices.bin")]
-    entries = []
-    for file, what in zip(files, ("model", "voices"), strict=True):
-        data = file.read_bytes()
-        on.files[f"/{file.name}"] = data
-        entries.append(
-            {
-                "name": file.name,
-                "size": len(data),
-                "sha256": hashlib.sha256(data).hexdigest(),
-                "precision": "fp32",
-                "what": what,
-                "url": f"{on.url}/{file.name}",
-            }
-        )
-    manifest = folder / "manifest.json"
-    manifest.write_text(json.dumps(entries))
-    return manifest
+from tests.system.shared import SharedServer
 
 
 def fetching(manifest: Path, models: Path) -> tuple[str, ...]:
@@ -92,10 +68,8 @@ def test_what_cannot_be_fetched_leaves_espeak_speaking_and_says_why(tmp_path: Pa
         assert not [path for path in (tmp_path / "models").iterdir() if path.suffix in (".onnx", ".bin")]
 
 
-def test_a_server_that_is_to_stay_offline_asks_nobody(tmp_path: Path) -> None:
-    with file_server() as files:
-        manifest = publish(files, tmp_path / "published")
-        with server("--offline", *fetching(manifest, tmp_path / "models")[1:]) as started:
-            started.hear(input="Offline.", response_format="pcm")
-            assert not started.children("fetcher")
-        assert not files.requests
+def test_a_server_that_is_to_stay_offline_asks_nobody(plain: SharedServer, unreachable_models: FileServer) -> None:
+    started = plain.calm()
+    started.hear(input="Offline.", response_format="pcm")
+    assert not started.children("fetcher")
+    assert not unreachable_models.requests

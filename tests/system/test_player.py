@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -289,14 +288,3 @@ def test_bad_requests_leave_the_playback_alone(speaking: Server, recording: Reco
         assert connection.getresponse().status == 413
     wanted = samples_of(text, numbered=True)
     assert heard(recording.quiet(2 * SAMPLE_RATE), wanted)
-
-
-def test_a_machine_without_a_sound_card_says_so(tmp_path: Path) -> None:
-    nothing = {"PULSE_SERVER": "unix:/nonexistent", "PATH": str(tmp_path), "ALSA_CONFIG_PATH": "/dev/null"}
-    with server("--engine", "espeak", environment=nothing) as mute:
-        status, answer = mute.post("/v1/play", {"input": "Hello."})
-        assert (status, answer["error"]["code"]) == (501, "no_sound_card")
-        _, report = mute.get("/status")
-        assert report["player"]["output"] == "" and report["player"]["reason"] in answer["error"]["message"]
-        assert mute.get("/v1/play")[1]["state"] == "idle"
-        assert mute.stop(signal.SIGTERM) == 0

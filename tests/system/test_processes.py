@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,26 +16,16 @@ import pytest
 from supervisor.processes.exit_codes import ExitCode
 from tests.chaos.residue import shared_memory
 from tests.followed_output import END
+from tests.system.conftest import CommonServer
 from tests.system.listening import LONG, Listener
-from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.oracle import samples_of
 from tests.system.server import DEADLINE, Server, all_gone, server
-from tests.system.shared import SharedServer, shared
-
-TEXT = sentences(12)
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
-    """A server whose model takes a moment for each segment."""
-    before = shared_memory()
-    with shared(*miniature_arguments(tmp_path_factory.mktemp("model"), cost=2)) as kept:
-        yield kept
-    assert shared_memory() == before
+from tests.system.shared import SharedServer
 
 
 @pytest.fixture
-def slow(house: SharedServer) -> Server:
-    return house.calm()
+def started(common: CommonServer) -> Server:
+    return common.calm()
 
 
 def worker_restarts(of: Server) -> float:
@@ -44,42 +34,44 @@ def worker_restarts(of: Server) -> float:
     return float(found[1]) if found else 0.0
 
 
-def test_a_worker_killed_in_mid_stream_is_not_heard(slow: Server) -> None:
-    before = worker_restarts(slow)
-    listener = Listener(slow, LONG, held=True)
-    slow.child("worker").kill()
+def test_a_worker_killed_in_mid_stream_is_not_heard(started: Server) -> None:
+    before = worker_restarts(started)
+    listener = Listener(started, LONG, held=True)
+    started.child("worker").kill()
     assert listener.heard_all()
-    assert worker_restarts(slow) == before + 1
+    assert worker_restarts(started) == before + 1
 
 
-def test_an_idle_worker_that_is_killed_is_replaced(slow: Server) -> None:
-    first = slow.child("worker")
-    start = len(slow.log)
+def test_an_idle_worker_that_is_killed_is_replaced(started: Server) -> None:
+    first = started.child("worker")
+    start = len(started.log)
     first.kill()
-    slow.logs(r"worker\[\d+\] is ready", start)
-    assert np.array_equal(np.frombuffer(slow.hear(input="Again.", response_format="pcm"), "<i2"), samples_of("Again."))
+    started.logs(r"worker\[\d+\] is ready", start)
+    assert np.array_equal(
+        np.frombuffer(started.hear(input="Again.", response_format="pcm"), "<i2"), samples_of("Again.")
+    )
     assert not first.is_running(), "reaped"
 
 
-def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(slow: Server) -> None:
-    worker = slow.child("worker")
-    slow.child("front").kill()
-    got = np.frombuffer(slow.hear(input="Still here.", response_format="pcm"), "<i2")
+def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(started: Server) -> None:
+    worker = started.child("worker")
+    started.child("front").kill()
+    got = np.frombuffer(started.hear(input="Still here.", response_format="pcm"), "<i2")
     assert np.array_equal(got, samples_of("Still here."))
-    assert slow.child("worker") == worker
+    assert started.child("worker") == worker
 
 
-def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(slow: Server) -> None:
-    listener = Listener(slow, LONG, held=True)
-    slow.child("front").kill()
+def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(started: Server) -> None:
+    listener = Listener(started, LONG, held=True)
+    started.child("front").kill()
     assert listener.was_cut()
 
 
-def test_processes_have_titles_and_the_supervisor_stays_light(slow: Server) -> None:
-    titles = [" ".join(process.cmdline()) for process in slow.family()]
+def test_processes_have_titles_and_the_supervisor_stays_light(started: Server) -> None:
+    titles = [" ".join(process.cmdline()) for process in started.family()]
     assert titles[0].startswith("kokoro-live: supervisor")
-    assert slow.child("front") and slow.child("worker[")
-    maps = Path(f"/proc/{slow.process.pid}/maps").read_text()
+    assert started.child("front") and started.child("worker[")
+    maps = Path(f"/proc/{started.process.pid}/maps").read_text()
     for heavy in ("onnxruntime", "aiohttp", "numpy"):
         assert heavy not in maps
 
@@ -93,65 +85,76 @@ def kinds_of_descriptors(pid: int) -> list[str]:
     return sorted(link for link in links if not link.startswith("socket:"))
 
 
-def test_no_process_holds_a_descriptor_more_after_restarts(slow: Server) -> None:
+def test_no_process_holds_a_descriptor_more_after_restarts(started: Server) -> None:
     def descriptors() -> dict[str, list[str]]:
-        pids = {role: slow.child(role).pid for role in ("front", "worker")} | {"supervisor": slow.process.pid}
+        pids = {role: started.child(role).pid for role in ("front", "worker")} | {"supervisor": started.process.pid}
         return {role: kinds_of_descriptors(pid) for role, pid in pids.items()}
 
-    slow.hear(input="Warm up.", response_format="pcm")
+    started.hear(input="Warm up.", response_format="pcm")
     before = descriptors()
     for restart in range(2):
-        start = len(slow.log)
-        slow.child("worker").kill()
-        slow.logs(r"worker\[\d+\] is ready", start)
-        slow.hear(input=f"Restart {restart}.", response_format="pcm")
+        start = len(started.log)
+        started.child("worker").kill()
+        started.logs(r"worker\[\d+\] is ready", start)
+        started.hear(input=f"Restart {restart}.", response_format="pcm")
     assert descriptors() == before
 
 
-def test_sigterm_lets_streams_finish_and_ends_with_0(slow: Server) -> None:
-    family = slow.family()
-    listener = Listener(slow, TEXT)
-    assert slow.stop(signal.SIGTERM) == ExitCode.OK
-    assert listener.heard_all()
+def drained_by(ending: Server, send: Callable[[], None]) -> bool:
+    """Send a signal while somebody listens; true if all is heard, and the server ends with 0."""
+    listener, start = Listener(ending, LONG, held=True), len(ending.log)
+    send()
+    ending.logs("draining", start)
+    return listener.heard_all() and ending.process.wait(DEADLINE) == ExitCode.OK
+
+
+@pytest.mark.ends_server
+def test_sigterm_lets_streams_finish_and_ends_with_0(common: CommonServer) -> None:
+    ending = common.calm()
+    family = ending.family()
+    assert drained_by(ending, lambda: ending.process.send_signal(signal.SIGTERM))
     assert all_gone(family)
-    assert not list(slow.temporary.iterdir())
+    assert not list(ending.temporary.iterdir())
+    assert set(shared_memory()) <= set(common.names_before)
 
 
 @pytest.mark.slow
-def test_a_terminals_interrupt_to_the_whole_group_drains_too(slow: Server) -> None:
-    listener = Listener(slow, TEXT)
-    os.killpg(slow.process.pid, signal.SIGINT)
-    assert slow.process.wait(DEADLINE) == ExitCode.OK
-    assert listener.heard_all()
+def test_a_terminals_interrupt_to_the_whole_group_drains_too(started: Server) -> None:
+    assert drained_by(started, lambda: os.killpg(started.process.pid, signal.SIGINT))
 
 
-def test_a_second_interrupt_ends_at_once(slow: Server) -> None:
-    family = slow.family()
-    listener = Listener(slow, LONG, held=True)
-    slow.process.send_signal(signal.SIGINT)
-    slow.logs("draining")
-    assert slow.stop(signal.SIGINT) == ExitCode.INTERRUPTED
+@pytest.mark.ends_server
+def test_a_second_interrupt_ends_at_once(wanting: SharedServer) -> None:
+    ending = wanting.calm()
+    family = ending.family()
+    listener = Listener(ending, LONG, held=True)
+    ending.process.send_signal(signal.SIGINT)
+    ending.logs("draining")
+    assert ending.stop(signal.SIGINT) == ExitCode.INTERRUPTED
     assert listener.was_cut()
     assert all_gone(family)
 
 
-def test_a_supervisor_that_is_killed_takes_everything_with_it(slow: Server) -> None:
-    family = slow.family()
+@pytest.mark.slow
+def test_a_supervisor_that_is_killed_takes_everything_with_it(started: Server) -> None:
+    """`tests.chaos.test_kill_loops` is the quick form."""
+    family = started.family()
     assert len(family) >= 3
-    listener = Listener(slow, LONG, held=True)
-    slow.process.kill()
+    listener = Listener(started, LONG, held=True)
+    started.process.kill()
     assert all_gone(family)
     assert listener.was_cut()
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", slow.port), timeout=DEADLINE)
-    assert not list(slow.temporary.iterdir()), "no temporary file stays"
+        socket.create_connection(("127.0.0.1", started.port), timeout=DEADLINE)
+    assert not list(started.temporary.iterdir()), "no temporary file stays"
 
 
-def test_draining_is_bounded_and_what_it_cuts_is_cut_visibly(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--drain-timeout", "0.5") as slow:
-        listener = Listener(slow, LONG, held=True)
-        assert slow.stop() == ExitCode.OK
-        assert listener.was_cut()
+@pytest.mark.ends_server
+def test_draining_is_bounded_and_what_it_cuts_is_cut_visibly(impatient_house: SharedServer) -> None:
+    impatient = impatient_house.calm()
+    listener = Listener(impatient, LONG, held=True)
+    assert impatient.stop() == ExitCode.OK
+    assert listener.was_cut()
 
 
 def test_a_signal_while_it_starts_ends_with_0() -> None:

@@ -4,40 +4,26 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.system.changed_engine import poisoned_by
+from tests.system.conftest import POISON, CommonServer
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, server
-from tests.system.shared import SharedServer, shared
+from tests.system.shared import SharedServer
+from tests.system.test_several_voices import TURNS, body_of
+from tests.system.test_several_voices import heard as heard_dialogue
+from tests.system.test_several_voices import samples_of as samples_of_turns
 
 TEXT = sentences(12)
-POISON = "Swallow this and perish."
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("impatient")
-
-
-@pytest.fixture(scope="module")
-def house(folder: Path) -> Iterator[SharedServer]:
-    """A server that soon takes a worker to hang, and whose workers are killed by `POISON`."""
-    config = folder / "config.toml"
-    config.write_text("concurrency = 1\n")
-    settings = ("--hang-patience", "0.5", "--config", str(config))
-    with shared(*miniature_arguments(folder, cost=1), *settings, environment=poisoned_by(folder, POISON)) as kept:
-        yield kept
 
 
 @pytest.fixture
-def impatient(house: SharedServer) -> Server:
-    return house.calm()
+def impatient(impatient_house: SharedServer) -> Server:
+    return impatient_house.calm()
 
 
 def exact(heard: list[bytes], text: str) -> bool:
@@ -102,13 +88,14 @@ def test_an_idle_worker_that_is_stopped_is_noticed_when_it_is_needed(impatient: 
     assert exact([impatient.hear(input="Anybody there?", response_format="pcm")], "Anybody there?")
 
 
-def test_settings_that_make_no_sense_change_nothing(impatient: Server, folder: Path) -> None:
+def test_settings_that_make_no_sense_change_nothing(impatient: Server, impatient_config: Path) -> None:
     worker, start = impatient.child("worker"), len(impatient.log)
-    (folder / "config.toml").write_text("concurrency = 'many'\n")
+    impatient_config.write_text("concurrency = 'many'\n")
     impatient.process.send_signal(signal.SIGHUP)
     impatient.logs(r"the settings are as they were: .*many", start)
     assert exact([impatient.hear(input="As before.", response_format="pcm")], "As before.")
     assert impatient.child("worker") == worker
+    impatient_config.write_text("concurrency = 1\n")
 
 
 def test_a_poisonous_text_fails_alone_and_is_not_tried_again(impatient: Server) -> None:
@@ -125,26 +112,25 @@ def test_a_poisonous_text_fails_alone_and_is_not_tried_again(impatient: Server) 
     assert again.status == 500 and restarts(impatient) == died, "no worker had to die for it"
 
 
-def test_a_provider_that_is_missing_gives_way_to_the_cpu_and_says_so(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path), "--provider", "cuda") as started:
-        assert "CPUExecutionProvider" in started.announcement
-        started.logs(r"CUDAExecutionProvider is given up: .*has only")
-        assert exact([started.hear(input="On the processor.", response_format="pcm")], "On the processor.")
-        assert restarts(started) == 0
+def test_a_provider_that_is_missing_gives_way_to_the_cpu_and_says_so(wanting: SharedServer) -> None:
+    started = wanting.calm()
+    before = restarts(started)
+    assert "CPUExecutionProvider" in started.announcement
+    started.logs(r"CUDAExecutionProvider is given up: .*has only")
+    assert np.array_equal(heard_dialogue(started, turns=body_of(TURNS[:1])), samples_of_turns(TURNS[:1]))
+    assert restarts(started) == before
 
 
-def test_new_settings_take_effect_without_a_dropped_stream(tmp_path: Path) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text("max_input_characters = 5000\nconcurrency = 1\n")
-    with server(*miniature_arguments(tmp_path, cost=2), "--config", str(config)) as started:
-        front, worker = started.child("front"), started.child("worker")
-        listener = Listener(started, TEXT)
-        config.write_text("max_input_characters = 20\nconcurrency = 2\n")
-        started.process.send_signal(signal.SIGHUP)
-        started.logs(r"bringing up another front")
-        started.logs(r"front\[\d+\] has finished")
-        assert listener.heard_all(), "the old front finished what it had begun"
-        refused = started.speak(input="This is longer than twenty characters.", response_format="pcm")
-        assert (refused.status, refused.read()) and refused.status == 400
-        assert exact([started.hear(input="Short.", response_format="pcm")], "Short.")
-        assert started.child("front") != front and started.child("worker") != worker
+def test_new_settings_take_effect_without_a_dropped_stream(common: CommonServer) -> None:
+    started = common.calm()
+    front, worker, start = started.child("front"), started.child("worker"), len(started.log)
+    listener = Listener(started, LONG, held=True)
+    common.config.write_text("max_input_characters = 50000\nconcurrency = 2\n")
+    started.process.send_signal(signal.SIGHUP)
+    started.logs(r"bringing up another front", start)
+    assert listener.heard_all(), "the old front finished what it had begun"
+    started.logs(r"front\[\d+\] has finished", start)
+    refused = started.speak(input="All " * 14_000, response_format="pcm")
+    assert (refused.status, refused.read()) and refused.status == 400
+    assert exact([started.hear(input="Short.", response_format="pcm")], "Short.")
+    assert started.child("front") != front and started.child("worker") != worker

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,23 +13,19 @@ from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from frontend.text.segment import Cut
 from tests.frontend.segments import segments_of
-from tests.miniature import STYLE_STEP, expected, make_miniature, make_voices, tokens_of
+from tests.miniature import STYLE_STEP, expected, tokens_of
 from tests.system.oracle import NOTATION
-from tests.system.server import Server, server
+from tests.system.server import Server
+from tests.system.shared import SharedServer
 
 LANGUAGES = {"af_heart": "en-us", "am_adam": "en-us", "bf_emma": "en-gb"}
 TURNS = [(voice, f"Turn number {n} is of {voice[3:]}.") for n, voice in enumerate([*LANGUAGES] * 6)]
 """Turns that no plan cuts, however late the machine is."""
 
 
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server whose voices have samples of their own, and whose model takes a moment for each segment."""
-    folder = tmp_path_factory.mktemp("voices")
-    model = make_miniature(folder / "miniature.onnx", style=True, cost=2)
-    files = ("--model", str(model), "--voices", str(make_voices(folder / "voices.bin")))
-    with server("--engine", "kokoro", *files, "--no-adapt-plans", "--cache-bytes", "0") as started:
-        yield started
+@pytest.fixture
+def slow(wanting: SharedServer) -> Server:
+    return wanting.calm()
 
 
 def samples_of(turns: list[tuple[str, str]], pause: float | None = None) -> np.ndarray:

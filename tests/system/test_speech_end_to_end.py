@@ -8,7 +8,6 @@ import json
 import threading
 import time
 import wave
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,21 +15,21 @@ import pytest
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from tests.frontend.segments import segments_of
+from tests.system.conftest import CommonServer
 from tests.system.listening import LONG
-from tests.system.oracle import NOTATION, miniature_arguments, samples_of, sentences
-from tests.system.server import Server, server
+from tests.system.oracle import NOTATION, samples_of, sentences
+from tests.system.server import Server
+from tests.system.shared import SharedServer
 
 
-@pytest.fixture(scope="module")
-def miniature(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with server(*miniature_arguments(tmp_path_factory.mktemp("model"))) as started:
-        yield started
+@pytest.fixture
+def miniature(common: CommonServer) -> Server:
+    return common.calm()
 
 
-@pytest.fixture(scope="module")
-def espeak() -> Iterator[Server]:
-    with server("--engine", "espeak") as started:
-        yield started
+@pytest.fixture
+def espeak(plain: SharedServer) -> Server:
+    return plain.calm()
 
 
 def samples(data: bytes) -> np.ndarray:

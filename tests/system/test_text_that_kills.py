@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from tests.system.server import Server, server
+from tests.system.server import Server
+from tests.system.shared import SharedServer
 
 POISON = "\u033e\u093dn\u115cQ"
 LONG = "The quick brown fox jumps over the lazy dog, and then it sleeps in the sun. " * 15
 
 
-@pytest.fixture(scope="module")
-def live() -> Iterator[Server]:
-    with server("--engine", "espeak") as started:
-        yield started
+@pytest.fixture
+def live(plain: SharedServer) -> Server:
+    return plain.calm()
 
 
 def test_five_characters_break_nobodys_stream(live: Server) -> None:
@@ -49,9 +48,10 @@ def test_the_helper_ends_with_the_front(live: Server) -> None:
     live.post("/dev/phonemize", {"input": "hola", "lang": "es"})
     helpers = live.children("g2p")
     assert len(helpers) == 2
+    start = len(live.log)
     live.child("front").kill()
     for process in helpers:
         process.wait(60)
-    live.logs("the front died")
+    live.logs("the front died", start)
     live.post("/dev/phonemize", {"input": "hola", "lang": "es"})
     assert len(live.children("g2p")) == 2

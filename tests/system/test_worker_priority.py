@@ -8,28 +8,30 @@ import psutil
 import pytest
 
 from supervisor.processes.exit_codes import ExitCode
+from tests.system.conftest import WORKER_NICE
 from tests.system.server import DEADLINE, server
+from tests.system.shared import SharedServer
 
 linux = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no processor affinity here")
 
 
 @linux
-def test_only_the_worker_has_the_processors_and_the_niceness_that_were_asked_for() -> None:
+def test_only_the_worker_has_the_processors_and_the_niceness_that_were_asked_for(plain: SharedServer) -> None:
     last = max(os.sched_getaffinity(0))
-    nice = min(19, os.getpriority(os.PRIO_PROCESS, 0) + 4)
-    with server("--engine", "espeak", "--worker-cpus", str(last), "--worker-nice", str(nice)) as running:
-        running.hear(input="Hello.", model="kokoro", voice="af_heart")
-        worker = running.child("worker")
-        assert worker.cpu_affinity() == [last]
-        assert worker.nice() == nice
-        assert {thread.id: os.getpriority(os.PRIO_PROCESS, thread.id) for thread in worker.threads()} == {
-            thread.id: nice for thread in worker.threads()
-        }
-        front = running.child("front")
-        assert front.cpu_affinity() == psutil.Process().cpu_affinity()
-        assert front.nice() == psutil.Process().nice()
-        _, status = running.get("/status")
-        assert status["engine"]["scheduling"] == {"nice": nice, "processors": [last]}
+    nice = min(19, os.getpriority(os.PRIO_PROCESS, 0) + WORKER_NICE)
+    running = plain.calm()
+    running.hear(input="Hello.", model="kokoro", voice="af_heart")
+    worker = running.child("worker")
+    assert worker.cpu_affinity() == [last]
+    assert worker.nice() == nice
+    assert {thread.id: os.getpriority(os.PRIO_PROCESS, thread.id) for thread in worker.threads()} == {
+        thread.id: nice for thread in worker.threads()
+    }
+    front = running.child("front")
+    assert front.cpu_affinity() == psutil.Process().cpu_affinity()
+    assert front.nice() == psutil.Process().nice()
+    _, status = running.get("/status")
+    assert status["engine"]["scheduling"] == {"nice": nice, "processors": [last]}
 
 
 @linux

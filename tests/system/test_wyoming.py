@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from queue import Queue
@@ -20,8 +19,10 @@ from frontend.wyoming.announcement import SERVICE
 from shm.audio import Pcm
 from supervisor.processes.exit_codes import ExitCode
 from tests.frontend.wyoming_desk import Client, pcm
-from tests.system.oracle import miniature_arguments, sentences
+from tests.system.conftest import CommonServer
+from tests.system.oracle import sentences
 from tests.system.server import DEADLINE, Server, server
+from tests.system.shared import SharedServer
 
 TEXT = sentences(6)
 
@@ -40,11 +41,9 @@ class Browser(ServiceBrowser):
         self.cancel()
 
 
-@pytest.fixture(scope="module")
-def miniature(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder: Path = tmp_path_factory.mktemp("model")
-    with server(*miniature_arguments(folder, 1), "--wyoming-port", "0") as started:
-        yield started
+@pytest.fixture
+def miniature(common: CommonServer) -> Server:
+    return common.calm()
 
 
 def port_of(target: Server) -> int:
@@ -76,7 +75,7 @@ async def test_a_worker_killed_within_a_text_changes_no_sample(miniature: Server
     assert len(undisturbed) > 24_000
     assert np.array_equal(await heard(miniature, kill=True), undisturbed)
     status = (await asyncio.to_thread(miniature.get, "/status"))[1]
-    assert (status["sockets"], status["contexts"], status["active_streams"]) == ({"wyoming": 0}, 0, 0)
+    assert (status["sockets"]["wyoming"], status["contexts"], status["active_streams"]) == (0, 0, 0)
     assert 'kokoro_live_sockets{protocol="wyoming"} 0.0' in (await asyncio.to_thread(miniature.get, "/metrics"))[1]
 
 
@@ -119,10 +118,10 @@ async def test_a_replaced_front_finishes_its_texts_and_the_port_stays_announced(
         assert await asyncio.to_thread(seen.get, timeout=DEADLINE) == (ServiceStateChange.Removed, name)
 
 
-def test_the_port_is_off_unless_it_is_given(tmp_path: Path) -> None:
-    with server("--engine", "espeak", "--wyoming-host", "127.0.0.1") as target:
-        assert not any("tcp://" in line for line in target.log)
-        assert target.get("/status")[1]["sockets"] == {}
+def test_the_port_is_off_unless_it_is_given(plain: SharedServer) -> None:
+    target = plain.calm()
+    assert not any("tcp://" in line for line in target.log)
+    assert "wyoming" not in target.get("/status")[1]["sockets"]
 
 
 def test_a_taken_port_is_named_with_its_option(miniature: Server) -> None:

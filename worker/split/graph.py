@@ -18,7 +18,8 @@ class CannotSplit(Exception):
 
 
 class Graph:
-    """A model's nodes by their outputs and inputs. Nodes may be changed in place; names of tensors never change.
+    """A model's nodes by their outputs and inputs. Attributes of nodes may be changed in place; names of tensors never
+    change.
 
     Nodes are known by their place in the model, which is a topological order (ONNX demands that).
     """
@@ -32,10 +33,12 @@ class Graph:
             value.name: value for value in model.graph.input if value.name not in self.initializers
         }
         self._maker = {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
+        self._taken = [names_taken(node) for node in self.nodes]
         self._takers: defaultdict[str, list[int]] = defaultdict(list)
-        for place, node in enumerate(self.nodes):
-            for name in names_taken(node):
+        for place, names in enumerate(self._taken):
+            for name in names:
                 self._takers[name].append(place)
+        self._computed_from: dict[tuple[str, ...], set[str]] = {}
         self._values = {
             value.name: value for group in (values, model.graph.input, model.graph.output) for value in group
         }
@@ -64,7 +67,7 @@ class Graph:
 
     def taken_by(self, place: int) -> list[str]:
         """All inputs of a node, including the outer tensors that its subgraphs take."""
-        return names_taken(self.nodes[place])
+        return self._taken[place]
 
     def element_type(self, tensor: str) -> int:
         """The tensor's element type, numbered as in `onnx.TensorProto`; float where the model doesn't state it."""
@@ -100,12 +103,25 @@ class Graph:
             seen.add(name)
             if name in self._maker and self._maker[name] not in places:
                 places.add(self._maker[name])
-                open_names += names_taken(self.nodes[self._maker[name]])
+                open_names += self._taken[self._maker[name]]
         return sorted(places), seen
 
     def depends(self, tensor: str, on: Collection[str]) -> bool:
         """True if the tensor is one of `on` or is computed from one of them."""
-        return bool(self.needed([tensor])[1] & set(on))
+        return tensor in self._all_from(tuple(on))
+
+    def _all_from(self, tensors: tuple[str, ...]) -> set[str]:
+        """The tensors and all that are computed from them. Found once: a cut asks for each operand of 150 norms."""
+        if tensors not in self._computed_from:
+            found: set[str] = set()
+            open_names = list(tensors)
+            while open_names:
+                name = open_names.pop()
+                if name not in found:
+                    found.add(name)
+                    open_names += [made for taker in self.takers(name) for made in taker.output if made]
+            self._computed_from[tensors] = found
+        return self._computed_from[tensors]
 
     def value(self, tensor: str) -> Any:
         """The tensor's description (name, type, shape) as an input or output of a model."""

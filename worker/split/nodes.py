@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,21 +33,21 @@ class Nodes:
         self._prefix = f"kokoro_live_{prefix}"
         self._count = 0
         self._written: dict[tuple[bytes, tuple[int, ...], str], str] = {}
-        self._index()
+        self._indexed: _Index | None = None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._nodes)
 
     def maker(self, tensor: str) -> Any | None:
         """The stage's node that makes the tensor."""
-        return self._maker.get(tensor)
+        return self._index.maker.get(tensor)
 
     def takers(self, tensor: str) -> list[Any]:
-        return self._takers[tensor]
+        return self._index.takers.get(tensor, [])
 
     def only_taker(self, tensor: str) -> Any | None:
         """The only node that takes the tensor; None if several take it or it is an output of the stage."""
-        takers = self._takers[tensor]
+        takers = self.takers(tensor)
         return takers[0] if len(takers) == 1 and tensor not in self._outputs else None
 
     def constant(self, tensor: str) -> NDArray[Any] | None:
@@ -74,8 +74,9 @@ class Nodes:
 
     def replace(self, replaced: dict[int, list[Any]]) -> None:
         """Replace some nodes, identified by `id`, by others."""
-        self._nodes = [new for node in self._nodes for new in replaced.get(id(node), [node])]
-        self._index()
+        if replaced:
+            self._nodes = [new for node in self._nodes for new in replaced.get(id(node), [node])]
+            self._indexed = None
 
     def drop_unused(self) -> None:
         """Remove nodes that no output needs any more."""
@@ -85,18 +86,29 @@ class Nodes:
                 needed.update(names_taken(node))
                 kept.append(node)
         self._nodes = kept[::-1]
-        self._index()
+        self._indexed = None
 
     def taken(self) -> set[str]:
         """All names that nodes take as inputs."""
         return {name for node in self._nodes for name in names_taken(node)}
 
-    def _index(self) -> None:
-        self._maker = {name: node for node in self._nodes for name in node.output if name}
-        self._takers: defaultdict[str, list[Any]] = defaultdict(list)
-        for node in self._nodes:
-            for name in dict.fromkeys(names_taken(node)):
-                self._takers[name].append(node)
+    @property
+    def _index(self) -> _Index:
+        """Made when it is first asked for after a change: most rewrites find nothing in most stages."""
+        if self._indexed is None:
+            takers: defaultdict[str, list[Any]] = defaultdict(list)
+            for node in self._nodes:
+                for name in dict.fromkeys(names_taken(node)):
+                    takers[name].append(node)
+            self._indexed = _Index({name: node for node in self._nodes for name in node.output if name}, takers)
+        return self._indexed
+
+
+class _Index(NamedTuple):
+    """The node that makes each tensor, and those that take it."""
+
+    maker: dict[str, Any]
+    takers: Mapping[str, list[Any]]
 
 
 class Chain:

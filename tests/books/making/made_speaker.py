@@ -12,7 +12,7 @@ import numpy as np
 from books.making.passages import Passage
 from books.making.speech import PassageSpeech, PassageWord
 
-SAMPLES_PER_LETTER = 240
+SAMPLES_PER_LETTER = 80
 
 
 def made_speech(passage: Passage) -> PassageSpeech:

@@ -27,30 +27,10 @@ from books.making.settings import BookCast, BookPauses, BookSettings
 from books.making.speech import PassageRefused, Postponed
 from books.spoken import SAMPLE_RATE
 from books.writing.chapter_audio import decode_file
+from tests.books.making.made_orders import made_book, order
 from tests.books.making.made_speaker import SAMPLES_PER_LETTER, MadeSpeaker, made_speech
 
 ROOT = Path(__file__).parents[3]
-
-
-def made_book(chapters: int = 3, paragraphs: int = 4) -> Book:
-    def blocks(chapter: int) -> tuple[TextBlock, ...]:
-        text = []
-        for number in range(paragraphs):
-            inner = " ".join(f"It goes on in line {chapter} {number} {line}." for line in range(18))
-            text.append(TextBlock(BlockKind.PARAGRAPH, f"Paragraph {chapter} of {number} begins. {inner} It ends."))
-        return (
-            TextBlock(BlockKind.HEADING, f"Chapter {chapter}", 1),
-            *text[:2],
-            TextBlock(BlockKind.SCENE_BREAK),
-            *text[2:],
-        )
-
-    return Book("Made", tuple(Chapter(f"Chapter {n}", blocks(n)) for n in range(1, chapters + 1)), "Ada", "en")
-
-
-def order(folder: Path, book: Book, name: str = "book.flac", settings: BookSettings | None = None) -> Order:
-    output = output_of(folder / name, captions=("srt",))
-    return Order(book, book.chapters, settings or BookSettings(), output, folder / "kept")
 
 
 def make(folder: Path, speaker: MadeSpeaker, book: Book, **more: object) -> None:
@@ -224,7 +204,8 @@ import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from books.making.maker import BookMaker
-from tests.books.making.test_maker import MadeSpeaker, made_book, order
+from tests.books.making.made_orders import made_book, order
+from tests.books.making.made_speaker import MadeSpeaker
 def told(progress):
     print("passage", flush=True)
 asyncio.run(BookMaker(order(Path(sys.argv[1]), made_book(), "book.m4b"), MadeSpeaker(), told).make())

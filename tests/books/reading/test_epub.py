@@ -170,13 +170,10 @@ def test_a_damaged_archive_is_an_error_wherever_it_was_cut() -> None:
         assert book.body
 
 
-def test_many_files_and_many_chapters_are_read() -> None:
-    documents = {f"c{n}.xhtml": f"<body><h1>Chapter {n}</h1><p>Text {n}.</p></body>" for n in range(3_000)}
+def test_many_chapters_are_read() -> None:
+    documents = {f"c{n}.xhtml": f"<body><h1>Chapter {n}</h1><p>Text {n}.</p></body>" for n in range(1_000)}
     toc = nav("".join(link(name, f"Chapter {n}") for n, name in enumerate(documents)))
-    assert len(read(MadeEpub(documents, toc=toc)).body) == 3_000
-    many = {f"OEBPS/x{n}": "" for n in range(20_000)}
-    with pytest.raises(BookError, match="at most 20000"):
-        read(MadeEpub(TWO, many))
+    assert len(read(MadeEpub(documents, toc=toc)).body) == 1_000
 
 
 def test_a_cover_that_cannot_be_unpacked_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from dataclasses import dataclass
 
@@ -21,13 +22,16 @@ FRAME = {"mp3": 1152, "aac": 1024}
 """The most samples in a frame: the end is padded to whole frames, and to one more that the codec looks ahead to."""
 
 
+@functools.lru_cache(maxsize=32)
 def vowels(seconds: float) -> Pcm:
-    """A gliding voice of many harmonics, in syllables, at full loudness to its last sample."""
+    """A gliding voice of many harmonics, in syllables, at full loudness to its last sample; not to be written to."""
     t = np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE
     pitch = 2 * np.pi * (140 * t + 4 * np.sin(2 * np.pi * 1.3 * t))
     voice = sum(np.sin(n * pitch + n) / n**1.1 for n in range(1, 22))
     syllables = 0.65 + 0.35 * np.cos(2 * np.pi * 4 * (t - t[-1]))
-    return np.rint(7000 * voice * syllables).clip(-32_768, 32_767).astype(np.int16)
+    samples = np.rint(7000 * voice * syllables).clip(-32_768, 32_767).astype(np.int16)
+    samples.setflags(write=False)
+    return samples
 
 
 @dataclass(frozen=True)

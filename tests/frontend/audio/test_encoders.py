@@ -16,7 +16,7 @@ from frontend.audio.formats import FORMATS, AudioFormat, make_encoder
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.frontend.audio.hearing import FRAME, PADDING, Heard, hear, loudness, signal_to_noise, vowels
 
-LENGTHS = (0.05, 0.8, 3.017)
+LENGTHS = (0.05, 0.8, 2.017)
 """Seconds."""
 
 RATES = (8_000, 24_000, 48_000)

@@ -33,7 +33,7 @@ CODECS = ["mp3", "opus", "aac", "flac"]
 
 
 def containers() -> int:
-    """PyAV's containers that are alive."""
+    """PyAV's containers that are alive and not frozen."""
     gc.collect()
     return sum(isinstance(found, av.container.Container) for found in gc.get_objects())
 
@@ -155,7 +155,8 @@ async def test_an_error_before_the_codec_gives_its_first_byte_has_its_status() -
 
 @pytest.mark.parametrize("name", [*CODECS, "wav"])
 async def test_clients_that_leave_leave_nothing_behind(name: str) -> None:
-    before = containers()
+    gc.collect()
+    gc.freeze()  # objects of earlier tests, of which there are millions, are not counted below
     threads = threading.active_count()
     ask = json.dumps({"input": "Hello.", "response_format": name, "sample_rate": 48_000}).encode()
     speaker = FakeSpeaker(*[vowels(0.5)] * 2000)
@@ -170,11 +171,11 @@ async def test_clients_that_leave_leave_nothing_behind(name: str) -> None:
         assert threading.active_count() - threads <= MAX_THREADS
     assert threading.active_count() == threads
     await asyncio.sleep(0)  # a thread's last word to the loop still holds what it worked with
-    assert containers() == before
+    assert containers() == 0
 
 
 async def test_a_slow_reader_of_a_codec_stalls_its_stream_and_loses_nothing() -> None:
-    pieces = [speech(24_000, first=n) for n in range(300)]
+    pieces = [speech(24_000, first=n) for n in range(200)]
     speaker = FakeSpeaker(*pieces)
     async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
         reader, writer = await slow_connection(server.port)

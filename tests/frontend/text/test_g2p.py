@@ -216,7 +216,7 @@ def test_no_temporary_file_is_left_after_any_ending(tmp_path: Path, ending: sign
     code = (
         "import sys\n"
         "from frontend.text.g2p import G2P\n"
-        "for language in ('en-us', 'en-gb', 'es', 'fr-fr'):\n"
+        "for language in ('en-us', 'fr-fr'):\n"
         "    assert G2P().words('Kubernetes Привет', language)[0].phonemes\n"
         "print('pronounced', flush=True)\n"
         "sys.stdin.read()\n"

@@ -30,6 +30,7 @@ from worker import select
 from worker.engine import Block, Cancelled, Utterance
 from worker.settings import WorkerSettings
 
+PIPELINE = TextPipeline(G2P())
 LONG_THEN_SHORT = f"{'A long sentence comes first and takes its time ' * 5}. Then one. Two. Three. Four. And five."
 
 
@@ -52,7 +53,7 @@ def samples(speech: LocalSpeech, text: str, **attributes: object) -> np.ndarray:
 
 
 def planned(speech: LocalSpeech, text: str) -> list[Segment]:
-    return list(segments_of(TextPipeline(G2P()), text, "en-us", Notation.of(speech.engine)))
+    return list(segments_of(PIPELINE, text, "en-us", Notation.of(speech.engine)))
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

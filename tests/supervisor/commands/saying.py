@@ -24,10 +24,10 @@ async def started(*arguments: object) -> Process:
     return await asyncio.create_subprocess_exec(*SAY, *map(str, arguments), stdout=PIPE, stderr=PIPE, stdin=PIPE)
 
 
-async def outcome(*arguments: object, text: str = "") -> tuple[int, bytes, str]:
-    process = await started(*arguments)
-    out, err = await process.communicate(text.encode())
-    return process.returncode, out, err.decode()
+def outcome(*arguments: object, text: str = "") -> tuple[int, bytes, str]:
+    """Exit status, standard output and standard error of a run in this process."""
+    result = run(*arguments, text=text)
+    return result.exit_code, result.stdout_bytes, result.stderr
 
 
 def player(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

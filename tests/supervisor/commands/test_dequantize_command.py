@@ -1,5 +1,7 @@
 """`kokoro-live dequantize`, as a user and as a script sees it."""
 
+import shutil
+
 import onnx
 import pytest
 from click.testing import CliRunner
@@ -16,14 +18,21 @@ def own_checksums(tmp_path, monkeypatch):
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    models = tmp_path / "my models"
-    models.mkdir()
-    plain = make_split_model(tmp_path / "small.onnx", predicted=False)
-    int8 = models / "kokoro-v1.0.int8.onnx"
+@pytest.fixture(scope="module")
+def quantized(tmp_path_factory):
+    """A folder with a small model, and with a folder that has it in int8 under a published name."""
+    made = tmp_path_factory.mktemp("quantized")
+    (made / "my models").mkdir()
+    plain = make_split_model(made / "small.onnx", predicted=False)
+    int8 = made / "my models" / "kokoro-v1.0.int8.onnx"
     quantize_dynamic(plain, int8, ["Conv", "MatMul", "LSTM", "Gather"], weight_type=QuantType.QUInt8)
-    return models
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path, quantized):
+    shutil.copytree(quantized, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "my models"
 
 
 def run(*arguments):

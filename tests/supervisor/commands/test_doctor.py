@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import resource
 import socket
 import sys
 import types
-from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +24,7 @@ from supervisor.commands.doctor import checks, doctor
 from supervisor.settings.composition import Settings
 from tests.file_server import file_server
 from tests.frontend.http_fakes import FakeSpeaker, serving
+from tests.frontend.served import served
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.worker.packages import install, packaged_file
@@ -315,30 +314,19 @@ def test_a_port_that_somebody_else_has():
     assert finding.cure == f"kokoro-live serve --port {server.server_port + 1}"
 
 
-async def port_finding(number: int) -> dict[str, str]:
-    """The doctor runs in a process of its own: the server that it asks is in this one."""
-    process = await asyncio.create_subprocess_exec(
-        *[sys.executable, "-m", "supervisor", "doctor", "--json", "--engine", "espeak", "--port", str(number)],
-        stdout=PIPE,
-        stderr=PIPE,
-    )
-    out, error = await process.communicate()
-    assert (process.returncode, error) == (0, b"")
-    return findings(out.decode())["port"]
-
-
-async def test_a_port_that_a_server_of_ours_has():
-    async with serving(FakeSpeaker()) as server:
-        found = await port_finding(server.port)
-    assert found["verdict"] == "ok"
+def test_a_port_that_a_server_of_ours_has():
+    with served(serving(FakeSpeaker())) as server:
+        result = run("--json", "--engine", "espeak", "--port", server.port)
+    found = findings(result.stdout)["port"]
+    assert (result.exit_code, found["verdict"]) == (0, "ok")
     assert found["found"] == f"a kokoro-live serves on {server.url} with kokoro (tiny.onnx, CPUExecutionProvider)"
 
 
-async def test_a_port_that_a_server_of_ours_has_which_cant_speak():
-    async with serving(FakeSpeaker(engine=None)) as server:
-        found = await port_finding(server.port)
-    assert found["verdict"] == "warning"
-    assert "can't speak now: the model is loading" in found["found"]
+def test_a_port_that_a_server_of_ours_has_which_cant_speak():
+    with served(serving(FakeSpeaker(engine=None))) as server:
+        finding = machine.port(circumstances(port=server.port))
+    assert finding.verdict is Severity.WARNING
+    assert "can't speak now: the model is loading" in finding.found
 
 
 @pytest.mark.parametrize(

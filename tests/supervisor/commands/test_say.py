@@ -19,6 +19,7 @@ import pytest
 from frontend.contract.errors import Broken, Unspeakable
 from frontend.settings.front import FrontSettings
 from tests.frontend.http_fakes import FakeSpeaker, serving, speech
+from tests.frontend.served import served
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.commands.saying import SAY, TEXT, outcome, player, run, started
@@ -66,9 +67,9 @@ def test_bare_samples(tmp_path, spoken, name):
     assert (tmp_path / name).read_bytes() == spoken
 
 
-@pytest.mark.parametrize("arguments", [[], ["-"]])
-def test_a_text_from_standard_input_and_samples_on_standard_output(spoken, arguments):
-    done = subprocess.run([*SAY, *arguments, "-o", "-"], input=TEXT.encode(), capture_output=True, check=True)
+def test_a_text_from_standard_input_and_samples_on_standard_output(spoken):
+    assert run("-", "-o", "-", text=TEXT).stdout_bytes == spoken
+    done = subprocess.run([*SAY, "-o", "-"], input=TEXT.encode(), capture_output=True, check=True)
     assert done.stdout == spoken
 
 
@@ -226,13 +227,13 @@ def test_without_a_player(tmp_path, monkeypatch):
 # -- through a server
 
 
-async def test_a_server_is_given_what_was_asked(tmp_path):
+def test_a_server_is_given_what_was_asked(tmp_path):
     audio = [speech(5000), speech(333)]
     speaker = FakeSpeaker(*audio)
-    async with serving(speaker) as server:
+    with served(serving(speaker)) as server:
         arguments = ["--voice", "af_bella(2)+af_heart", "--lang", "en-gb", "--speed", "1.5", "--url", server.url]
-        assert await outcome("-o", tmp_path / "x.wav", *arguments, text=TEXT) == (0, b"", "")
-        assert (await outcome(TEXT, "-o", "-", "--url", server.url + "/"))[1] == np.concatenate(audio).tobytes()
+        assert outcome("-o", tmp_path / "x.wav", *arguments, text=TEXT) == (0, b"", "")
+        assert outcome(TEXT, "-o", "-", "--url", server.url + "/")[1] == np.concatenate(audio).tobytes()
     with wave.open(str(tmp_path / "x.wav")) as file:
         assert file.readframes(file.getnframes()) == np.concatenate(audio).tobytes()
         assert file.getnframes() == 5333
@@ -251,24 +252,24 @@ async def test_samples_are_passed_on_as_they_come():
         assert await process.communicate() == (speech(200).tobytes(), b"")
 
 
-async def test_a_running_server_is_found_unless_an_engine_is_asked_for(tmp_path, monkeypatch):
+def test_a_running_server_is_found_unless_an_engine_is_asked_for(tmp_path, monkeypatch):
     speaker = FakeSpeaker(speech(100))
-    async with serving(speaker) as server:
+    with served(serving(speaker)) as server:
         monkeypatch.setenv("KOKORO_LIVE_PORT", str(server.port))
         monkeypatch.setenv("KOKORO_LIVE_ENGINE", "espeak")
-        assert (await outcome("Hello.", "-o", tmp_path / "server.pcm"))[0] == 0
-        assert (await outcome("Hello.", "-o", tmp_path / "flag.pcm", "--engine", "espeak"))[0] == 0
-        assert (await outcome("Hello.", "-o", tmp_path / "local.pcm", "--local"))[0] == 0
+        assert outcome("Hello.", "-o", tmp_path / "server.pcm")[0] == 0
+        assert outcome("Hello.", "-o", tmp_path / "flag.pcm", "--engine", "espeak")[0] == 0
+        assert outcome("Hello.", "-o", tmp_path / "local.pcm", "--local")[0] == 0
     assert len(speaker.opened) == 1
     assert (tmp_path / "server.pcm").read_bytes() == speech(100).tobytes()
     assert (tmp_path / "flag.pcm").read_bytes() == (tmp_path / "local.pcm").read_bytes() != b""
 
 
 @pytest.mark.parametrize("steps", [[Broken("gone")], [speech(9000), Broken("gone")], []])
-async def test_a_stream_that_is_cut_leaves_what_was_there_before(tmp_path, steps):
+def test_a_stream_that_is_cut_leaves_what_was_there_before(tmp_path, steps):
     (tmp_path / "x.wav").write_bytes(b"older")
-    async with serving(FakeSpeaker(*steps)) as server:
-        code, out, error = await outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url)
+    with served(serving(FakeSpeaker(*steps))) as server:
+        code, out, error = outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url)
     assert (code, out) == (1, b"")
     assert "Error: " in error and "Traceback" not in error
     if len(steps) > 1:
@@ -277,20 +278,17 @@ async def test_a_stream_that_is_cut_leaves_what_was_there_before(tmp_path, steps
     assert (tmp_path / "x.wav").read_bytes() == b"older"
 
 
-async def test_a_server_that_refuses_is_quoted(tmp_path):
+def test_a_server_that_refuses_is_quoted(tmp_path):
     speaker = FakeSpeaker(engine=None)
-    async with serving(speaker) as server:
-        code, _, error = await outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url)
+    with served(serving(speaker)) as server:
+        code, _, error = outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url)
         assert (code, error) == (1, "Error: the model is loading\n")
     speaker = FakeSpeaker()
     speaker.refusal = Unspeakable("that has no sound")
-    async with serving(speaker) as server:
-        assert await outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url) == (
-            1,
-            b"",
-            "Error: that has no sound\n",
-        )
-        elsewhere = await outcome(TEXT, "-o", tmp_path / "x.wav", "--url", f"{server.url}/elsewhere")
+    with served(serving(speaker)) as server:
+        spoken = outcome(TEXT, "-o", tmp_path / "x.wav", "--url", server.url)
+        assert spoken == (1, b"", "Error: that has no sound\n")
+        elsewhere = outcome(TEXT, "-o", tmp_path / "x.wav", "--url", f"{server.url}/elsewhere")
         assert "There is no POST /elsewhere/v1/audio/speech here" in elsewhere[2]
     assert list(tmp_path.iterdir()) == []
 
@@ -329,7 +327,7 @@ async def test_a_signal_ends_the_player_too(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("times", [1, 30])
-def test_on_a_terminal_a_long_text_has_a_progress_bar_on_standard_error(model, times):
+def test_on_a_terminal_a_long_text_has_a_progress_bar_on_standard_error(times):
     terminal, stderr = pty.openpty()
     shown = bytearray()
 
@@ -342,7 +340,8 @@ def test_on_a_terminal_a_long_text_has_a_progress_bar_on_standard_error(model, t
 
     reader = threading.Thread(target=read)
     reader.start()
-    done = subprocess.run([*SAY, f"{TEXT} " * times, "-o", "-"], stdout=subprocess.PIPE, stderr=stderr, check=True)
+    command = [*SAY, f"{TEXT} " * times, "-o", "-", "--engine", "espeak"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, check=True)
     os.close(stderr)
     reader.join()
     os.close(terminal)

@@ -16,6 +16,7 @@ from aiohttp.test_utils import TestServer
 from pysubs2 import SSAFile
 
 from tests.frontend.http_fakes import speech
+from tests.frontend.served import served
 from tests.supervisor.clean_environment import clean_environment
 from tests.supervisor.commands.saying import TEXT, outcome, player, run
 from worker import select
@@ -97,11 +98,11 @@ def captioned(audio: bytes) -> web.Response:
     return web.json_response(body | {"duration": 2.0})
 
 
-async def test_subtitles_of_what_a_server_spoke(tmp_path):
+def test_subtitles_of_what_a_server_spoke(tmp_path):
     asked = []
-    async with answering(captioned(a_wav(speech(48_000))), asked) as url:
+    with served(answering(captioned(a_wav(speech(48_000))), asked)) as url:
         arguments = [TEXT, "-o", tmp_path / "x.pcm", "--subtitles", tmp_path / "x.srt", "--url", url, "--speed", "2"]
-        assert await outcome(*arguments) == (0, b"", "")
+        assert outcome(*arguments) == (0, b"", "")
     assert (tmp_path / "x.pcm").read_bytes() == speech(48_000).tobytes()
     assert (tmp_path / "x.srt").read_text() == "1\n00:00:00,100 --> 00:00:01,100\nHi, you.\n\n"
     [body] = asked
@@ -119,9 +120,9 @@ async def test_subtitles_of_what_a_server_spoke(tmp_path):
         (lambda: web.json_response({"error": {"message": "no marks here"}}, status=400), "no marks here"),
     ],
 )
-async def test_a_server_without_times_of_words_leaves_no_file(tmp_path, answer, says):
-    async with answering(answer(), []) as url:
-        code, _, error = await outcome(TEXT, "-o", tmp_path / "x.wav", "--subtitles", tmp_path / "x.srt", "--url", url)
+def test_a_server_without_times_of_words_leaves_no_file(tmp_path, answer, says):
+    with served(answering(answer(), [])) as url:
+        code, _, error = outcome(TEXT, "-o", tmp_path / "x.wav", "--subtitles", tmp_path / "x.srt", "--url", url)
     assert code == 1
     assert says in " ".join(error.split()) and "Traceback" not in error
     assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,8 @@ from click.testing import CliRunner, Result
 
 from supervisor.cli import kokoro_live
 from tests.supervisor.clean_environment import clean_environment
-from tests.system.server import DEADLINE, ROOT, Server, server
+from tests.system.server import DEADLINE, ROOT, Server
+from tests.system.shared import SharedServer, shared
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +30,14 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with server("--engine", "espeak") as started:
-        yield started
+def shared_server() -> Iterator[SharedServer]:
+    with shared("--engine", "espeak") as house:
+        yield house
+
+
+@pytest.fixture
+def running(shared_server: SharedServer) -> Server:
+    return shared_server.calm()
 
 
 @contextmanager
@@ -162,24 +168,23 @@ def test_what_is_no_answer_of_ours_is_said(status: int, body: str, said: str) ->
     assert said in result.stderr
 
 
-def test_on_a_terminal_it_follows_the_server_to_its_end_and_beyond() -> None:
+def test_on_a_terminal_it_follows_the_server_to_its_end_and_beyond(running: Server) -> None:
     """1. it shows a server that speaks; 2. the server ends: it says so and goes on; 3. an interrupt ends it with 0."""
     screen, terminal = pty.openpty()
-    with server("--engine", "espeak") as started:
-        command = [sys.executable, "-m", "supervisor", "status", "--interval", "0.05"]
-        following = subprocess.Popen(
-            [*command, "--url", f"http://127.0.0.1:{started.port}"],
-            cwd=ROOT,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
-        )
-        os.close(terminal)
-        shown = b""
-        while b"espeak-ng" not in shown:
-            shown += os.read(screen, 65536)
-        assert started.stop() == 0
+    command = [sys.executable, "-m", "supervisor", "status", "--interval", "0.05"]
+    following = subprocess.Popen(
+        [*command, "--url", f"http://127.0.0.1:{running.port}"],
+        cwd=ROOT,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
+    )
+    os.close(terminal)
+    shown = b""
+    while b"espeak-ng" not in shown:
+        shown += os.read(screen, 65536)
+    assert running.stop() == 0
     while b"doesn't answer" not in shown:
         shown += os.read(screen, 65536)
     following.send_signal(signal.SIGINT)

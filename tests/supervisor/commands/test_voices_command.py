@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+import subprocess
 import sys
-from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from click.testing import CliRunner, Result
 from supervisor.commands.voices import voices
 from tests.file_server import file_server, page
 from tests.frontend.http_fakes import ENGINE, FakeSpeaker, serving
+from tests.frontend.served import served
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
 from worker.voices.kokoro_voices import KOKORO_VOICES
@@ -29,12 +29,6 @@ def environment(tmp_path, monkeypatch):
 
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(voices, [str(argument) for argument in arguments])
-
-
-async def outcome(*arguments: str) -> tuple[int, str, str]:
-    process = await asyncio.create_subprocess_exec(*VOICES, *arguments, stdout=PIPE, stderr=PIPE)
-    out, err = await process.communicate()
-    return process.returncode, out.decode(), err.decode()
 
 
 def test_espeaks_voices_have_kokoros_names():
@@ -63,29 +57,30 @@ def test_an_engine_that_cant_be_loaded(tmp_path: Path):
     assert "kokoro-live models fetch" in result.stderr
 
 
-async def test_the_running_servers_list_is_the_one(monkeypatch: pytest.MonkeyPatch):
-    async with serving(FakeSpeaker()) as server:
+def test_the_running_servers_list_is_the_one(monkeypatch: pytest.MonkeyPatch):
+    with served(serving(FakeSpeaker())) as server:
         monkeypatch.setenv("KOKORO_LIVE_PORT", str(server.port))
-        code, out, error = await outcome("--json")
-    assert (code, error) == (0, "")
-    listed = json.loads(out)
+        done = subprocess.run([*VOICES, "--json"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = json.loads(done.stdout)
     assert [voice["id"] for voice in listed] == list(ENGINE.voices)
     assert {voice["engine"] for voice in listed} == {"kokoro"}
 
 
-async def test_both_sources_say_the_same_of_a_voice(tmp_path: Path):
+def test_both_sources_say_the_same_of_a_voice(tmp_path: Path):
     make_miniature(tmp_path / "model.onnx")
     make_voices(tmp_path / "voices.bin", ENGINE.voices)
-    async with serving(FakeSpeaker()) as server:
-        _, of_server, _ = await outcome("--url", server.url)
-    _, of_engine, _ = await outcome("--model-dir", str(tmp_path))
+    with served(serving(FakeSpeaker())) as server:
+        of_server = run("--url", server.url).stdout
+    of_engine = run("--model-dir", tmp_path).stdout
     assert sorted(of_server.splitlines()) == sorted(of_engine.splitlines())
     assert len(of_server.splitlines()) == 1 + len(ENGINE.voices)
 
 
-async def test_a_server_that_has_no_list():
-    async with serving(FakeSpeaker(engine=None)) as server:
-        assert await outcome("--url", server.url) == (1, "", "Error: the model is loading\n")
+def test_a_server_that_has_no_list():
+    with served(serving(FakeSpeaker(engine=None))) as server:
+        result = run("--url", server.url)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "Error: the model is loading\n")
 
 
 def test_what_answers_there_may_be_something_else():

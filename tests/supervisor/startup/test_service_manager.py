@@ -33,15 +33,25 @@ def environment(manager: Manager, tmp_path: Path) -> dict[str, str]:
     return {"NOTIFY_SOCKET": str(tmp_path / "notify")}
 
 
-def test_it_is_ready_when_it_can_speak_and_says_when_it_stops(manager: Manager, environment: dict[str, str]) -> None:
-    """1. started: a status, not READY; 2. it speaks: READY; 3. SIGTERM: STOPPING, time enough to drain; 4. exit 0."""
-    with server(*ESPEAK, "--drain-timeout", "7", environment=environment) as started:
+def test_it_is_ready_when_it_can_speak_reloads_and_says_when_it_stops(
+    manager: Manager, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """1. started: a status, not READY; 2. it speaks: READY; 3. SIGHUP: RELOADING, then READY; 4. SIGTERM: STOPPING,
+    time enough to drain; 5. exit 0."""
+    config = tmp_path / "config.toml"
+    config.write_text("chunk_ms = 100\n")
+    with server(*ESPEAK, "--drain-timeout", "7", "--config", str(config), environment=environment) as started:
         *before, ready = manager.waits_for("READY")
         assert before[0]["STATUS"] == "the front is starting"
         assert ready["STATUS"].startswith("speaking with espeak-ng")
         assert started.get("/ready")[0] == 200
         for child in started.family()[1:]:
             assert not [name for name in OURS if name in child.environ()], "a child could speak for the server"
+        config.write_text("chunk_ms = 50\n")
+        started.process.send_signal(signal.SIGHUP)
+        reloading = manager.waits_for("RELOADING")[-1]
+        assert int(reloading["MONOTONIC_USEC"]) > 0
+        manager.waits_for("READY")
         assert started.stop(signal.SIGTERM) == ExitCode.OK
         stopping = manager.waits_for("STOPPING")[-1]
         assert int(stopping["EXTEND_TIMEOUT_USEC"]) >= 7_000_000
@@ -90,20 +100,6 @@ def test_the_watchdog_is_fed_while_streams_finish(
             for _ in range(4):  # the first may be the answer to a question from before
                 manager.waits_for("WATCHDOG")
         assert started.process.wait(DEADLINE) == ExitCode.OK
-
-
-def test_a_reload_is_told_from_its_begin_to_its_end(
-    manager: Manager, environment: dict[str, str], tmp_path: Path
-) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text("chunk_ms = 100\n")
-    with server(*ESPEAK, "--config", str(config), environment=environment) as started:
-        manager.waits_for("READY")
-        config.write_text("chunk_ms = 50\n")
-        started.process.send_signal(signal.SIGHUP)
-        reloading = manager.waits_for("RELOADING")[-1]
-        assert int(reloading["MONOTONIC_USEC"]) > 0
-        manager.waits_for("READY")
 
 
 def passed(*descriptors: int) -> tuple[str, ...]:

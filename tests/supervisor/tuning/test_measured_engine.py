@@ -13,8 +13,7 @@ import psutil
 import pytest
 
 from supervisor.tuning.measured_engine import CannotMeasure, measured_engine
-from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.settings import WorkerSettings
 from worker.tuning.messages import Round
 

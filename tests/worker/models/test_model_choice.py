@@ -165,11 +165,9 @@ def test_damaged_voices_give_way_to_the_embedded_ones(
     assert f"Going on with the voices in {EMBEDDED}" in caplog.text and "ESPEAK" not in caplog.text
 
 
-def test_the_registrys_model_speaks_in_54_voices(real_model: Path, tmp_path: Path) -> None:
+def test_the_registrys_model_speaks_in_54_voices(real_model: Path, real_stages: Path) -> None:
     """The real one, whole, from its packages' file on."""
-    settings = WorkerSettings(
-        engine="kokoro", model_dir=real_model.parent, cache_dir=tmp_path / "cache", vocoder="whole"
-    )
+    settings = WorkerSettings(engine="kokoro", model_dir=real_model.parent, cache_dir=real_stages, vocoder="whole")
     engine = choose(settings)
     assert (engine.info.model, engine.info.voices) == ("kokoro-v1.0.int8.onnx", KOKORO_VOICES)
     [block] = engine.begin(Utterance("həlˈO wˈɜɹld.", "en-us", (("af_heart", 1.0),), 1.0))

@@ -10,6 +10,7 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 from onnx import helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from tests.made_once import made_once
 from tests.split_model import make_split_model
 from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
@@ -31,12 +32,15 @@ from worker.voices.voice_bank import VoiceBank
 OPERATIONS = ("Conv", "MatMul", "LSTM", "Gather")
 
 
-def dynamic(folder, *, per_channel=False):
+def dynamic(*, per_channel=False):
     """The small model, and its file in dynamic int8 as the published one was made."""
-    model = make_split_model(folder / "small.onnx", durations_output=True, predicted=False)
-    quantized = folder / f"small.int8-{per_channel}.onnx"
-    quantize_dynamic(model, quantized, OPERATIONS, per_channel, weight_type=QuantType.QUInt8)
-    return load_graph(model), load_graph(quantized)
+
+    def make(folder):
+        model = make_split_model(folder / "small.onnx", durations_output=True, predicted=False)
+        quantize_dynamic(model, folder / "int8.onnx", OPERATIONS, per_channel, weight_type=QuantType.QUInt8)
+
+    folder = made_once(f"dynamic-{per_channel}", make)
+    return load_graph(folder / "small.onnx"), load_graph(folder / "int8.onnx")
 
 
 def integers(graph):
@@ -51,8 +55,8 @@ def operations(graph):
 
 
 @pytest.mark.parametrize("per_channel", [False, True])
-def test_each_pattern_becomes_the_operation_that_it_was(tmp_path, per_channel):
-    plain, quantized = dynamic(tmp_path, per_channel=per_channel)
+def test_each_pattern_becomes_the_operation_that_it_was(per_channel):
+    plain, quantized = dynamic(per_channel=per_channel)
     assert is_dynamic_int8(quantized) and not is_dynamic_int8(plain)
     assert operations(quantized) != operations(plain)
     floats = dequantize(quantized)
@@ -72,8 +76,8 @@ def test_each_pattern_becomes_the_operation_that_it_was(tmp_path, per_channel):
     assert compared > 75
 
 
-def test_inputs_outputs_and_metadata_stay(tmp_path):
-    _, quantized = dynamic(tmp_path)
+def test_inputs_outputs_and_metadata_stay():
+    _, quantized = dynamic()
     before = onnx.ModelProto()
     before.CopyFrom(quantized.model)
     after = dequantize(quantized).model
@@ -123,8 +127,8 @@ def lone_quantization(graph):
         (lone_quantization, "DynamicQuantizeLinear lone isn't part of a pattern"),
     ],
 )
-def test_another_pattern_is_named(tmp_path, change, says):
-    _, quantized = dynamic(tmp_path)
+def test_another_pattern_is_named(change, says):
+    _, quantized = dynamic()
     change(quantized)
     with pytest.raises(UnknownPattern, match=says):
         dequantize(Graph(quantized.model))
@@ -137,8 +141,8 @@ def test_a_bias_that_changes_is_refused(real_model):
         dequantize(Graph(graph.model))
 
 
-def test_scales_of_another_number_of_channels_are_refused(tmp_path):
-    _, quantized = dynamic(tmp_path, per_channel=True)
+def test_scales_of_another_number_of_channels_are_refused():
+    _, quantized = dynamic(per_channel=True)
     product = first(quantized, "ConvInteger")
     scales = next(
         node

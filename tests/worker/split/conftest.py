@@ -3,7 +3,7 @@
 import pytest
 
 from tests.split_model import make_split_model
-from tests.worker.split.splitting import Parts
+from tests.worker.split.splitting import Parts, cut_before
 from worker.models import checksum_cache
 
 
@@ -26,3 +26,10 @@ def parts(tmp_path_factory, folder):
 def model(tmp_path):
     """The file of a miniature model that can be split."""
     return make_split_model(tmp_path / "small.onnx")
+
+
+@pytest.fixture
+def cut(model):
+    """The model's stages are those that an earlier test cut."""
+    with cut_before(model):
+        yield

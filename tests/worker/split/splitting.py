@@ -1,23 +1,28 @@
 """Helpers that the tests of split models share."""
 
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
+import pytest
+from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from tests.made_once import made_once
-from tests.split_model import make_split_model, make_split_voices
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, Utterance
 from worker.fidelity import snr
 from worker.kokoro import KokoroEngine
-from worker.models.checksum import sha256_of
 from worker.providers.targets import CPU, Assignment, StageTarget
 from worker.run_control import RunControl
 from worker.settings import WorkerSettings
+from worker.split import optimized, stage_files
 from worker.split.fitted_stage import FittedStage
-from worker.split.prepared import Prepared, prepare
-from worker.split.rewrites import DEFAULT
+from worker.split.prepared import Prepared
+from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.segment import Prosody, WindowedSegment, features_of, whole_segment
 from worker.split.source import HarmonicSource
 from worker.split.stage import LoadedStage
@@ -26,13 +31,8 @@ from worker.split.statistics import Statistics
 SCRIPT = "həlˈO wˈɜɹld, "
 HEART = (("af_heart", 1.0),)
 NOBODY = RunControl()
-
-
-def stages_of(model: Path, cache: Path, rewrites=DEFAULT) -> Prepared:
-    """`prepare`, with the files that an earlier test made of the same model."""
-    name = "-".join(["stages", sha256_of(model)[:16], *sorted(rewrites)])
-    shutil.copytree(made_once(name, lambda made: prepare(model, made, rewrites)), cache, dirs_exist_ok=True)
-    return prepare(model, cache, rewrites)
+USUAL = {Rewrite.PACKED, Rewrite.SNAKE}
+"""Rewrites of an int8 model."""
 
 
 def make_engine(folder: Path, model=None, assigned: Assignment | None = None, **settings) -> KokoroEngine:
@@ -43,7 +43,33 @@ def make_engine(folder: Path, model=None, assigned: Assignment | None = None, **
     return KokoroEngine(made, voices, WorkerSettings(cache_dir=folder / "cache", **settings), assigned=assigned)
 
 
-def utterance(script=SCRIPT * 4, voice=HEART, **more) -> Utterance:
+@contextmanager
+def cut_before(model: Path) -> Iterator[None]:
+    """Meanwhile, cuts of this model take the stages that an earlier test cut; all else of a cut is done."""
+    with tempfile.TemporaryDirectory() as cache, pytest.MonkeyPatch.context() as patch:
+        made = stages_of(model, Path(cache))
+
+        def written(graph, folder: Path, rewrites):
+            for name in made.manifest.files:
+                shutil.copy(made.folder / name, folder)
+            return made.manifest.noise, made.manifest.channels
+
+        patch.setattr(stage_files, "write_stages", written)
+        patch.setattr(optimized, "optimize_stages", lambda *_: None)
+        yield
+
+
+def int8_model() -> Path:
+    """A miniature model whose convolutions are dynamic int8, as the published one's are."""
+
+    def make(folder: Path) -> None:
+        plain = make_split_model(folder / "plain.onnx", predicted=False)
+        quantize_dynamic(plain, folder / "int8.onnx", ["Conv"], weight_type=QuantType.QUInt8)
+
+    return made_once("small-int8", make) / "int8.onnx"
+
+
+def utterance(script=SCRIPT, voice=HEART, **more) -> Utterance:
     return Utterance(script, "en-us", voice, 1.0, **more)
 
 
@@ -81,11 +107,11 @@ class Parts:
     def run(self, name: str, *arrays):
         return self.stage(name).run(arrays, 1, NOBODY)
 
-    def inputs(self, tokens: int = 30):
+    def inputs(self, tokens: int = 12):
         ids = np.random.default_rng(tokens).integers(1, 178, tokens)
         return [np.array([[0, *ids, 0]]), self.style, np.ones(1, np.float32)]
 
-    def prosody(self, tokens: int = 30) -> Prosody:
+    def prosody(self, tokens: int = 12) -> Prosody:
         text, f0, energy, durations = self.run("prosody.onnx", *self.inputs(tokens))
         return Prosody(text, f0, energy, durations, self.style)
 

@@ -6,7 +6,8 @@ import logging
 import numpy as np
 import onnx
 
-from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine, stages_of
+from tests.split_model import stages_of
+from tests.worker.split.splitting import SCRIPT, blocks_of, joined, make_engine
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split import optimized, prepared
@@ -23,9 +24,9 @@ def places(folder, stage):
 
 def test_optimized_stages_make_the_same_samples(model, tmp_path, monkeypatch):
     """1. An engine speaks with optimised stages. 2. Another speaks with the stages as they were cut. Equal samples."""
-    made = joined(blocks_of(make_engine(tmp_path), SCRIPT * 2))
+    made = joined(blocks_of(make_engine(tmp_path), SCRIPT))
     monkeypatch.setattr("worker.split.stage.optimized_name", lambda _: "none.onnx")
-    assert np.array_equal(joined(blocks_of(make_engine(tmp_path), SCRIPT * 2)), made)
+    assert np.array_equal(joined(blocks_of(make_engine(tmp_path), SCRIPT)), made)
 
 
 def test_generators_share_their_weights_in_one_file(model, tmp_path):
@@ -61,7 +62,7 @@ def test_stages_that_cant_be_optimised_are_used_as_they_were_cut(model, tmp_path
     assert len(joined(blocks_of(make_engine(tmp_path), SCRIPT)))
 
 
-def test_another_processor_makes_the_stages_again(model, tmp_path, monkeypatch):
+def test_another_processor_makes_the_stages_again(model, cut, tmp_path, monkeypatch):
     stages_of(model, tmp_path / "cache")
     monkeypatch.setattr(prepared, "processor", lambda: "another one")
     assert prepare(model, tmp_path / "cache").manifest.processor.startswith("another one ")
@@ -71,7 +72,7 @@ def test_another_processor_makes_the_stages_again(model, tmp_path, monkeypatch):
     assert sorted((tmp_path / "cache" / "split").iterdir()) == before
 
 
-def test_stages_of_earlier_layouts_are_removed(model, tmp_path):
+def test_stages_of_earlier_layouts_are_removed(model, cut, tmp_path):
     made = stages_of(model, tmp_path / "cache").folder
     digest, layout, *_ = made.name.split("-")
     earlier = made.with_name("-".join([digest, str(int(layout) - 1), "another", "rewrite"]))

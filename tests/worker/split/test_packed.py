@@ -7,17 +7,16 @@ import onnx
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from tests.split_model import make_split_model
-from tests.worker.split.splitting import decibels
+from tests.split_model import stages_of
+from tests.worker.split.splitting import USUAL, decibels, int8_model
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.packed import pack_convolutions
 from worker.split.prepared import prepare
-from worker.split.rewrites import Rewrite
+from worker.split.rewrites import DEFAULT, Rewrite
 from worker.split.stage import LoadedStage
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, GENERATOR, PROSODY, STAGES, WEIGHTS
 
@@ -141,9 +140,7 @@ def operators(file):
 
 
 def test_stages_speak_as_before_and_share_the_packed_weights(tmp_path):
-    plain, model = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "int8.onnx"
-    quantize_dynamic(plain, model, ["Conv"], weight_type=QuantType.QUInt8)
-    before, after = (prepare(model, tmp_path, rewrites).folder for rewrites in ((), {Rewrite.PACKED}))
+    before, after = (stages_of(int8_model(), tmp_path, rewrites).folder for rewrites in ((), USUAL))
     for stage in (PROSODY, GENERATOR, EXACT_GENERATOR, DECODER):
         had, has = operators(before / stage), operators(after / stage)
         # The windowed generator crops what goes into its second noise convolution after quantising it.
@@ -173,10 +170,10 @@ def _feeds(session, arrays):
     return {given.name: array for given, array in zip(session.get_inputs(), arrays, strict=True)}
 
 
-def test_all_convolutions_of_the_published_file_are_packed(real_model, tmp_path):
+def test_all_convolutions_of_the_published_file_are_packed(real_model, real_stages):
     """All convolutions are packed but one of the windowed generator's, whose input is cropped after it was
     quantised."""
-    folder = prepare(real_model, tmp_path, {Rewrite.PACKED}).folder
+    folder = prepare(real_model, real_stages, DEFAULT | {Rewrite.PACKED}).folder
     left = {stage: operators(folder / stage)["ConvInteger"] for stage in STAGES}
     assert left == {**dict.fromkeys(STAGES, 0), GENERATOR: 1}
     assert operators(folder / EXACT_GENERATOR)["MatMulIntegerToFloat"] == 50

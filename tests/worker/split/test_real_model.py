@@ -30,8 +30,8 @@ def windows(real_model: Path, real_stages: Path, folder) -> KokoroEngine:
 
 
 @pytest.fixture(scope="module")
-def whole(real_model: Path, folder) -> KokoroEngine:
-    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=folder, threads=1, vocoder="whole"))
+def whole(real_model: Path, real_stages: Path, folder) -> KokoroEngine:
+    return KokoroEngine(real_model, EMBEDDED, WorkerSettings(cache_dir=real_stages, threads=1, vocoder="whole"))
 
 
 def said(engine, script=SENTENCE, voice=(("af_heart", 1.0),), speed=1.0, **more):

@@ -6,8 +6,8 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tests.split_model import make_split_model
-from tests.worker.split.splitting import Parts, decibels, stages_of
+from tests.split_model import make_split_model, stages_of
+from tests.worker.split.splitting import Parts, decibels
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
 from worker.split.planar import make_planar

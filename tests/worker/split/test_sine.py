@@ -6,12 +6,11 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from tests.split_model import make_split_model
+from tests.split_model import stages_of
+from tests.worker.split.splitting import USUAL, int8_model
 from worker.split.graph import Graph
 from worker.split.nodes import Nodes
-from worker.split.prepared import prepare
 from worker.split.rewrites import MOST_CORES_FOR_SINE, Rewrite, default
 from worker.split.sine import fold_sines
 from worker.split.stage_files import EXACT_GENERATOR, GENERATOR
@@ -90,10 +89,8 @@ def operators(folder, stage):
 
 def test_all_of_an_int8_generator_whose_statistics_are_given(tmp_path):
     """The generator that computes its own statistics has no norm that takes a factor."""
-    plain, model = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "int8.onnx"
-    quantize_dynamic(plain, model, ["Conv"], weight_type=QuantType.QUInt8)
-    usual = {Rewrite.PACKED, Rewrite.SNAKE}
-    before, after = (prepare(model, tmp_path, rewrites).folder for rewrites in (usual, usual | {Rewrite.SINE}))
+    rewrites = (USUAL, USUAL | {Rewrite.SINE})
+    before, after = (stages_of(int8_model(), tmp_path, chosen).folder for chosen in rewrites)
     had, has = (operators(folder, GENERATOR) for folder in (before, after))
     norms = had["BatchNormalization"]
     assert has["BatchNormalization"] == norms > 40

@@ -4,6 +4,7 @@ import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import onnx
@@ -67,7 +68,7 @@ def test_other_statistics_are_another_rendering(tmp_path):
 
 
 def test_blocks_begin_small_and_grow(engine):
-    sizes = [len(block.samples) for block in blocks_of(engine)]
+    sizes = [len(block.samples) for block in blocks_of(engine, SCRIPT * 2)]
     assert sizes[:5] == [7_200, 7_200, 9_600, 12_000, 14_400]
     assert set(sizes[5:-1]) == {14_400}
 
@@ -86,7 +87,7 @@ def test_threads_change_no_sample(again, folder, threads):
 
 
 def test_several_at_once_get_their_own_samples(engine):
-    scripts = [SCRIPT[place:] + SCRIPT for place in range(5)]
+    scripts = [SCRIPT[place:] for place in range(4)]
     alone = [joined(blocks_of(engine, script)) for script in scripts]
     with ThreadPoolExecutor(4) as threads:
         together = list(threads.map(lambda script: joined(blocks_of(engine, script)), scripts))
@@ -96,10 +97,10 @@ def test_several_at_once_get_their_own_samples(engine):
 @pytest.mark.parametrize("how", ["engine", "whole"])
 def test_from_any_sample_on_it_is_the_tail(request, how):
     engine = request.getfixturevalue(how)
-    whole = joined(blocks_of(engine, SCRIPT * 2))
+    whole = joined(blocks_of(engine))
     for sample in (1, 7_199, 7_200, 7_201, 40_000, len(whole) - 1):
-        assert np.array_equal(joined(blocks_of(engine, SCRIPT * 2, from_sample=sample)), whole[sample:])
-    assert not blocks_of(engine, SCRIPT * 2, from_sample=len(whole))
+        assert np.array_equal(joined(blocks_of(engine, from_sample=sample)), whole[sample:])
+    assert not blocks_of(engine, from_sample=len(whole))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,8 @@ def test_windows_with_predicted_statistics_are_close_to_the_whole(engine, whole)
 def test_every_voice_and_blend_speaks_in_windows_at_once(engine):
     """None waits for a measurement: the statistics are predicted."""
     for voice in (ADAM, (("bf_emma", 1.0),), (("af_heart", 0.5), ("am_adam", 0.5))):
-        assert [len(block.samples) for block in blocks_of(engine, SCRIPT * 2, voice)[:3]] == [7_200, 7_200, 9_600]
+        blocks = islice(engine.begin(utterance(SCRIPT * 2, voice)), 3)
+        assert [len(block.samples) for block in blocks] == [7_200, 7_200, 9_600]
 
 
 def test_a_very_short_segment_is_made_in_one_run(engine, whole):
@@ -187,11 +189,10 @@ def without_statistics(folder, **settings):
 
 
 def test_marks_rise_and_end_with_the_sound(engine):
-    script = SCRIPT * 4
-    blocks = blocks_of(engine, script, marks=True)
+    blocks = blocks_of(engine, SCRIPT, marks=True)
     marks = [mark for block in blocks for mark in block.marks]
     places, samples = zip(*marks, strict=True)
-    assert places == (*range(len(script)), len(script))
+    assert places == (*range(len(SCRIPT)), len(SCRIPT))
     assert list(samples) == sorted(set(samples))
     assert samples[0] < 10 * 600, "only the first pad precedes it"
     end = sum(len(block.samples) for block in blocks)
@@ -207,7 +208,7 @@ def test_marks_of_a_tail_are_those_that_sound_in_it(engine):
 
 
 def test_prosody_is_timed_once(engine):
-    seconds = [block.prosody_seconds for block in blocks_of(engine, SCRIPT * 2)]
+    seconds = [block.prosody_seconds for block in blocks_of(engine)]
     assert seconds[0] > 0
     assert not any(seconds[1:])
 

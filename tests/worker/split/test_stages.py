@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.split_model import make_split_model
+from tests.split_model import HARMONICS, make_split_model
 from tests.worker.split.splitting import Parts, run_model
 from worker.pcm import to_pcm
 from worker.split.noise import draw_all
@@ -12,13 +12,13 @@ from worker.split.windows import Window, WindowShape, windows
 
 @pytest.fixture(scope="module")
 def prosody(parts):
-    return parts.prosody(tokens=60)
+    return parts.prosody(tokens=24)
 
 
 @pytest.fixture(scope="module")
 def told(parts):
     """Statistics of another segment."""
-    _, statistics = parts.whole(parts.prosody(tokens=40))
+    _, statistics = parts.whole(parts.prosody(tokens=16))
     return statistics
 
 
@@ -95,7 +95,7 @@ def test_noise_is_that_of_the_seed(parts):
     uniform, normal = draw_all(noise, 1, 20)
     assert np.array_equal(uniform, one[0])
     assert np.array_equal(normal, one[1][:, :6_000]), "the beginning of a longer segment"
-    assert [array.shape for array in one] == [(1, 9), (1, 15_000, 9)]
+    assert [array.shape for array in one] == [(1, HARMONICS), (1, 15_000, HARMONICS)]
     assert all(np.array_equal(a, b) for a, b in zip(one, same, strict=True))
     assert not any(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
     assert one[0].min() >= 0 and one[0].max() < 1

@@ -11,8 +11,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.engine import Block, EngineError, EngineUnavailable, Utterance
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
@@ -122,7 +121,7 @@ class Numberless:
 def test_what_is_no_number_is_never_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real stages, of which the generator's sessions go wrong."""
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
-    monkeypatch.setattr(measuring, "SENTENCES", SENTENCES[1:])
+    monkeypatch.setattr(measuring, "SENTENCES", (SENTENCES[1][:24],))
     real = onnxruntime.InferenceSession
 
     def open_one(model: Any, options: Any = None, providers: Any = (CPU,), **more: Any) -> Any:

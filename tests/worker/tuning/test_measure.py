@@ -12,8 +12,7 @@ import pytest
 
 from shm.audio import AUDIBLE, SAMPLE_RATE
 from shm.engine_info import EngineInfo
-from tests.split_model import make_split_model, make_split_voices
-from tests.worker.split.splitting import stages_of
+from tests.split_model import make_split_model, make_split_voices, stages_of
 from worker.acceleration.chain import Choice
 from worker.acceleration.decision import ProviderDecision
 from worker.acceleration.verdict import Verdict
@@ -99,7 +98,10 @@ def test_records_cross_as_they_are(tmp_path: Path) -> None:
         assert decode_result(encode(result)) == result
 
 
-def test_a_real_engine_gives_a_round_for_each_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_real_engine_gives_a_round_for_each_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "SENTENCE", process.SENTENCE[:24])
     model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
     stages_of(model, tmp_path / "cache")
     settings = WorkerSettings(model=model, voices=voices, cache_dir=tmp_path / "cache")
