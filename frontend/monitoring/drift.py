@@ -13,6 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+from zlib import crc32
 
 import msgspec
 from msgspec import UNSET
@@ -141,7 +142,9 @@ def identity(engine: EngineInfo) -> str:
     priority = engine.priority
     processors = ",".join(map(str, priority.processors)) if priority else ""
     model = engine.model_sha256 or engine.model
-    return f"{engine.name} {model} {engine.provider} {engine.threads} {engine.concurrency} [{processors}]"
+    # Windows of other lengths take other times for the same speech.
+    rendering = f"{crc32(engine.rendering.encode()):08x}"
+    return f"{engine.name} {model} {engine.provider} {engine.threads} {engine.concurrency} [{processors}] {rendering}"
 
 
 def _read(file: Path) -> dict[str, float]:

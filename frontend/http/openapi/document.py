@@ -11,6 +11,7 @@ import msgspec
 
 from frontend.http.access.rules import Access
 from frontend.http.dialects.error_forms import ErrorForm, cartesia_error, deepgram_error, elevenlabs_error
+from frontend.http.errors import REFUSAL_STATUS
 from frontend.http.openapi.fields import FIELDS
 from frontend.http.requests import warning
 from frontend.http.routes import answer_types
@@ -61,6 +62,7 @@ _REQUEST_HEADERS = {
     "X-Session": "The session of the request, for `on_busy`.",
     "X-Request-Id": "An id for the request, which the log and the answer repeat.",
     "Cache-Control": "`no-store`: make the audio again, and keep nothing of it.",
+    REFUSAL_STATUS: "`503`: if there is no place, it answers 503, not 429, as some proxies try elsewhere only then.",
 }
 
 _SCHEMAS = "#/components/schemas/"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from frontend.audio.formats import FORMATS
 from frontend.http.access.rules import Access
 from frontend.http.answers import sse
+from frontend.http.errors import REFUSAL_STATUS
 from frontend.http.phonemize import PhonemizeBody
 from frontend.http.requests.dialogue import DialogueBody
 from frontend.http.requests.schema import SpeechBody
@@ -26,7 +27,7 @@ SPEECH_HEADERS = (
     "X-Download-Path",
 )
 
-SPEECH_REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control")
+SPEECH_REQUEST_HEADERS = ("X-Session", "X-Request-Id", "Cache-Control", REFUSAL_STATUS)
 
 SPEECH_CONTENT = {**dict.fromkeys(FILES), sse.CONTENT_TYPE: None, JSON: answer_types.TimedSpeech}
 """Content types of an answer with audio, with the types of those that are JSON."""

@@ -97,6 +97,13 @@ def test_every_field_of_a_body_is_explained_and_no_other(document: dict[str, Any
         assert [field for field, schema in properties.items() if not schema.get("description")] == []
 
 
+@pytest.mark.parametrize("path", ["/v1/audio/speech", "/v1/audio/dialogue", "/dev/captioned_speech"])
+def test_headers_that_speech_obeys_are_described(document: dict[str, Any], path: str) -> None:
+    parameters = document["paths"][path]["post"]["parameters"]
+    named = {each["name"] for each in parameters if each["in"] == "header"}
+    assert named == {"X-Session", "X-Request-Id", "Cache-Control", "X-Refusal-Status"}
+
+
 def test_what_needs_a_key_says_so(document: dict[str, Any]) -> None:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():

@@ -157,6 +157,7 @@ def test_metrics_have_the_ratios_that_are_known() -> None:
         {"threads": 7},
         {"provider": "CUDAExecutionProvider"},
         {"model_sha256": "x"},
+        {"rendering": "whole"},
     ],
     ids=lambda change: next(iter(change)),
 )
