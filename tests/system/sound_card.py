@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 from tests.system.server import DEADLINE
 
+HAS_PULSEAUDIO = all(map(shutil.which, ("pulseaudio", "pactl", "parec")))
+
 needs_pulseaudio = pytest.mark.skipif(
-    not (shutil.which("pulseaudio") and shutil.which("pactl") and shutil.which("parec")),
+    not HAS_PULSEAUDIO,
     reason="PulseAudio isn't installed (apt-get install pulseaudio pulseaudio-utils)",
 )
 
