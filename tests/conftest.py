@@ -39,7 +39,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 FIRST = (
     "tests/system/test_player.py",
-    *("tests/page/", "tests/clients/", "tests/chaos/", "tests/system/"),
+    *("tests/system/", "tests/page/", "tests/clients/", "tests/chaos/"),
     *("tests/worker/", "tests/benchmarks/", "tests/deploy/", "tests/supervisor/"),
 )
 """Beginnings of the names of tests that run first, in this order. The player's take four minutes, in which they mostly

@@ -44,11 +44,12 @@ def _descriptors(pid: int, sockets: bool) -> dict[str, int]:
 def comes_back_to(before: Residue, of: Server) -> Residue:
     """The residue once it is `before`, or the last one seen: what has just ended may still be on its way out.
 
-    Another process's descriptors have no event to wait for, so they are looked at again and again.
+    Another process's descriptors have no event to wait for, so they are looked at again and again. A look takes 5 ms
+    of a core, which the process that is starting could use.
     """
     give_up = time.monotonic() + DEADLINE
     while (now := _with_unstarted_threads(residue(of), before)) != before and time.monotonic() < give_up:
-        time.sleep(0.02)
+        time.sleep(0.1)
     return now
 
 
@@ -81,7 +82,7 @@ def settled(of: Server) -> Residue:
     """The residue when it has stopped changing, the standby having come up: it is still at that while it works."""
     last, since = (residue(of), _work_beside(of)), time.monotonic()
     while time.monotonic() - since < 0.5:
-        time.sleep(0.05)
+        time.sleep(0.1)
         now = (residue(of), _work_beside(of))
         if now != last or any(status != psutil.STATUS_SLEEPING for _, status in now[1].values()):
             last, since = now, time.monotonic()

@@ -42,8 +42,8 @@ def comes_to(of: Server, streams: int, within: float = DEADLINE) -> bool:
 
 
 def test_who_leaves_before_the_first_sample_is_not_waited_for(tmp_path: Path) -> None:
-    endless = " ".join(["and the river goes on"] * 8)  # a quarter of a minute of work for this model
-    with server(*miniature_arguments(tmp_path, cost=300)) as target, contextlib.closing(target.connect()) as leaver:
+    endless = " ".join(["and the river goes on"] * 20)  # a quarter of a minute of work for this model
+    with server(*miniature_arguments(tmp_path, cost=100)) as target, contextlib.closing(target.connect()) as leaver:
         ask(leaver, endless)
         assert comes_to(target, streams=1)
         leaver.close()
