@@ -16,6 +16,10 @@ def reason_of(error: Exception) -> str:
     match error:
         case aiohttp.ClientConnectorDNSError():
             return "there is no host of that name"
+        case aiohttp.ClientConnectorCertificateError():
+            return "its certificate isn't trusted"
+        case aiohttp.ClientSSLError():
+            return "it doesn't speak HTTPS; an address without encryption begins with http://"
         case aiohttp.ClientConnectorError():
             return os.strerror(error.os_error.errno).lower() if error.os_error.errno else "it can't be connected to"
         case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
@@ -24,6 +28,8 @@ def reason_of(error: Exception) -> str:
             return "nothing came in time"
         case aiohttp.ServerDisconnectedError():
             return "it closed the connection"
+        case aiohttp.ClientPayloadError():
+            return "its answer broke off"
         case aiohttp.ClientResponseError():
             return "it doesn't speak HTTP"
     return " ".join(str(error).split()) or type(error).__name__

@@ -22,9 +22,23 @@ BREAKS = (
     Mutation(
         "first-audio-from-the-header",
         "frontend/http/speech/handler.py",
-        "Listening(self._metrics, request[STARTED], asked.stages)",
-        "Listening(self._metrics, __import__('time').monotonic(), asked.stages)",
+        "Listening(self._metrics, request[STARTED],",
+        "Listening(self._metrics, __import__('time').monotonic(),",
         ("tests/frontend/http/test_cut_streams.py",),
+    ),
+    Mutation(
+        "first-audio-of-listeners-only",
+        "frontend/http/speech/handler.py",
+        "heard=not call.idle",
+        "heard=True",
+        ("tests/frontend/monitoring/test_metrics_over_http.py",),
+    ),
+    Mutation(
+        "first-audio-of-each-text-of-a-socket",
+        "frontend/contexts/context.py",
+        "            audio.begins(started, request.stages)\n",
+        "",
+        ("tests/frontend/contexts/test_context.py", "-k", "timed"),
     ),
     Mutation(
         "first-audio-of-one-shots-from-the-header",
@@ -38,6 +52,13 @@ BREAKS = (
         "frontend/http/connections/connections.py",
         'if reason in ("write_timeout", "drain"):',
         "if False:",
+        ("tests/frontend/http/test_cut_streams.py",),
+    ),
+    Mutation(
+        "a-client-that-leaves-is-no-cut",
+        "frontend/http/speech/streamed.py",
+        "raise ClientLeft from error",
+        "raise __import__('asyncio').CancelledError from error",
         ("tests/frontend/http/test_cut_streams.py",),
     ),
     Mutation(

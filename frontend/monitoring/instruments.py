@@ -28,7 +28,8 @@ class MetricRow:
 COUNTERS = (
     MetricRow(
         "requests_total",
-        "Requests by route and answered status; 499 is a client that left before the end.",
+        "Requests by route and answered status. 499: no whole answer, because the client left or read nothing for too "
+        "long, or the drain timeout ended.",
         ("endpoint", "status"),
     ),
     MetricRow("audio_seconds_total", "Audio handed to sockets."),
@@ -82,7 +83,8 @@ HISTOGRAMS = (
         MetricRow(
             "time_to_first_audio_seconds",
             "From a request's header, or from the first complete sentence of a text that comes in pieces, to the first "
-            "sample of speech handed to the socket; silence doesn't count.",
+            "sample of speech handed to the socket; silence doesn't count, nor do requests of the priority idle, for "
+            "which nobody waits.",
         ),
         FIRST_AUDIO_BUCKETS,
     ),

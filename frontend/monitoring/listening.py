@@ -14,15 +14,22 @@ from shm.audio import AUDIBLE, SAMPLE_RATE, Pcm
 class Listening:
     """Counts the samples that a client was given, and times its first speech."""
 
-    def __init__(self, metrics: Metrics, started: float, stages: Stages) -> None:
+    def __init__(self, metrics: Metrics, started: float, stages: Stages, *, heard: bool = True) -> None:
+        """`heard`: somebody waits for the speech; otherwise its time says nothing, and isn't counted."""
         self.samples = 0
         """Samples encoded so far, at 24 kHz."""
         self._metrics = metrics
         self._started = started
         self._stages = stages
+        self._heard = heard
         self._given = 0
         self._speech_at: int | None = None
         self._speaking = False
+
+    def begins(self, started: float, stages: Stages) -> None:
+        """Time the first speech of another text for the same listener; arguments as at the first one."""
+        self._started, self._stages = started, stages
+        self._speech_at, self._speaking = None, False
 
     def encoded(self, chunk: Pcm) -> None:
         if self._speech_at is None:
@@ -40,4 +47,5 @@ class Listening:
         if not self._speaking and self._speech_at is not None and self._given > self._speech_at:
             self._speaking = True
             self._stages.reach("first_audio")
-            self._metrics.speech_began(time.monotonic() - self._started)
+            if self._heard:
+                self._metrics.speech_began(time.monotonic() - self._started)

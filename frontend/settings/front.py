@@ -94,7 +94,10 @@ class FrontSettings:
     )
     prime_silence: float = field(
         default=0.0,
-        metadata={"help": "Seconds of silence sent at once, before the speech is there; labelled X-Primed-Silence."},
+        metadata={
+            "help": "Seconds of silence that a streamed answer of /v1/audio and /dev begins with, before the speech is "
+            "there; labelled X-Primed-Silence."
+        },
     )
     adapt_plans: bool = field(
         default=True,

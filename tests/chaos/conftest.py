@@ -1,23 +1,27 @@
-"""Servers with miniature models, made once, and with the spare worker that a server has by default."""
+"""Flags of servers with miniature models, and a server that is killed in several files (`tests.grouping`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.system.oracle import miniature_arguments
+from tests.system.shared import SharedServer, shared
 
 SPARE = ("--standby", "imported")
-
-
-@pytest.fixture(scope="session")
-def miniature(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """Flags of a server with a model that takes some 20 ms for a sentence."""
-    return (*miniature_arguments(Path(tmp_path_factory.mktemp("miniature")), cost=1), *SPARE)
+"""The spare worker that a server has by default."""
 
 
 @pytest.fixture(scope="session")
 def swift(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Flags of a server with a model that costs nothing, so that most of the time goes into what is tested."""
     return (*miniature_arguments(Path(tmp_path_factory.mktemp("swift"))), *SPARE)
+
+
+@pytest.fixture(scope="session")
+def house(swift: tuple[str, ...]) -> Iterator[SharedServer]:
+    """A server with default settings."""
+    with shared(*swift) as kept:
+        yield kept

@@ -50,9 +50,9 @@ def test_who_leaves_before_the_first_sample_is_not_waited_for(tmp_path: Path) ->
         assert comes_to(target, streams=0, within=5.0)
 
 
-def test_twenty_listeners_who_leave_cost_the_next_nothing(miniature: tuple[str, ...], tmp_path: Path) -> None:
+def test_twenty_listeners_who_leave_cost_the_next_nothing(tmp_path: Path) -> None:
     rng = random.Random(SEED)
-    with server(*miniature, "--rings", "1", "--ring-seconds", "2") as target:
+    with server(*miniature_arguments(tmp_path), "--rings", "1", "--ring-seconds", "2") as target:
         warm_up(target)
         before = settled(target)
         for number in range(LEAVERS):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,15 +12,7 @@ from tests.chaos.listeners import Crowd, Heard, listen, some_text
 from tests.chaos.loops import kill, stop_worker
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.system.server import Server
-from tests.system.shared import SharedServer, shared
-
-PATIENCE = "0.5"
-
-
-@pytest.fixture(scope="module")
-def house(miniature: tuple[str, ...]) -> Iterator[SharedServer]:
-    with shared(*miniature, "--hang-patience", PATIENCE) as kept:
-        yield kept
+from tests.system.shared import SharedServer
 
 
 @pytest.fixture
@@ -35,7 +26,7 @@ def test_the_next_job_starts_each_time_an_idle_worker_was_killed(target: Server,
     before = settled(target)
     rng = random.Random(SEED)
     histories, kills = [], []
-    for _ in range(3):
+    for _ in range(2):
         kills.append(kill(target, "worker"))
         histories.append(listen(target, Heard(0, some_text(rng, longest=2), kills[-1].at)))
         check(histories, kills, tmp_path, SEED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from tests.chaos.loops import kill, kill_again_and_again, kill_both, kill_superv
 from tests.chaos.residue import comes_back_to, settled, warm_up
 from tests.ports import lasting_port
 from tests.system.server import Server, server
-from tests.system.shared import SharedServer, shared
+from tests.system.shared import SharedServer
 
 LISTENERS = 8
 
@@ -27,12 +27,6 @@ def counts(short: int, long: int) -> list[object]:
         pytest.param(short, marks=pytest.mark.timeout(600)),
         pytest.param(long, marks=[pytest.mark.slow, pytest.mark.timeout(7200)]),
     ]
-
-
-@pytest.fixture(scope="module")
-def house(swift: tuple[str, ...]) -> Iterator[SharedServer]:
-    with shared(*swift) as kept:
-        yield kept
 
 
 @pytest.fixture
@@ -61,7 +55,7 @@ def loop(
     assert comes_back_to(before, target) == before
 
 
-@pytest.mark.parametrize("count", counts(2, 1000))
+@pytest.mark.parametrize("count", counts(1, 1000))
 def test_no_listener_hears_a_worker_being_killed(target: Server, tmp_path: Path, count: int) -> None:
     loop(target, count, tmp_path, lambda _: [kill(target, "worker")], allowed=("complete",))
 
@@ -80,24 +74,29 @@ def test_front_and_worker_killed_together(target: Server, tmp_path: Path, count:
     loop(target, count, tmp_path, lambda rng: kill_both(target, rng), allowed=("complete", "cut"))
 
 
-@pytest.mark.parametrize("count", counts(1, 100))
-def test_a_killed_supervisor_leaves_nothing_behind(swift: tuple[str, ...], tmp_path: Path, count: int) -> None:
-    rng = random.Random(SEED)
+def leaves_nothing_behind(started: Server, folder: Path, seed: int) -> None:
+    """Kill the supervisor among listeners, and look for what is left."""
+    crowd = Crowd(started, LISTENERS, seed, texts=8)
+    try:
+        killed = kill_supervisor(started, crowd, random.Random(seed))
+    finally:
+        histories = crowd.leave()
+    answered = [heard for heard in histories if heard.ending != "refused"]
+    check(answered, [killed], folder, seed, allowed=("complete", "cut"))
+    with contextlib.closing(socket.socket()) as probe:
+        assert probe.connect_ex(("127.0.0.1", started.port)) != 0, "somebody holds the port"
+    assert not list(started.temporary.iterdir()), "no temporary file stays"
+
+
+@pytest.mark.ends_server
+def test_a_killed_supervisor_leaves_nothing_behind(house: SharedServer, tmp_path: Path) -> None:
+    leaves_nothing_behind(house.calm(), tmp_path, SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_a_supervisor_killed_again_and_again_leaves_nothing_behind(swift: tuple[str, ...], tmp_path: Path) -> None:
     port = lasting_port()
-    for number in range(count):
+    for number in range(100):
         with server(*swift, "--port", str(port)) as started:
-            crowd = Crowd(started, LISTENERS, SEED + number, texts=8)
-            try:
-                killed = kill_supervisor(started, crowd, rng)
-            finally:
-                histories = crowd.leave()
-            check(
-                [heard for heard in histories if heard.ending != "refused"],
-                [killed],
-                tmp_path,
-                SEED,
-                allowed=("complete", "cut"),
-            )
-            with contextlib.closing(socket.socket()) as probe:
-                assert probe.connect_ex(("127.0.0.1", port)) != 0, "somebody holds the port"
-            assert not list(started.temporary.iterdir()), "no temporary file stays"
+            leaves_nothing_behind(started, tmp_path, SEED + number)

@@ -23,8 +23,8 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def killable(orders: Path, miniature: tuple[str, ...]) -> Iterator[Server]:
-    with server(*miniature, *FLAGS, environment={VARIABLE: str(orders)}) as started:
+def killable(orders: Path, swift: tuple[str, ...]) -> Iterator[Server]:
+    with server(*swift, *FLAGS, environment={VARIABLE: str(orders)}) as started:
         warm_up(started)
         yield started
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -13,15 +12,9 @@ from tests.chaos.evidence import SEED, Kill, check
 from tests.chaos.listeners import Crowd
 from tests.chaos.loops import kill
 from tests.system.server import Server
-from tests.system.shared import SharedServer, shared
+from tests.system.shared import SharedServer
 
 LISTENERS = 8
-
-
-@pytest.fixture(scope="module")
-def house(swift: tuple[str, ...]) -> Iterator[SharedServer]:
-    with shared(*swift) as kept:
-        yield kept
 
 
 @pytest.fixture

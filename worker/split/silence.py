@@ -17,7 +17,7 @@ from worker.split.segment import Array, Prosody
 
 EDGE = 1
 """Units (25 ms, the 40 Hz of durations) at the segment's very ends that always run: activations there differ from those
-in the middle of silence, because convolutions see zeros beyond. Without them the sound is 0.2 dB louder."""
+in the middle of silence, because convolutions see zeros beyond. Without them the sound is too loud."""
 
 TRAIL = 4
 """Units after the last audible energy that are heard."""

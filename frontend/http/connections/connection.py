@@ -131,6 +131,13 @@ def connection_of(request: web.Request) -> Connection | None:
     return protocol if isinstance(protocol, Connection) else None
 
 
+class ClientLeft(asyncio.CancelledError):
+    """A write noticed the client's end before aiohttp could cancel the handler: the same event, so the same end.
+
+    The connection doesn't know of its loss yet, and would take a plain cancellation for the end of a drain.
+    """
+
+
 @web.middleware
 async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Tell the connection that it has a request. A surplus connection may read, `/health` say, and not have work done.
@@ -146,6 +153,8 @@ async def attend(request: web.Request, handler: Handler) -> web.StreamResponse:
         if connection.surplus and request.method not in (hdrs.METH_GET, hdrs.METH_HEAD):
             raise Unavailable("too many connections are open already")
         return await handler(request)
+    except ClientLeft:
+        raise
     except asyncio.CancelledError:
         connection.exchange.cancelled()
         raise

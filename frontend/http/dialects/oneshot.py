@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -20,6 +19,7 @@ from frontend.http.answers import speakable
 from frontend.http.answers.delivery import AudioResponse
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.sent_ahead import FRAMED, bound_send_buffer, taken
+from frontend.http.connections.connection import ClientLeft
 from frontend.http.errors import late_error_body
 from frontend.monitoring.metrics import Event
 
@@ -58,8 +58,7 @@ async def answer(
                 await _write(request, response, data, voicing)
         except Exception as error:
             if left(request):
-                # A write noticed the client's end before aiohttp could cancel this handler.
-                raise asyncio.CancelledError from error
+                raise ClientLeft from error
             if not response.prepared:
                 raise
             known = isinstance(error, ApiError | SpeechError)

@@ -144,7 +144,7 @@ class SpeechHandler:
                     call.plain and call.format is AudioFormat.WAV and await stream.all_cached()
                 )
                 with closing(self._encoding(call, whole=whole)) as encoding, self._metrics.speaking():
-                    listening = Listening(self._metrics, request[STARTED], asked.stages)
+                    listening = Listening(self._metrics, request[STARTED], asked.stages, heard=not call.idle)
                     voice = asked.performer.name if call.names_voices else ""
                     answer = SpeechAnswer(request, call, stream, encoding, listening, turn, voice)
                     if whole:

@@ -6,7 +6,6 @@ the only way to say "incomplete" is to cut the connection before the last chunk.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
 from aiohttp import web
@@ -16,6 +15,7 @@ from frontend.http import request_id
 from frontend.http.answers.delivery import AudioResponse, Delivery
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.speakable import Pieces
+from frontend.http.connections.connection import ClientLeft
 from frontend.http.errors import late_error_body
 from frontend.http.speech.answer import SpeechAnswer
 from frontend.monitoring.metrics import Event, Metrics
@@ -50,9 +50,7 @@ async def answer_streamed(answer: SpeechAnswer, settings: FrontSettings, metrics
             await delivery.finish(stream.tokens, stream.take_words(), speakable=pieces.speakable)
     except Exception as error:
         if left(request):
-            # A write noticed the client's end before aiohttp could cancel this handler: the same event, so the same
-            # end.
-            raise asyncio.CancelledError from error
+            raise ClientLeft from error
         if not response.prepared:
             raise
         log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))

@@ -26,6 +26,9 @@ _CONSEQUENCES = {
 _MEGABYTE = 1e6
 _FEW = 20
 """Requests, words or lookups below which a rate is meaningless."""
+_SETTLED = 8
+"""Segments, each made alone, below which an engine's speed isn't known well enough for advice: the first ones after a
+start are slow, and short ones say little about long ones. Plans wait for as many (`frontend.planning.costs`)."""
 
 
 def recommendations(status: Status) -> list[Recommendation]:
@@ -62,9 +65,8 @@ def _provider(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _too_slow(status: Status) -> Iterator[tuple[str, str]]:
-    for name, costs in status.costs.items():
-        factor = costs.get("real_time_factor")
-        if factor is not None and factor > 1:
+    for name, factor in _real_time_factors(status).items():
+        if factor > 1:
             yield (
                 "slower_than_speech",
                 f"The real-time factor is {factor:.2f} with {name}: slower than speech, so listeners hear gaps. Choose "
@@ -72,11 +74,14 @@ def _too_slow(status: Status) -> Iterator[tuple[str, str]]:
             )
 
 
+def _real_time_factors(status: Status) -> dict[str, float]:
+    """Of the engines whose speed is known."""
+    settled = {name: costs for name, costs in status.costs.items() if costs.get("segments", 0) >= _SETTLED}
+    return {name: costs["real_time_factor"] for name, costs in settled.items()}
+
+
 def _gaps(status: Status) -> Iterator[tuple[str, str]]:
-    gaps, factors = (
-        status.totals.underruns,
-        [c["real_time_factor"] for c in status.costs.values() if "real_time_factor" in c],
-    )
+    gaps, factors = status.totals.underruns, _real_time_factors(status).values()
     if gaps and factors and all(factor <= 1 for factor in factors):
         yield (
             "gaps",

@@ -87,6 +87,18 @@ async def test_silence_is_not_first_audio_and_a_stream_is_active_until_it_ends()
         assert found["time_to_first_audio_seconds_count",] == 1
 
 
+async def test_the_first_audio_of_a_request_that_nobody_waits_for_is_not_counted() -> None:
+    """A book's passage takes as long as it takes; the alert is about listeners."""
+    asked = {"input": "Hello.", "response_format": "pcm", "stream": False}
+    async with serving(FakeSpeaker(speech(4800))) as server, aiohttp.ClientSession(server.url) as client:
+        for body, counted in ((asked | {"priority": "idle"}, 0), (asked, 1)):
+            async with client.post("/v1/audio/speech", json=body) as response:
+                assert len(await response.read()) == 9600
+            found = await scrape(client)
+            assert found["time_to_first_audio_seconds_count",] == counted
+    assert found["audio_seconds_total",] == pytest.approx(0.4)
+
+
 async def test_a_cut_stream_and_a_client_that_left_are_counted_as_such() -> None:
     speaker = FakeSpeaker(speech(100), Broken("gone"))
     async with serving(speaker) as server, aiohttp.ClientSession(server.url) as client:
