@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from pathlib import Path
 
@@ -77,10 +78,13 @@ def test_the_archive_that_kokoro_onnx_opens_has_a_whole_voice(embedded: VoiceBan
         assert np.array_equal(archive["af_alloy"][39], embedded.style((("af_alloy", 1.0),), 40))
 
 
-def tables() -> dict[str, np.ndarray]:
+@pytest.fixture(scope="module")
+def two_voices() -> bytes:
     random = np.random.default_rng(1)
     left, right = random.standard_normal((510, 12)), random.standard_normal((12, 256))
-    return {"af_one": (left @ right)[:, None].astype(np.float32), "am_two": (left[::-1] @ right)[:, None].astype("f4")}
+    tables = {"af_one": (left @ right)[:, None].astype("f4"), "am_two": (left[::-1] @ right)[:, None].astype("f4")}
+    write_low_rank(tables, file := io.BytesIO())
+    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -94,10 +98,11 @@ def tables() -> dict[str, np.ndarray]:
         ({"right": np.full((2, 12, 256), np.nan, "f4")}, "values that are no numbers"),
     ],
 )
-def test_tables_that_cannot_be_voices(tmp_path: Path, change: dict[str, np.ndarray], says: str) -> None:
+def test_tables_that_cannot_be_voices(
+    tmp_path: Path, two_voices: bytes, change: dict[str, np.ndarray], says: str
+) -> None:
     path = tmp_path / "v.npz"
-    with path.open("wb") as file:
-        write_low_rank(tables(), file)
+    path.write_bytes(two_voices)
     assert VoiceBank.open(path).names == ("af_one", "am_two")
     with np.load(path) as archive:
         np.savez(path, **({name: archive[name] for name in archive.files} | change))
