@@ -13,11 +13,15 @@ _SYSTEM = (
     *("cancellation", "model_arrives", "text_that_kills", "worker_priority", "wyoming"),
 )
 _CHAOS = ("idle_and_stopped_workers", "kill_loops", "restart_intensity")
+_PAGE = ("page_books", "page_in_browser", "page_live_in_browser", "reading_in_browser", "texts_in_browser")
+_CLIENTS = (
+    *("ffmpeg", "home_assistant", "mcp", "open_webui", "openai_node", "openai_python", "raycast"),
+    *("recorded_requests", "say_with_a_key"),
+)
+_GROUPS = {"system": _SYSTEM, "chaos": _CHAOS, "page": _PAGE, "clients": _CLIENTS}
 
-TOGETHER = {f"tests/system/test_{name}.py": "system" for name in _SYSTEM} | {
-    f"tests/chaos/test_{name}.py": "chaos" for name in _CHAOS
-}
-"""Files that share servers (`tests/system/conftest.py`, `tests/chaos/conftest.py`), each with its group."""
+TOGETHER = {f"tests/{group}/test_{name}.py": group for group, names in _GROUPS.items() for name in names}
+"""Files that share servers (`tests/GROUP/conftest.py`), each with its group, which is named as its folder."""
 
 
 class GroupScheduling(LoadFileScheduling):

@@ -9,24 +9,17 @@ import subprocess
 import sys
 import wave
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.clients.keys import KEY
 from tests.lazy import Lazy
 from tests.system.oracle import sentences
 from tests.system.server import Server, server
 
 openai = Lazy("openai")
-KEY = "sk-home"
 SENTENCES = [f"{sentence}." for sentence in sentences(6).split(". ")]
-
-
-@pytest.fixture(scope="module")
-def keyed() -> Iterator[Server]:
-    with server("--engine", "espeak", "--api-keys", KEY) as started:
-        yield started
 
 
 async def test_each_sentences_wav_is_its_own_and_whole(keyed: Server) -> None:

@@ -7,42 +7,47 @@ import os
 import subprocess
 import sys
 import wave
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.clients.keys import KEY
 from tests.ports import lasting_port
-from tests.system.server import DEADLINE, ROOT, Server, server
-from tests.system.sound_card import needs_pulseaudio, sound_card
+from tests.system.server import DEADLINE, ROOT, Server
+from tests.system.sound_card import needs_pulseaudio
 
 if TYPE_CHECKING:
     from mcp.client import Client
 
-KEY = "sk-agent"
 LONG = "This is one of many sentences that an agent says. " * 40
 
 
-@pytest.fixture(scope="module")
-def speaking() -> Iterator[Server]:
-    with sound_card() as card, server("--engine", "espeak", "--api-keys", KEY, environment=card.environment) as started:
-        yield started
-
-
 @asynccontextmanager
-async def agent(port: int, key: str = KEY) -> AsyncIterator[Client]:
+async def agent(port: int) -> AsyncIterator[Client]:
     """A client of a fresh `kokoro-live mcp`."""
     # A second of imports, in the process that runs this file alone.
     from mcp import StdioServerParameters
     from mcp.client import Client
 
-    variables = {"KOKORO_LIVE_URL": f"http://127.0.0.1:{port}", "KOKORO_LIVE_API_KEY": key}
+    variables = {"KOKORO_LIVE_URL": f"http://127.0.0.1:{port}", "KOKORO_LIVE_API_KEY": KEY}
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "supervisor", "mcp"], env=variables, cwd=str(ROOT)
     )
     async with asyncio.timeout(DEADLINE), Client(command) as client:
+        yield client
+
+
+@asynccontextmanager
+async def tools_here(port: int) -> AsyncIterator[Client]:
+    """A client of the command's tools in this process: a process of theirs takes a second to import them."""
+    from mcp.client import Client
+
+    from supervisor.client.agent_tools import AgentTools
+
+    async with asyncio.timeout(DEADLINE), Client(AgentTools(f"http://127.0.0.1:{port}").server()) as client:
         yield client
 
 
@@ -61,8 +66,8 @@ async def failure(client: Client, tool: str, **arguments: object) -> str:
 
 
 @needs_pulseaudio
-async def test_agents_never_talk_over_each_other(speaking: Server) -> None:
-    async with agent(speaking.port) as one, agent(speaking.port) as two:
+async def test_agents_never_talk_over_each_other(keyed: Server) -> None:
+    async with agent(keyed.port) as one, agent(keyed.port) as two:
         tools = {tool.name: tool for tool in (await one.list_tools()).tools}
         assert set(tools) == {"speak", "stop", "status", "list_voices", "render"}
         assert all(tool.description for tool in tools.values())
@@ -80,19 +85,15 @@ async def test_agents_never_talk_over_each_other(speaking: Server) -> None:
         assert state == {"state": "idle", "waiting": 0}
 
 
-async def test_voices_are_listed_and_others_are_refused(speaking: Server) -> None:
-    async with agent(speaking.port) as client:
+async def test_voices_are_listed_files_are_written_and_mistakes_are_refused(keyed: Server, tmp_path: Path) -> None:
+    file = tmp_path / "hello.wav"
+    async with agent(keyed.port) as client:
         voices = await result(client, "list_voices")
         assert {"id": "bf_emma", "language": "en-gb", "gender": "female"} in voices and len(voices) == 54
         assert {voice["language"] for voice in await result(client, "list_voices", language="ja")} == {"ja"}
         assert "nobody" in await failure(client, "speak", text="Hello.", voice="nobody")
         assert "blank" in await failure(client, "speak", text=" ")
         assert "speed" in await failure(client, "speak", text="Hello.", speed=9)
-
-
-async def test_a_file_is_written_whole_and_not_by_mistake(speaking: Server, tmp_path: Path) -> None:
-    file = tmp_path / "hello.wav"
-    async with agent(speaking.port) as client:
         made = await result(client, "render", text="Hello from an agent.", path=str(file))
         with wave.open(str(file)) as reader:
             assert made == {"path": str(file), "seconds": round(reader.getnframes() / 24_000, 2)}
@@ -106,12 +107,13 @@ async def test_a_file_is_written_whole_and_not_by_mistake(speaking: Server, tmp_
     assert await asyncio.to_thread(os.listdir, tmp_path) == ["hello.wav"]
 
 
-async def test_failures_say_what_to_do(speaking: Server) -> None:
-    async with agent(speaking.port, key="wrong") as client:
+async def test_failures_say_what_to_do(keyed: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KOKORO_LIVE_API_KEY", "wrong")
+    async with tools_here(keyed.port) as client:
         for tool, arguments in (("speak", {"text": "Hello."}), ("stop", {}), ("status", {})):
             if tool != "status":  # the server's own machine may ask for it without a key
                 assert "key" in await failure(client, tool, **arguments)
-    async with agent(lasting_port()) as client:
+    async with tools_here(lasting_port()) as client:
         for tool, arguments in (("speak", {"text": "Hello."}), ("stop", {}), ("status", {}), ("list_voices", {})):
             assert "kokoro-live serve" in await failure(client, tool, **arguments)
 

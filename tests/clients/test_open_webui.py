@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
-import pytest
-
+from tests.clients.keys import KEY
 from tests.clients.test_recorded_requests import REQUESTS
 from tests.frontend.audio.hearing import hear, loudness
 from tests.system.oracle import sentences
-from tests.system.server import Server, server
+from tests.system.server import Server
 
-KEY = "sk-open-webui"
-SENTENCES = [f"{sentence}." for sentence in sentences(12).split(". ")]
-
-
-@pytest.fixture(scope="module")
-def keyed() -> Iterator[Server]:
-    with server("--engine", "espeak", "--api-keys", KEY) as started:
-        yield started
+SENTENCES = [f"{sentence}." for sentence in sentences(6).split(". ")]
 
 
 def asked(keyed: Server, text: str, key: str = KEY) -> tuple[int, bytes]:

@@ -7,18 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.clients.limited import PER_MINUTE
-from tests.system.server import server
+from tests.clients.keys import LIMITED_KEYS
+from tests.system.shared import SharedServer
 
 HERE = Path(__file__).with_name("node")
-KEY, LIMITED = "node-key", "limited-key"
+*_, KEY, LIMITED = LIMITED_KEYS
 OLDEST = 20
 """The oldest Node that the SDK supports."""
 
@@ -50,15 +49,13 @@ def folder() -> Path:
 
 
 @pytest.fixture(scope="module")
-def heard(folder: Path) -> Iterator[dict[str, Any]]:
+def heard(folder: Path, limited_house: SharedServer) -> Any:
     """The script's report."""
-    limit = str(PER_MINUTE)
-    with server("--engine", "espeak", "--api-keys", f"{KEY},{LIMITED}", "--requests-per-minute", limit) as keyed:
-        url = f"http://127.0.0.1:{keyed.port}/v1"
-        command = ["node", "speak.mjs", url, KEY, LIMITED]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
-        assert done.returncode == 0, done.stderr
-        yield json.loads(done.stdout)
+    url = f"http://127.0.0.1:{limited_house.calm().port}/v1"
+    command = ["node", "speak.mjs", url, KEY, LIMITED]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def test_every_format(heard: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from tests.clients.limited import PER_MINUTE, use_up
 from tests.frontend.audio.hearing import hear, loudness
 from tests.lazy import Lazy
 from tests.system.oracle import sentences
-from tests.system.server import Server, server
+from tests.system.server import Server
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 openai = Lazy("openai")
 TEXT = "Spoken through the official client."
 FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm"]
-
-
-@pytest.fixture(scope="module")
-def espeak() -> Iterator[Server]:
-    with server("--engine", "espeak", "--max-streams", "1") as started:
-        yield started
 
 
 @pytest.fixture
@@ -168,25 +162,19 @@ def test_a_busy_server_is_asked_again_when_it_said(espeak: Server) -> None:
     assert answers[1][1] - answers[0][1] >= 1, "the SDK's own first pause is half a second"
 
 
-@pytest.fixture(scope="module")
-def keyed() -> Iterator[Server]:
-    with server("--engine", "espeak", "--api-keys", "one,two", "--requests-per-minute", str(PER_MINUTE)) as started:
-        yield started
-
-
-def test_a_wrong_key_is_the_sdks_authentication_error(keyed: Server) -> None:
-    with openai.OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="wrong", max_retries=0) as stranger:
+def test_a_wrong_key_is_the_sdks_authentication_error(limited: Server) -> None:
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{limited.port}/v1", api_key="wrong", max_retries=0) as stranger:
         with pytest.raises(openai.AuthenticationError) as caught:
             create(stranger)
         assert caught.value.code == "invalid_api_key"
         assert "kokoro" in [model.id for model in stranger.models.list()], "lists need none on this machine"
-    with openai.OpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as friend:
+    with openai.OpenAI(base_url=f"http://127.0.0.1:{limited.port}/v1", api_key="one", max_retries=0) as friend:
         assert create(friend).content
 
 
-def test_too_many_requests_are_the_sdks_rate_limit_and_it_comes_again_when_told(keyed: Server) -> None:
-    url = f"http://127.0.0.1:{keyed.port}/v1"
-    use_up(keyed, "two")
+def test_too_many_requests_are_the_sdks_rate_limit_and_it_comes_again_when_told(limited: Server) -> None:
+    url = f"http://127.0.0.1:{limited.port}/v1"
+    use_up(limited, "two")
     with (
         openai.OpenAI(base_url=url, api_key="two", max_retries=0) as impatient,
         pytest.raises(openai.RateLimitError) as caught,
@@ -198,14 +186,16 @@ def test_too_many_requests_are_the_sdks_rate_limit_and_it_comes_again_when_told(
     answers: list[int] = []
     hooks = {"response": [lambda response: answers.append(response.status_code)]}
     http_client = openai.DefaultHttpxClient(event_hooks=hooks)  # type: ignore[arg-type]
-    use_up(keyed, "two")
+    use_up(limited, "two")
     with openai.OpenAI(base_url=url, api_key="two", max_retries=1, http_client=http_client) as patient:
         assert create(patient).content
     assert answers == [429, 200]
 
 
-async def test_async_errors_and_many_at_once(keyed: Server) -> None:
-    async with openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{keyed.port}/v1", api_key="one", max_retries=0) as client:
+async def test_async_errors_and_many_at_once(limited: Server) -> None:
+    async with openai.AsyncOpenAI(
+        base_url=f"http://127.0.0.1:{limited.port}/v1", api_key="one", max_retries=0
+    ) as client:
 
         async def one(number: int) -> bytes:
             streaming = client.audio.speech.with_streaming_response
@@ -223,14 +213,12 @@ async def test_async_errors_and_many_at_once(keyed: Server) -> None:
                 pass
 
 
-def test_a_stream_that_breaks_is_an_error_of_the_sdk() -> None:
-    with server("--engine", "espeak") as doomed:
-        client = openai.OpenAI(base_url=f"http://127.0.0.1:{doomed.port}/v1", api_key="none", max_retries=0)
-        streaming = client.audio.speech.with_streaming_response
-        with client, streaming.create(model="kokoro", voice="af_heart", input=sentences(150)) as response:
-            chunks = response.iter_bytes()
-            assert next(chunks)
-            threading.Thread(target=doomed.child("front").kill).start()
-            with pytest.raises(Exception, match=r"(?i)peer closed connection|incomplete|reset"):
-                for _ in chunks:
-                    pass
+def test_a_stream_that_breaks_is_an_error_of_the_sdk(client: OpenAI, espeak: Server) -> None:
+    streaming = client.audio.speech.with_streaming_response
+    with streaming.create(model="kokoro", voice="af_heart", input=sentences(150)) as response:
+        chunks = response.iter_bytes()
+        assert next(chunks)
+        threading.Thread(target=espeak.child("front").kill).start()
+        with pytest.raises(Exception, match=r"(?i)peer closed connection|incomplete|reset"):
+            for _ in chunks:
+                pass

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
-
-import pytest
 
 from tests.clients.test_recorded_requests import REQUESTS
 from tests.system.oracle import sentences
-from tests.system.server import Server, server
-
-
-@pytest.fixture(scope="module")
-def espeak() -> Iterator[Server]:
-    with server("--engine", "espeak") as started:
-        yield started
+from tests.system.server import Server
 
 
 def body(text: str) -> str:

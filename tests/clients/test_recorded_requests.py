@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.clients.keys import KEY
 from tests.frontend.audio.hearing import hear, loudness
-from tests.system.server import Server, server
+from tests.system.server import Server
 
 REQUESTS = json.loads(Path(__file__).with_name("requests.json").read_text())
-KEY = "sk-recorded"
-
-
-@pytest.fixture(scope="module")
-def keyed() -> Iterator[Server]:
-    with server("--engine", "espeak", "--api-keys", KEY) as started:
-        yield started
 
 
 @pytest.mark.parametrize("recorded", [pytest.param(case, id=case["client"]) for case in REQUESTS])

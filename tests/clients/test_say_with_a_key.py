@@ -8,10 +8,9 @@ import sys
 import wave
 from pathlib import Path
 
-from tests.system.server import ROOT, server
-from tests.system.sound_card import audible, needs_pulseaudio, sound_card
-
-KEY = "sk-say"
+from tests.clients.keys import KEY
+from tests.system.server import ROOT, Server
+from tests.system.sound_card import SoundCard, audible, needs_pulseaudio
 
 
 def command(port: int, folder: Path, *arguments: str, key: str | None) -> subprocess.CompletedProcess[str]:
@@ -22,26 +21,24 @@ def command(port: int, folder: Path, *arguments: str, key: str | None) -> subpro
     return subprocess.run(run, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60)
 
 
-def test_say_has_its_key_from_a_variable(tmp_path: Path) -> None:
+def test_say_has_its_key_from_a_variable(keyed: Server, tmp_path: Path) -> None:
     out = tmp_path / "said.wav"
-    with server("--engine", "espeak", "--api-keys", KEY) as keyed:
-        refused = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=None)
-        assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
-        assert not out.exists()
-        done = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=KEY)
-        assert done.returncode == 0, done.stderr
-        listed = command(keyed.port, tmp_path, "voices", key=None)
-        assert listed.returncode == 0, "lists need none on this machine"
+    refused = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=None)
+    assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
+    assert not out.exists()
+    done = command(keyed.port, tmp_path, "say", "Hello.", "-o", str(out), key=KEY)
+    assert done.returncode == 0, done.stderr
+    listed = command(keyed.port, tmp_path, "voices", key=None)
+    assert listed.returncode == 0, "lists need none on this machine"
     with wave.open(str(out)) as reader:
         assert reader.getnframes() > 5_000
 
 
 @needs_pulseaudio
-def test_play_and_the_player_itself_have_their_keys(tmp_path: Path) -> None:
-    with sound_card() as card, server("--engine", "espeak", "--api-keys", KEY, environment=card.environment) as keyed:
-        refused = command(keyed.port, tmp_path, "play", "Hello.", key=None)
-        assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
-        recording = card.record()
-        done = command(keyed.port, tmp_path, "play", "Hello.", key=KEY)
-        assert done.returncode == 0, done.stderr
-        assert audible(recording.samples).size > 5_000
+def test_play_and_the_player_itself_have_their_keys(keyed: Server, card: SoundCard, tmp_path: Path) -> None:
+    refused = command(keyed.port, tmp_path, "play", "Hello.", key=None)
+    assert refused.returncode == 1 and "KOKORO_LIVE_API_KEY" in refused.stderr
+    recording = card.record()
+    done = command(keyed.port, tmp_path, "play", "Hello.", key=KEY)
+    assert done.returncode == 0, done.stderr
+    assert audible(recording.samples).size > 5_000

@@ -1,4 +1,4 @@
-"""One browser for a file's tests, and a server whose page it shows."""
+"""One browser for a file's tests, and a server for all files, whose page it shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def chromium() -> Iterator[Browser]:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def espeak() -> Iterator[Server]:
     with server("--engine", "espeak") as started:
         yield started

@@ -23,7 +23,7 @@ def active_streams(server: Server) -> int:
 def test_what_is_played_is_the_speech_and_its_words_light_up_in_order(visit: Visit, espeak: Server) -> None:
     visit.speak(SHORT)
     visit.ends()
-    played = np.array(visit.heard, np.int16)
+    played = np.frombuffer(visit.heard, "<i2")
     assert played.tobytes() == espeak.hear(input=SHORT, voice="af_heart", response_format="pcm")
     assert np.abs(played.astype(int)).max() > 3000
     assert "".join(visit.lit).replace(" ", "") == SHORT.replace(" ", "")

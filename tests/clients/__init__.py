@@ -1,0 +1,1 @@
+"""Tests with real clients. A package, so that its files share servers."""

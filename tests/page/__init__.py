@@ -1,0 +1,1 @@
+"""Tests of the page for people. A package, so that its files share one server."""
