@@ -34,6 +34,13 @@ BREAKS = (
         ("tests/frontend/monitoring/test_metrics_over_http.py",),
     ),
     Mutation(
+        "first-audio-of-each-text-of-a-socket",
+        "frontend/contexts/context.py",
+        "            audio.begins(started, request.stages)\n",
+        "",
+        ("tests/frontend/contexts/test_context.py", "-k", "timed"),
+    ),
+    Mutation(
         "first-audio-of-one-shots-from-the-header",
         "frontend/http/dialects/one_shots.py",
         "asked_at=request[STARTED])",

@@ -159,6 +159,7 @@ class Context:
         with closing(self._services.speaker.open(request)) as stream, self._services.metrics.speaking():
             self._stream = stream
             audio = self._audio = self._audio or ContextAudio(self._services, self.voicing, started, request.stages)
+            audio.begins(started, request.stages)
             offset = audio.seconds
             self._look_for_idleness()
             try:

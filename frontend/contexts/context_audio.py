@@ -24,11 +24,7 @@ class ContextAudio:
     """The encoder of all streams of a context, and the figures of its listener."""
 
     def __init__(self, services: Services, voicing: Voicing, started: float, stages: Stages) -> None:
-        """
-        Args:
-            started: `time.monotonic()` when the first stream was asked for.
-            stages: of the first stream.
-        """
+        """Arguments are those of `begins`, for the first stream."""
         self.sounded = False
         """True once audio was given."""
         self.silent = False
@@ -39,6 +35,15 @@ class ContextAudio:
         )
         self._listening = Listening(services.metrics, started, stages)
         self._closed = False
+
+    def begins(self, started: float, stages: Stages) -> None:
+        """Time the first audio of a stream.
+
+        Args:
+            started: `time.monotonic()` when the stream was asked for.
+            stages: of the stream.
+        """
+        self._listening.begins(started, stages)
 
     @property
     def seconds(self) -> float:

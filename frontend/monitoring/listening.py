@@ -26,6 +26,11 @@ class Listening:
         self._speech_at: int | None = None
         self._speaking = False
 
+    def begins(self, started: float, stages: Stages) -> None:
+        """Time the first speech of another text for the same listener; arguments as at the first one."""
+        self._started, self._stages = started, stages
+        self._speech_at, self._speaking = None, False
+
     def encoded(self, chunk: Pcm) -> None:
         if self._speech_at is None:
             audible = np.flatnonzero((chunk > AUDIBLE) | (chunk < -AUDIBLE))

@@ -180,9 +180,9 @@ class House(Outside):
         self.lifecycle.exited(child)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass: the last two seconds in steps of 50 ms, what is before them in a hundred steps."""
-        end, step = self.now + seconds, max(0.05, seconds / 100)
-        while self.now < end:
-            here = step if self.now + step < end - 2 else 0.05
-            self.now = min(self.now + here, end)
+        """Let time pass. Ticks come when they are asked for, as the server's loop gives them."""
+        end = self.now + seconds
+        while (due := self.lifecycle.next_wakeup()) is not None and due <= end:
+            self.now = max(self.now, due)
             self.lifecycle.tick()
+        self.now = end

@@ -98,16 +98,15 @@ def impatient_house(impatient_config: Path) -> Iterator[SharedServer]:
     """A server that soon takes a worker to hang, and soon cuts what it drains; its workers are killed by `POISON`."""
     folder = impatient_config.parent
     settings = ("--hang-patience", "0.5", "--drain-timeout", "0.5", "--config", str(impatient_config))
-    with shared(*miniature_arguments(folder, cost=1), *settings, environment=poisoned_by(folder, POISON)) as kept:
+    with shared(*miniature_arguments(folder), *settings, environment=poisoned_by(folder, POISON)) as kept:
         yield kept
 
 
 @pytest.fixture(scope="session")
 def wanting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
-    """A server that lacks its provider and a usable folder for metrics. Its voices have samples of their own, and its
-    model takes a moment for each segment."""
+    """A server that lacks its provider and a usable folder for metrics. Its voices have samples of their own."""
     folder = tmp_path_factory.mktemp("wanting")
-    model, voices = make_miniature(folder / "miniature.onnx", style=True, cost=2), make_voices(folder / "voices.bin")
+    model, voices = make_miniature(folder / "miniature.onnx", style=True), make_voices(folder / "voices.bin")
     (folder / "file").write_bytes(b"")
     with shared(
         *("--engine", "kokoro", "--model", str(model), "--voices", str(voices), "--provider", "cuda"),

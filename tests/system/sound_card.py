@@ -77,9 +77,9 @@ class SoundCard:
         """Plug in another card; the number of its module."""
         return self.control("load-module", "module-null-sink", *SINK.format(name).split()).strip()
 
-    def record(self, sink: str = "first") -> Recording:
-        """Record a sink from now on."""
-        self._recorders.append(Recording(sink, os.environ | self.environment))
+    def record(self, sink: str = "first", latency: int = 10) -> Recording:
+        """Record a sink from now on. `latency`: milliseconds that a sample may come late; a longer one costs less."""
+        self._recorders.append(Recording(sink, os.environ | self.environment, latency))
         return self._recorders[-1]
 
     def close(self) -> None:
@@ -92,11 +92,11 @@ class SoundCard:
 class Recording:
     """The samples that a sink plays, silence included: their number is a clock."""
 
-    def __init__(self, sink: str, environment: dict[str, str]) -> None:
+    def __init__(self, sink: str, environment: dict[str, str], latency: int) -> None:
         self._process = subprocess.Popen(
             [
                 *("parec", "-d", f"{sink}.monitor", "--raw", "--format=s16le", "--rate=24000", "--channels=1"),
-                "--latency-msec=10",
+                f"--latency-msec={latency}",
             ],
             env=environment,
             stdout=subprocess.PIPE,
@@ -146,8 +146,7 @@ class Recording:
         """Wait until something was heard, and then nothing for so long; what was recorded."""
 
         def over(found: Pcm) -> bool:
-            sounding = audible(found)
-            return bool(len(sounding)) and len(found) - sounding[-1] > samples
+            return audible(found[-samples:]).size == 0 and len(found) > samples and audible(found).size > 0
 
         return self.wait_for(over, start)
 

@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from click.testing import CliRunner
 
+from supervisor.cli import kokoro_live
 from tests.followed_output import FollowedOutput
 from tests.ports import lasting_port
 from tests.system.changed_engine import slowed_by
 from tests.system.oracle import miniature_arguments, samples_of, sentences
-from tests.system.server import DEADLINE, ROOT, Server, server
+from tests.system.server import DEADLINE, ROOT, Server
 from tests.system.shared import SharedServer, shared
 
 TEXT = "\n\n".join(
@@ -36,9 +38,10 @@ pytestmark = pytest.mark.timeout(540)
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
-    """A server whose worker rests before each segment."""
+    """A server whose worker rests before each segment; whenever it is started, on the same port."""
     folder = tmp_path_factory.mktemp("model")
-    with shared(*miniature_arguments(folder), environment=slowed_by(folder, REST)) as kept:
+    arguments = (*miniature_arguments(folder), "--port", str(lasting_port()))
+    with shared(*arguments, environment=slowed_by(folder, REST)) as kept:
         yield kept
 
 
@@ -108,17 +111,6 @@ def kill(started: Server, title: str) -> None:
         os.kill(process.pid, signal.SIGKILL)
 
 
-def test_a_listener_is_served_as_if_there_were_no_book(started: Server, tmp_path: Path) -> None:
-    process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.flac")
-    until_passages(process, tmp_path, 2)
-    assert psutil.Process(process.pid).nice() > os.nice(0), "what it encodes takes no core from a listener"
-    heard = started.hear(input="A listener comes. Another sentence follows.", response_format="pcm")
-    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("A listener comes. Another sentence follows."))
-    assert process.poll() is None, "the listener didn't wait for the book"
-    process.kill()
-    process.communicate()
-
-
 def test_idle_speech_is_refused_while_somebody_listens(started: Server) -> None:
     listening = started.speak(input=sentences(30), response_format="pcm")
     listening.read(4800)
@@ -130,10 +122,15 @@ def test_idle_speech_is_refused_while_somebody_listens(started: Server) -> None:
     assert wrong.status == 400 and json.loads(wrong.read())["error"]["param"] == "priority"
 
 
-def test_interrupted_by_hand_it_says_how_to_go_on(started: Server, tmp_path: Path) -> None:
-    """Another run goes on from what is kept, as after the kill above."""
+def test_a_listener_comes_first_and_an_interrupted_book_says_how_to_go_on(started: Server, tmp_path: Path) -> None:
+    """1. A listener is served as if there were no book. 2. The book, interrupted by hand, keeps what it has: another
+    run goes on from there, as after the kill above."""
     process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.m4b")
     until_passages(process, tmp_path, 2)
+    assert psutil.Process(process.pid).nice() > os.nice(0), "what it encodes takes no core from a listener"
+    heard = started.hear(input="A listener comes. Another sentence follows.", response_format="pcm")
+    assert np.array_equal(np.frombuffer(heard, "<i2"), samples_of("A listener comes. Another sentence follows."))
+    assert process.poll() is None, "the listener didn't wait for the book"
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130 and "goes on from here" in said
@@ -142,9 +139,9 @@ def test_interrupted_by_hand_it_says_how_to_go_on(started: Server, tmp_path: Pat
 
 def test_a_file_that_is_no_book_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "broken.epub").write_bytes(b"PK\x03\x04 not a zip")
-    command = [sys.executable, "-m", "supervisor", "book", str(tmp_path / "broken.epub"), "--url", "http://127.0.0.1:9"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE)
-    assert done.returncode == 1 and done.stderr.startswith("Error: The file is no readable zip archive")
+    command = ["book", str(tmp_path / "broken.epub"), "--url", "http://127.0.0.1:9"]
+    done = CliRunner().invoke(kokoro_live, command)
+    assert done.exit_code == 1 and done.stderr.startswith("Error: The file is no readable zip archive")
     assert done.stderr.count("\n") == 1
 
 
@@ -155,21 +152,19 @@ def test_an_address_without_a_server_is_one_line(tmp_path: Path) -> None:
     assert "doesn't answer: connection refused; start it with `kokoro-live serve`" in said
 
 
-def test_a_server_that_had_answered_is_waited_for(tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path), "--port", str(lasting_port()))
-    slowly = slowed_by(tmp_path, REST)
-    with server(*arguments, environment=slowly) as first:
-        process = book(tmp_path, f"http://127.0.0.1:{first.port}", "book.m4b")
-        until_passages(process, tmp_path, 1)
-        process.send_signal(signal.SIGSTOP)
+def test_a_server_that_had_answered_is_waited_for(house: SharedServer, started: Server, tmp_path: Path) -> None:
+    process = book(tmp_path, f"http://127.0.0.1:{started.port}", "book.m4b")
+    until_passages(process, tmp_path, 1)
+    process.send_signal(signal.SIGSTOP)
+    house.close()
     process.send_signal(signal.SIGCONT)
     assert process.stderr
     with process:
         said = FollowedOutput(process.stderr)
         try:
             assert said.find("waiting: .* doesn't answer", DEADLINE), "\n".join(said.lines)
-            with server(*arguments, environment=slowly):
-                assert process.wait(PATIENCE) == 0, "\n".join(said.lines)
+            house.calm()
+            assert process.wait(PATIENCE) == 0, "\n".join(said.lines)
         finally:
             process.kill()
             said.join(DEADLINE)

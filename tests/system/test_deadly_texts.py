@@ -27,7 +27,7 @@ def started(common: CommonServer) -> Server:
     return common.calm()
 
 
-@pytest.mark.parametrize("end", POISONS)
+@pytest.mark.parametrize("end", ["SIGKILL", pytest.param("SIGSEGV", marks=pytest.mark.slow)])
 def test_a_text_that_kills_the_front_is_refused_the_third_time(started: Server, end: str) -> None:
     before = front_restarts(started)
     for _ in range(2):

@@ -46,7 +46,9 @@ def honcho(home: Path, **variables: str) -> Iterator[subprocess.Popen[str]]:
         process.stdout.close()
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)]
+)
 def test_a_stop_drains_the_server_which_ends_with_0(number: int, status: int, tmp_path: Path) -> None:
     """1. it speaks; 2. honcho is told to stop; 3. the server ends with 0, honcho with the signal's own status."""
     family: list[psutil.Process] = []
@@ -75,6 +77,7 @@ def test_a_port_that_is_taken_ends_honcho_with_the_servers_own_status(tmp_path: 
     assert "--port" in said
 
 
+@pytest.mark.slow
 def test_kokoro_without_its_model_does_too(tmp_path: Path) -> None:
     with honcho(tmp_path, KOKORO_LIVE_ENGINE="kokoro", KOKORO_LIVE_PACKAGED_MODEL="0") as manager:
         said, _ = manager.communicate(timeout=DEADLINE)

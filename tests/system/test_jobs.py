@@ -18,6 +18,7 @@ from tests.system.book_jobs import accepted, job, passages, result, until, until
 from tests.system.changed_engine import slowed_by
 from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, ROOT, Server, server
+from tests.system.shared import SharedServer, shared
 
 pytestmark = pytest.mark.timeout(540)
 
@@ -37,11 +38,52 @@ LONG = two_chapters(2)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Path]]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("jobs")
+
+
+@pytest.fixture(scope="module")
+def arguments(folder: Path) -> tuple[str, ...]:
+    return (*miniature_arguments(folder), "--jobs-dir", str(folder / "jobs"))
+
+
+@pytest.fixture(scope="module")
+def house(arguments: tuple[str, ...]) -> Iterator[SharedServer]:
+    with shared(*arguments) as kept:
+        yield kept
+
+
+@pytest.fixture
+def made(house: SharedServer, folder: Path) -> tuple[Server, Path]:
     """A server, and its folder of jobs."""
-    folder = tmp_path_factory.mktemp("jobs")
-    with server(*miniature_arguments(folder), "--jobs-dir", str(folder / "jobs")) as started:
-        yield started, folder / "jobs"
+    return house.calm(), folder / "jobs"
+
+
+def test_kills_of_everything_change_no_byte(
+    house: SharedServer, arguments: tuple[str, ...], folder: Path, tmp_path: Path
+) -> None:
+    """A server whose worker rests before each segment is killed; the next one, with the same folder, finishes."""
+    house.close()
+    jobs, book = folder / "jobs", two_chapters(1).encode()
+    with server(*arguments, environment=slowed_by(tmp_path, 0.3)) as first:
+        killed = accepted(first, book, "book.md")
+        for number, victim in enumerate(("books", "front", "worker"), 1):
+            until_passages(jobs / killed, number)
+            process = first.child(victim)
+            process.kill()
+            process.wait(DEADLINE)
+        until_passages(jobs / killed, 5)
+        os.kill(first.process.pid, signal.SIGKILL)
+        first.process.wait(DEADLINE)
+        kept = passages(jobs)
+    assert 5 <= kept < 12, "it was under way"
+    second = house.calm()
+    assert until(second, killed, "done", "failed")["state"] == "done", job(second, killed)
+    undisturbed = accepted(second, book, "book.md")
+    assert until(second, undisturbed, "done", "failed")["state"] == "done"
+    assert result(second, killed)[2] == result(second, undisturbed)[2]
+    for each in (killed, undisturbed):
+        second.post(f"/v1/jobs/{each}", {}, "DELETE")
 
 
 def commanded(folder: Path, url: str, output: str, *options: str) -> Path:
@@ -130,26 +172,3 @@ def bomb() -> bytes:
         )
         archive.writestr("book.opf", b"<package>" + b" " * (40 << 20) + b"</package>")
     return packed.getvalue()
-
-
-def test_kills_of_everything_change_no_byte(made: tuple[Server, Path], tmp_path: Path) -> None:
-    arguments = (*miniature_arguments(tmp_path), "--jobs-dir", str(tmp_path / "jobs"))
-    jobs, book = tmp_path / "jobs", two_chapters(1).encode()
-    with server(*arguments, environment=slowed_by(tmp_path, 0.3)) as first:
-        killed = accepted(first, book, "book.md")
-        for number, victim in enumerate(("books", "front", "worker"), 1):
-            until_passages(jobs / killed, number)
-            process = first.child(victim)
-            process.kill()
-            process.wait(DEADLINE)
-        until_passages(jobs / killed, 5)
-        os.kill(first.process.pid, signal.SIGKILL)
-        first.process.wait(DEADLINE)
-        kept = passages(jobs)
-    assert 5 <= kept < 12, "it was under way"
-    with server(*arguments) as second:
-        assert until(second, killed, "done", "failed")["state"] == "done", job(second, killed)
-        found = result(second, killed)[2]
-    undisturbed = accepted(made[0], book, "book.md")
-    assert until(made[0], undisturbed, "done", "failed")["state"] == "done"
-    assert found == result(made[0], undisturbed)[2]

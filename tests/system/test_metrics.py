@@ -85,7 +85,7 @@ def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_b
     before = scrape(started)
     counted: Counter[str] = Counter()
     heard = 0
-    for number, victim in enumerate(("front", "worker", "front")):
+    for number, victim in enumerate(("worker", "front")):
         for request in range(2):
             heard += len(started.hear(input=f"Words of number {number} and {request}.", response_format="pcm"))
             counted["200"] += 1
@@ -101,7 +101,7 @@ def test_counters_equal_what_the_client_counted_though_everybody_was_killed_in_b
     made = {grown(before, after, name) for name in ("cache_misses_total", "worker_blocks_total")}
     assert made == {grown(before, after, "real_time_factor_count")}
     assert grown(before, after, "worker_engine_seconds_total") > 0
-    assert grown(before, after, "process_restarts_total", "front") == 2
+    assert grown(before, after, "process_restarts_total", "front") == 1
     assert grown(before, after, "process_restarts_total", "worker") == 1
     assert (after["active_streams",], after["queue_depth",]) == (0, 0)
 

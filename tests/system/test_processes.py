@@ -42,7 +42,9 @@ def test_a_worker_killed_in_mid_stream_is_not_heard(started: Server) -> None:
     assert worker_restarts(started) == before + 1
 
 
+@pytest.mark.slow
 def test_an_idle_worker_that_is_killed_is_replaced(started: Server) -> None:
+    """`tests.chaos.test_idle_and_stopped_workers` is the quick form."""
     first = started.child("worker")
     start = len(started.log)
     first.kill()
@@ -61,7 +63,9 @@ def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(started: Serve
     assert started.child("worker") == worker
 
 
+@pytest.mark.slow
 def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(started: Server) -> None:
+    """`tests.chaos.test_kill_points` and `test_metrics` have the quick forms."""
     listener = Listener(started, LONG, held=True)
     started.child("front").kill()
     assert listener.was_cut()

@@ -11,14 +11,12 @@ import pytest
 
 from tests.system.conftest import POISON, CommonServer
 from tests.system.listening import LONG, Listener
-from tests.system.oracle import miniature_arguments, samples_of, sentences
+from tests.system.oracle import miniature_arguments, samples_of
 from tests.system.server import DEADLINE, Server, server
 from tests.system.shared import SharedServer
 from tests.system.test_several_voices import TURNS, body_of
 from tests.system.test_several_voices import heard as heard_dialogue
 from tests.system.test_several_voices import samples_of as samples_of_turns
-
-TEXT = sentences(12)
 
 
 @pytest.fixture
@@ -37,9 +35,9 @@ def restarts(of: Server) -> float:
 
 
 def test_a_worker_that_has_spoken_enough_is_replaced_without_a_listener_noticing(tmp_path: Path) -> None:
-    with server(*miniature_arguments(tmp_path, cost=2), "--worker-max-requests", "2") as started:
+    with server(*miniature_arguments(tmp_path), "--worker-max-requests", "2") as started:
         old = started.child("worker")
-        listener = Listener(started, TEXT)
+        listener = Listener(started, LONG, held=True)
         for n in range(2):
             started.hear(input=f"Short one {n}.", response_format="pcm")
         started.logs(r"bringing up another worker: the worker has spoken 2 streams")
@@ -100,7 +98,7 @@ def test_settings_that_make_no_sense_change_nothing(impatient: Server, impatient
 
 def test_a_poisonous_text_fails_alone_and_is_not_tried_again(impatient: Server) -> None:
     before = restarts(impatient)
-    listener = Listener(impatient, TEXT)
+    listener = Listener(impatient, LONG, held=True)
     refused = impatient.speak(input=POISON, response_format="pcm")
     assert refused.status == 500
     assert "ends the engine's process" in refused.read().decode()

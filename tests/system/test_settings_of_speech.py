@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -25,16 +27,24 @@ def longest_silence(audio: bytes) -> float:
     return float(np.diff(sounds).max()) / 24_000
 
 
+def configured(of: Server, config: Path, settings: str) -> None:
+    """Give it other settings, and wait until the front that had the former ones is gone."""
+    config.write_text(settings)
+    start = len(of.log)
+    of.process.send_signal(signal.SIGHUP)
+    of.logs(r"front\[\d+\] has finished", start)
+
+
 def test_flags_of_reading_and_of_the_cache_are_obeyed(tmp_path: Path) -> None:
     """1. a phrase is spoken ahead; 2. a dash pauses; 3. an emoji has a name; 4. a foreign word is read as the text's
-    language has it; 5. another server finds the phrase in the folder, and one with a short lifetime doesn't."""
-    folder = tmp_path / "spoken"
-    model = (*miniature_arguments(tmp_path), "--cache-bytes", "10000000")
-    kept = ("--disk-cache", str(folder))
+    language has it; 5. another front finds the phrase in the folder, and one with a short lifetime doesn't."""
+    config = tmp_path / "config.toml"
+    config.write_text(f'prewarm = ["{PHRASE}"]\n')
+    kept = ("--cache-bytes", "10000000", "--disk-cache", str(tmp_path / "spoken"), "--config", str(config))
     reading = ("--dash-pause-seconds", f"{PAUSE:g}", "--normalize-emoji-names", "--no-mixed-languages")
-    with server(*model, *kept, *reading, "--prewarm", PHRASE) as started:
+    with server(*miniature_arguments(tmp_path), *kept, *reading) as started:
         while not started.get("/status")[1]["cache"]["segments"]:
-            pass  # the phrase is being spoken
+            time.sleep(0.02)  # the phrase is being spoken
         assert was_cached(started, PHRASE)
         heard = started.hear(input="We waited for an hour — and then for another one.", response_format="pcm")
         assert longest_silence(heard) >= PAUSE * 0.9
@@ -42,8 +52,7 @@ def test_flags_of_reading_and_of_the_cache_are_obeyed(tmp_path: Path) -> None:
         assert "ɹˈɑkət" in named["phonemes"]
         _, read = started.post("/dev/phonemize", {"input": "El software es nuevo.", "lang": "es"})
         assert read["phonemes"] and "sˈoftwˌɛɾ" not in read["phonemes"]
-        assert started.stop() == 0
-    with server(*model, *kept) as later:
-        assert was_cached(later, PHRASE)
-    with server(*model, *kept, "--disk-cache-ttl", "0.001") as strict:
-        assert not was_cached(strict, PHRASE)
+        configured(started, config, "")
+        assert was_cached(started, PHRASE)
+        configured(started, config, "disk_cache_ttl = 0.001\n")
+        assert not was_cached(started, PHRASE)

@@ -17,7 +17,8 @@ from tests.system.oracle import miniature_arguments, samples_of, sentences
 from tests.system.server import DEADLINE, Server, all_gone, server
 from tests.system.shared import SharedServer, shared
 
-TEXT = sentences(12)
+TEXT = sentences(14)
+"""40 s of samples: a listener who is held leaves some of it to be made."""
 TWO = ("--workers", "2")
 POISON = "Swallow this and perish."
 
@@ -80,7 +81,7 @@ def environment(folder: Path) -> dict[str, str]:
 def house(folder: Path, environment: dict[str, str]) -> Iterator[SharedServer]:
     config = folder / "config.toml"
     config.write_text("concurrency = 1\n")
-    arguments = (*miniature_arguments(folder, cost=1), *TWO, "--config", str(config))
+    arguments = (*miniature_arguments(folder), *TWO, "--config", str(config))
     with shared(*arguments, environment=environment, prepare=both) as kept:
         yield kept
 
@@ -131,7 +132,7 @@ def test_both_may_be_killed_at_once_again_and_again(pair: Server) -> None:
     before = worker_restarts(pair)
     for round_ in range(2):
         start = len(pair.log)
-        listeners = [Listener(pair, f"Round {round_} and {n}. {TEXT}") for n in range(2)]
+        listeners = [Listener(pair, f"Round {round_} and {n}. {TEXT}", held=True) for n in range(2)]
         for worker in pair.children("worker"):
             worker.kill()
         assert all(listener.heard_all() for listener in listeners)
@@ -146,7 +147,7 @@ def worker_restarts(of: Server) -> int:
 
 def test_a_poisonous_text_takes_three_workers_and_fails_alone(pair: Server) -> None:
     before = worker_restarts(pair)
-    listeners = [Listener(pair, TEXT) for _ in range(2)]
+    listeners = [Listener(pair, TEXT, held=True) for _ in range(2)]
     refused = pair.speak(input=POISON, response_format="pcm")
     assert refused.status == 500, refused.read()
     refused.read()
@@ -165,10 +166,12 @@ def test_a_reload_replaces_both_and_no_listener_notices(pair: Server, folder: Pa
 
 
 def test_a_drain_finishes_what_both_have_and_leaves_nothing(pair: Server) -> None:
-    family = pair.family()
-    listeners = [Listener(pair, TEXT) for _ in range(2)]
-    assert pair.stop() == 0
+    family, start = pair.family(), len(pair.log)
+    listeners = [Listener(pair, TEXT, held=True) for _ in range(2)]
+    pair.process.send_signal(signal.SIGTERM)
+    pair.logs("draining", start)
     assert all(listener.heard_all() for listener in listeners)
+    assert pair.process.wait(DEADLINE) == 0
     assert all_gone(family)
 
 

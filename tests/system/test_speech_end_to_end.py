@@ -136,6 +136,7 @@ def test_health_answers_while_a_long_text_is_being_read(espeak: Server) -> None:
         started = time.perf_counter()
         assert espeak.get("/health")[0] == 200
         waits.append(time.perf_counter() - started)
+        time.sleep(0.02)  # questions without a pause would take a core from the reading
     asker.join()
     # Far above the promise, for a busy machine that may stand still itself; benchmarks/overhead.py measures it.
     assert max(waits) < max(1.0, sum(waits) / 4)

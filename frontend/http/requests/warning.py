@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable
 
 from aiohttp import web
@@ -22,8 +23,8 @@ def note_no_effect(request: web.Request, names: Iterable[str]) -> None:
 
 
 def warn(query_of: Callable[[str, str], Collection[str] | None]) -> Callable[..., Awaitable[None]]:
-    """The signal that adds the header to each successful answer: unknown parameters of the address come first, then the
-    names noted for the request.
+    """The signal that adds the header to each successful answer: unknown and repeated parameters of the address come
+    first, then the names noted for the request.
 
     Args:
         query_of: the parameters that a method on a route's template takes; None for a route that isn't part of the API.
@@ -34,8 +35,10 @@ def warn(query_of: Callable[[str, str], Collection[str] | None]) -> Callable[...
         known = query_of(request.method, resource.canonical) if resource and response.status < 400 else None
         if known is None:
             return
-        unknown = [name for name in dict.fromkeys(request.query) if name not in known]
-        if names := [*unknown, *request.get(NO_EFFECT, ())]:
+        # Of a parameter that stands there twice, one value has no effect.
+        times = Counter(name for name, _ in request.query.items())
+        dead = [name for name in times if name not in known or times[name] > 1]
+        if names := [*dead, *request.get(NO_EFFECT, ())]:
             response.headers[HEADER] = no_effect(names)
 
     return name_fields

@@ -54,4 +54,6 @@ def _dead_in_dialogue(fields: DialogueBody) -> list[str]:
     dead = ["inputs"] if fields.turns is not None and fields.inputs is not None else []
     if fields.voice is not None and all(turn.voice or turn.voice_id for turn in turns):
         dead.append("voice")
+    if fields.pause_between_turns is not None and len(turns) < 2:
+        dead.append("pause_between_turns")
     return dead + [f"{name}[{place}].voice_id" for place, turn in enumerate(turns) if turn.voice and turn.voice_id]

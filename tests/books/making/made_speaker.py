@@ -12,7 +12,7 @@ import numpy as np
 from books.making.passages import Passage
 from books.making.speech import PassageSpeech, PassageWord
 
-SAMPLES_PER_LETTER = 80
+SAMPLES_PER_LETTER = 40
 
 
 def made_speech(passage: Passage) -> PassageSpeech:

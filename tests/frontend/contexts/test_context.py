@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -194,6 +195,32 @@ async def test_an_idle_context_gives_its_ring_back_and_speaks_on_later(
     await heard.whole()
     seconds = [event.seconds for event in heard.events if isinstance(event, Spoken)]
     assert seconds == sorted(seconds) and seconds[-1] * 24_000 == len(heard.samples)
+    speaking.cancel()
+
+
+@pytest.mark.parametrize(("before", "counted"), [("Yes.", 2), ("🙂", 1)], ids=["a text", "a text without sound"])
+async def test_each_text_s_first_audio_is_timed_from_that_text(
+    desk: ContextDesk, monkeypatch: pytest.MonkeyPatch, before: str, counted: int
+) -> None:
+    """A socket's later texts weren't timed, and an emoji's time began what was said minutes after it."""
+    monkeypatch.setattr(context_module, "IDLE_AFTER", 0.02)
+    asked, waits = 0.0, []
+    monkeypatch.setattr(desk.metrics, "speech_began", lambda took: waits.append((took, time.monotonic() - asked)))
+    worker = desk.worker(1)
+    speaking = asyncio.create_task(speak_all(worker))
+    heard = Heard(desk.context())
+    for number, text in enumerate((before, "And later more of it."), 1):
+        asked = time.monotonic()
+        heard.context.write(text)
+        heard.context.flush()
+        await heard.flushed(number)
+        async with asyncio.timeout(60):
+            while desk.scheduler._shared.streams or heard.context.speaking:  # noqa: ASYNC110 - nobody tells of an end
+                await asyncio.sleep(0)
+    heard.context.finish()
+    await heard.whole()
+    assert len(waits) == counted
+    assert all(took <= since_its_text for took, since_its_text in waits)
     speaking.cancel()
 
 

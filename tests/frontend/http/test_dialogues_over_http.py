@@ -32,6 +32,13 @@ async def test_a_dialogue_is_its_turns_each_with_its_voice(path: str) -> None:
 async def test_a_dialogue_takes_elevenlabs_names_and_names_of_unknown_fields() -> None:
     answer = await asked("/dev/dialogue", inputs=[{"voice_id": "af_bella", "text": "One."}], foo=1)
     assert (answer.status, answer.headers["X-Warning"]) == (200, "no effect: foo")
+
+
+async def test_a_pause_between_turns_of_one_turn_is_named() -> None:
+    answer = await asked("/v1/audio/dialogue", turns=[{"text": "One."}], pause_between_turns=1)
+    assert (answer.status, answer.headers["X-Warning"]) == (200, "no effect: pause_between_turns")
+    answer = await asked("/v1/audio/dialogue", turns=[{"text": "One."}, {"text": "Two."}], pause_between_turns=1)
+    assert "X-Warning" not in answer.headers
     asked_for = await request_of("/dev/dialogue", inputs=[{"voice_id": "af_bella", "text": "One."}])
     assert asked_for.turns == (DialogueTurn("One.", BELLA),)
 

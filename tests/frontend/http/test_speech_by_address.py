@@ -26,6 +26,16 @@ async def test_the_query_has_the_fields_of_the_body() -> None:
     assert (asked.text, asked.voice, asked.speed) == ("Hello & goodbye.", (("bf_emma", 1.0),), 1.5)
 
 
+async def test_a_parameter_that_stands_there_twice_is_named() -> None:
+    query = [("input", "Hello."), ("input", "Goodbye."), ("speed", "1.5")]
+    async with (
+        serving(FakeSpeaker(speech(10))) as server,
+        aiohttp.ClientSession(server.url) as client,
+        client.get(ADDRESS, params=query) as response,
+    ):
+        assert (response.status, response.headers["X-Warning"]) == (200, "no effect: input")
+
+
 @pytest.mark.parametrize(
     ("query", "param"),
     [

@@ -17,6 +17,8 @@ from frontend.text.g2p import G2P
 from frontend.text.word import PhonemeSource
 from shm.espeak_languages import LANGUAGE_FILES
 
+_g2p = G2P()
+
 POISON = "\u033e\u093dn\u115cQ"
 """Ends espeak-ng 1.52 in its voice `hi`."""
 
@@ -51,7 +53,7 @@ def test_the_texts_that_are_asked_for_with_it_are_pronounced(deaths: list[int]) 
 
 @pytest.mark.parametrize("language", ["en-us", "hi"])
 def test_it_is_spelled_by_its_letters_and_no_word_is_lost(language: str, deaths: list[int]) -> None:
-    words = G2P().words(f"so {POISON} so", language)
+    words = _g2p.words(f"so {POISON} so", language)
     assert [word.text for word in words] == ["so", POISON, "so"]
     assert all(any(map(str.isalpha, word.phonemes)) for word in words)
     assert deaths
@@ -107,12 +109,11 @@ def test_random_texts_of_today() -> None:
     seed = int(os.environ.get("KOKORO_LIVE_FUZZ_SEED") or datetime.date.today().strftime("%Y%m%d"))
     logging.getLogger(__name__).warning("seed %d (KOKORO_LIVE_FUZZ_SEED repeats it)", seed)
     chance = random.Random(seed)
-    g2p = G2P()
     silent: Counter[str] = Counter()
     for _ in range(80):
         text, language = _random_text(chance), chance.choice(LANGUAGES)
         try:
-            words = g2p.words(text, language)
+            words = _g2p.words(text, language)
         except Exception as error:
             raise AssertionError(f"seed {seed}: {language} {text!r}") from error
         assert [word.text for word in words] == text.split(), f"seed {seed}: {language} {text!r}"

@@ -14,11 +14,12 @@ from frontend.text.segment import Notation
 from frontend.text.word import PhonemeSource, Word
 
 _NOTATION = Notation("phonemes", ALPHABET | frozenset(" .,!?;:—…“”()"), 510)
+_g2p = G2P()
 
 
 def spoken(text: str, language: str, **given: str) -> tuple[Word, ...]:
     lexicon = Lexicon([Entry(word, ipa, None, None) for word, ipa in given.items()])
-    pipeline = TextPipeline(MixedG2P(G2P()), lexicon=lambda: lexicon)
+    pipeline = TextPipeline(MixedG2P(_g2p), lexicon=lambda: lexicon)
     return tuple(pipeline.words(text, language, _NOTATION))
 
 

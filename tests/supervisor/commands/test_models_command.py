@@ -278,7 +278,7 @@ def test_the_command_is_light_to_import() -> None:
 def test_a_model_is_prepared_before_the_first_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """1. The command cuts the model. 2. The first start finds the stages and makes none."""
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
-    model, cache = make_split_model(tmp_path / "small.onnx"), tmp_path / "cache"
+    model, cache = make_split_model(tmp_path / "small.onnx", predicted=False), tmp_path / "cache"
     voices = make_split_voices(tmp_path / "voices.bin")
     done = run("prepare", "--model", model, "--voices", voices, "--cache-dir", cache)
     assert done.exit_code == 0 and done.stdout.startswith("prepared small.onnx, ")

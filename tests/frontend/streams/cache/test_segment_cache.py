@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 
 import diskcache
@@ -21,15 +22,18 @@ from frontend.streams.cache.entry import CachedSegment, from_bytes, to_bytes
 from frontend.streams.cache.memory import MemoryCache
 from frontend.streams.cache.segments import SegmentCache
 from shm.engine_info import EngineInfo
+from tests.frontend.streams.cache.writing import HOUR, spoken, write_segments
 
 ENGINE = EngineInfo(
     name="kokoro", provider="CPU", model="m", speaks="phonemes", max_tokens=510, voices=("af_heart",), voices_sha256="v"
 )
-HOUR = 3600.0
-
-
-def spoken(samples: int = 1000, value: int = 7) -> CachedSegment:
-    return CachedSegment(np.full(samples, value, np.int16), ((0, 10), (5, 900)))
+ROOT = Path(__file__).parents[4]
+WRITER = """
+import sys
+from pathlib import Path
+from tests.frontend.streams.cache.writing import write_segments
+write_segments(Path(sys.argv[1]), int(sys.argv[2]))
+"""
 
 
 def same(one: CachedSegment | None, other: CachedSegment) -> bool:
@@ -157,21 +161,11 @@ def test_a_shorter_lifetime_counts_for_what_an_earlier_start_stored(
         assert disk.get(b"a") is None
 
 
-def write_segments(folder: Path, first: int) -> None:
-    """A server that stores 40 segments, one after another."""
-    with closing(DiskCache(folder, 4_000_000, HOUR)) as disk:
-        for number in range(first, first + 40):
-            disk.put(bytes([number]), spoken(50_000, number))
-
-
 def test_two_servers_share_a_folder(tmp_path: Path) -> None:
     """Both write at once: all that is found is as it was stored, the bound holds, and one finds what another made."""
-    servers = [get_context("spawn").Process(target=write_segments, args=(tmp_path, first)) for first in (0, 100)]
-    for server in servers:
-        server.start()
-    for server in servers:
-        server.join()
-    assert [server.exitcode for server in servers] == [0, 0]
+    program = [sys.executable, "-c", WRITER, str(tmp_path)]
+    servers = [subprocess.Popen([*program, str(first)], cwd=ROOT) for first in (0, 100)]
+    assert [server.wait() for server in servers] == [0, 0]
     assert taken(tmp_path) <= 4_000_000
     with closing(DiskCache(tmp_path, 4_000_000, HOUR)) as disk:
         found = {number: segment for number in range(140) if (segment := disk.get(bytes([number])))}

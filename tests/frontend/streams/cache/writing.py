@@ -1,0 +1,25 @@
+"""Segments for tests of the cache, and a writer of them, which other processes run without what pytest imports."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from frontend.streams.cache.disk import DiskCache
+from frontend.streams.cache.entry import CachedSegment
+
+HOUR = 3600.0
+
+
+def spoken(samples: int = 1000, value: int = 7) -> CachedSegment:
+    """A segment of that many samples, all of that value."""
+    return CachedSegment(np.full(samples, value, np.int16), ((0, 10), (5, 900)))
+
+
+def write_segments(folder: Path, first: int) -> None:
+    """Store 40 segments, one after another, as a server does."""
+    with closing(DiskCache(folder, 4_000_000, HOUR)) as disk:
+        for number in range(first, first + 40):
+            disk.put(bytes([number]), spoken(50_000, number))
