@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.visit import LONG, Visit, needs_chromium
@@ -84,20 +83,18 @@ def test_html_is_read_without_what_is_around_it(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="A page")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "told"),
-    [
-        ("novel.epub", b"PK\x03\x04\x00", "novel.epub isn't text. This opens text, Markdown and HTML; "),
-        ("blank.txt", b" \n\n ", "blank.txt has no text."),
-    ],
-)
-def test_what_is_no_text_is_refused_in_words(visit: Visit, name: str, data: bytes, told: str) -> None:
-    visit.page.locator("#file").set_input_files(files=[{"name": name, "mimeType": "", "buffer": data}])
-    visit.wait("told => document.getElementById('error').textContent.startsWith(told)", told)
-    expect(visit.page.locator("#compose")).to_be_visible()
+REFUSED = {
+    "novel.epub": (b"PK\x03\x04\x00", "novel.epub isn't text. This opens text, Markdown and HTML; "),
+    "blank.txt": (b" \n\n ", "blank.txt has no text."),
+}
+"""Files that can't be read aloud: what is in them, and what the page says."""
 
 
-def test_old_files_are_read_in_their_encoding(visit: Visit) -> None:
+def test_files_without_text_are_refused_in_words_and_old_ones_are_read_in_their_encoding(visit: Visit) -> None:
+    for name, (data, told) in REFUSED.items():
+        visit.page.locator("#file").set_input_files(files=[{"name": name, "mimeType": "", "buffer": data}])
+        visit.wait("told => document.getElementById('error').textContent.startsWith(told)", told)
+        expect(visit.page.locator("#compose")).to_be_visible()
     visit.page.locator("#file").set_input_files(
         files=[{"name": "old.txt", "mimeType": "text/plain", "buffer": "Café “there”.".encode("cp1252")}]
     )
