@@ -28,8 +28,7 @@ class MetricRow:
 COUNTERS = (
     MetricRow(
         "requests_total",
-        "Requests by route and answered status. 499: no whole answer, because the client left or read nothing for too "
-        "long, or the drain timeout ended.",
+        "Requests by route and status; 499: the client left, read nothing for too long, or outlasted the drain.",
         ("endpoint", "status"),
     ),
     MetricRow("audio_seconds_total", "Audio handed to sockets."),
