@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import urllib.parse
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
 import msgspec
 
-from supervisor.client.server_client import KEY_VARIABLE, NoAnswer, ask_json, error_in, lines
+from supervisor.client.server_client import ANSWER_SECONDS, KEY_VARIABLE, NoAnswer, ask_json, error_in, lines
 from supervisor.client.spoken import CannotSpeak
 
 _HERE = ("127.0.0.1", "localhost", "::1")
@@ -36,12 +37,21 @@ class PlayClient:
         return self._ask("GET", "")
 
     def play(self, body: dict[str, Any]) -> str:
-        """Have a text played; its id.
+        """Have a text played; its id. An interruption while the server answers ends the text.
 
         Raises:
             CannotSpeak: it isn't taken.
         """
-        name: str = self.ask_to_play(body)["id"]
+        pool = ThreadPoolExecutor(1)
+        answer = pool.submit(self.ask_to_play, body)
+        pool.shutdown(wait=False)
+        try:
+            name: str = answer.result()["id"]
+        except KeyboardInterrupt:
+            # The server may have taken the text, whose name comes with the answer alone.
+            with contextlib.suppress(CannotSpeak, TimeoutError):
+                self.end(answer.result(ANSWER_SECONDS)["id"])
+            raise
         return name
 
     def ask_to_play(self, body: dict[str, Any]) -> dict[str, Any]:
