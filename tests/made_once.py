@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 _folder: list[Path] = []
+"""The run's folder. A benchmark that uses the tests' servers has none, and gets one for its process."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +25,10 @@ def made_once_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 def made_once(name: str, make: Callable[[Path], object]) -> Path:
     """The folder of that name, which `make` has filled, in this process or another one. `make` may ask for another."""
+    if not _folder:
+        alone = tempfile.TemporaryDirectory()
+        atexit.register(alone.cleanup)
+        _folder.append(Path(alone.name, "made-once"))
     found = _folder[-1] / name
     found.parent.mkdir(exist_ok=True)
     with (found.parent / f"{name}.lock").open("w") as lock:

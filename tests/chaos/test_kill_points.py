@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from shm.killpoint import VARIABLE
+from tests.chaos.conftest import SPARE
 from tests.chaos.evidence import SEED, check
 from tests.chaos.kill_points import FLAGS, FRONT, WORKER, Victim
 from tests.chaos.residue import Residue, comes_back_to, settled, warm_up
+from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
 
 TIMES = 1
@@ -23,8 +25,10 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def killable(orders: Path, swift: tuple[str, ...]) -> Iterator[Server]:
-    with server(*swift, *FLAGS, environment={VARIABLE: str(orders)}) as started:
+def killable(orders: Path) -> Iterator[Server]:
+    """A server that takes some 20 ms for a sentence: its worker has work when the front dies."""
+    miniature = (*miniature_arguments(orders, cost=1), *SPARE)
+    with server(*miniature, *FLAGS, environment={VARIABLE: str(orders)}) as started:
         warm_up(started)
         yield started
 

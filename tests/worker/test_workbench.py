@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -270,3 +272,19 @@ def test_real_threads_make_all_and_end_when_the_bench_closes() -> None:
         assert not thread.is_alive()
     for stream in range(3):
         assert np.array_equal(desk.heard(stream, 0), samples_of(f"9x100-{stream}", 900))
+
+
+def test_a_closed_bench_gives_the_memory_back_at_once() -> None:
+    """Its threads may hold the bench for as long as a run takes to end."""
+    desk = Desk()
+    desk.order(0, 0, "2x100")
+    desk.step()
+    arena = weakref.ref(desk.arena)
+    del desk.arena
+    gc.disable()
+    try:
+        assert arena() is not None
+        desk.bench.close()
+        assert arena() is None
+    finally:
+        gc.enable()
