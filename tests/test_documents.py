@@ -206,7 +206,7 @@ def test_every_variable_is_a_setting(document: Path) -> None:
 
 @cache
 def strings_of_source() -> frozenset[str]:
-    """What stands between quotation marks in the packages that count, where it looks like a name."""
+    """Texts between quotation marks, in the packages that count events, that look like names of metrics."""
     files = (file for package in ("frontend", "worker", "supervisor") for file in (ROOT / package).rglob("*.py"))
     return frozenset(name for file in files for name in re.findall(r'(?<=")[a-z][a-z0-9_]*(?=")', file.read_text()))
 

@@ -15,6 +15,7 @@ from tests.system.changed_engine import poisoned_by
 from tests.system.changed_front import changed_front
 from tests.system.oracle import miniature_arguments
 from tests.system.published_model import publish
+from tests.system.server import Server
 from tests.system.shared import SharedServer, shared
 
 NO_SOUND_CARD = {"PULSE_SERVER": "unix:/nonexistent", "ALSA_CONFIG_PATH": "/dev/null"}
@@ -80,6 +81,18 @@ def plain(
         environment=common_cache | NO_SOUND_CARD | {"PATH": str(folder)},
     ) as kept:
         yield kept
+
+
+@pytest.fixture
+def miniature(common: CommonServer) -> Server:
+    """A server that speaks with a miniature model, and has nothing else to do."""
+    return common.calm()
+
+
+@pytest.fixture
+def espeak(plain: SharedServer) -> Server:
+    """A server that speaks with espeak-ng, and has nothing else to do."""
+    return plain.calm()
 
 
 POISON = "Swallow this and perish."

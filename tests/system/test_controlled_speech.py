@@ -12,17 +12,6 @@ from shm.audio import SAMPLE_RATE
 from tests.miniature import token_at, vocabulary
 from tests.system.conftest import CommonServer
 from tests.system.server import Server
-from tests.system.shared import SharedServer
-
-
-@pytest.fixture
-def miniature(common: CommonServer) -> Server:
-    return common.calm()
-
-
-@pytest.fixture
-def espeak(plain: SharedServer) -> Server:
-    return plain.calm()
 
 
 def spoken(started: Server, **fields: object) -> np.ndarray:

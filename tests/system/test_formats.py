@@ -20,11 +20,6 @@ WORST_SIGNAL_TO_NOISE = 9.0
 decodes so well."""
 
 
-@pytest.fixture
-def espeak(plain: SharedServer) -> Server:
-    return plain.calm()
-
-
 @pytest.fixture(scope="module", params=TEXTS, ids=["a word", "two sentences", "six sentences"])
 def spoken(request: pytest.FixtureRequest, plain: SharedServer) -> tuple[str, NDArray[np.int16]]:
     """A text and its samples."""

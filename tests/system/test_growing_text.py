@@ -12,18 +12,12 @@ import aiohttp
 import numpy as np
 import pytest
 
-from tests.system.conftest import CommonServer
 from tests.system.oracle import sentences
 from tests.system.server import DEADLINE, Server
 from tests.system.shared import SharedServer
 
 TEXT = sentences(6)
 PATH = "/v1/speak?encoding=linear16&sample_rate=24000"
-
-
-@pytest.fixture
-def miniature(common: CommonServer) -> Server:
-    return common.calm()
 
 
 async def heard(target: Server, kill: bool = False) -> np.ndarray[Any, np.dtype[np.int16]]:

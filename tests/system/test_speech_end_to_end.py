@@ -15,21 +15,9 @@ import pytest
 from frontend.text.g2p import G2P
 from frontend.text.pipeline import TextPipeline
 from tests.frontend.segments import segments_of
-from tests.system.conftest import CommonServer
 from tests.system.listening import LONG
 from tests.system.oracle import NOTATION, samples_of, sentences
 from tests.system.server import Server
-from tests.system.shared import SharedServer
-
-
-@pytest.fixture
-def miniature(common: CommonServer) -> Server:
-    return common.calm()
-
-
-@pytest.fixture
-def espeak(plain: SharedServer) -> Server:
-    return plain.calm()
 
 
 def samples(data: bytes) -> np.ndarray:

@@ -9,7 +9,6 @@ from pathlib import Path
 from queue import Queue
 
 import numpy as np
-import pytest
 from wyoming.event import Event
 from wyoming.info import Describe
 from wyoming.tts import SynthesizeChunk, SynthesizeStart, SynthesizeStop
@@ -19,7 +18,6 @@ from frontend.wyoming.announcement import SERVICE
 from shm.audio import Pcm
 from supervisor.processes.exit_codes import ExitCode
 from tests.frontend.wyoming_desk import Client, pcm
-from tests.system.conftest import CommonServer
 from tests.system.oracle import sentences
 from tests.system.server import DEADLINE, Server, server
 from tests.system.shared import SharedServer
@@ -39,11 +37,6 @@ class Browser(ServiceBrowser):
 
     def close(self) -> None:
         self.cancel()
-
-
-@pytest.fixture
-def miniature(common: CommonServer) -> Server:
-    return common.calm()
 
 
 def port_of(target: Server) -> int:

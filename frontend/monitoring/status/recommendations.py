@@ -75,7 +75,7 @@ def _too_slow(status: Status) -> Iterator[tuple[str, str]]:
 
 
 def _real_time_factors(status: Status) -> dict[str, float]:
-    """Of the engines whose speed is known."""
+    """Real-time factors by engine, of those engines whose speed is known well enough."""
     settled = {name: costs for name, costs in status.costs.items() if costs.get("segments", 0) >= _SETTLED}
     return {name: costs["real_time_factor"] for name, costs in settled.items()}
 

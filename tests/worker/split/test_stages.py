@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.split_model import HARMONICS, make_split_model
+from tests.small_kokoro import HARMONICS
+from tests.split_model import make_split_model
 from tests.worker.split.splitting import Parts, run_model
 from worker.pcm import to_pcm
 from worker.split.noise import draw_all

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.split_model import CHANNELS
+from tests.small_kokoro import CHANNELS
 from tests.worker.split.splitting import NOBODY, Parts, decibels
 from worker.split import weighted_run
 from worker.split.segment import Prosody, in_one_run
