@@ -21,6 +21,7 @@ from worker.split.noise import draw_all
 from worker.split.prepared import prepare
 from worker.split.segment import Prosody
 from worker.split.stage_files import DECODER, EXACT_GENERATOR, PROSODY, SOURCE
+from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 
 _NOBODY = RunControl()
@@ -43,8 +44,7 @@ class Renderer:
             open_session(prepared.folder / name, settings, threads=settings.threads or cores())
             for name in (PROSODY, SOURCE, DECODER, EXACT_GENERATOR)
         )
-        with voices.as_archive() as archive:
-            self._kokoro = Kokoro.from_session(self._prosody, archive)
+        self._kokoro = Kokoro.from_session(self._prosody, str(EMBEDDED))  # opened, and never read
 
     def prosody(self, script: str, voice: str, row: int | None = None) -> Prosody:
         """Prosody of a script.

@@ -26,6 +26,7 @@ from worker.providers.targets import Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
+from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 from worker.whole import WholeSpeech
 
@@ -85,8 +86,8 @@ class KokoroEngine:
         )
         placed = decision.choice.assignment
         self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, placed)
-        with self._voices.as_archive() as archive:
-            self._kokoro = Kokoro.from_session(self._speech.session, archive)
+        # kokoro-onnx opens an archive of voices, and reads none: every style comes from the bank.
+        self._kokoro = Kokoro.from_session(self._speech.session, str(EMBEDDED))
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
         self.concurrency = settings.concurrency or cores()
         self.info = EngineInfo(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +21,6 @@ MIN_ROWS = 510
 """Smallest number of rows of a voice: one style for each count of phonemes up to this."""
 
 Array = NDArray[np.float32]
-
-
-def _file_without_name() -> IO[bytes]:
-    if hasattr(os, "memfd_create"):
-        return os.fdopen(os.memfd_create("voices", os.MFD_CLOEXEC), "w+b")
-    return tempfile.TemporaryFile()
 
 
 class Table(Protocol):
@@ -76,17 +67,6 @@ class VoiceBank:
         if not tables:
             raise EngineUnavailable(f"there are no voices in {path}: name an npz archive, a .bin or a folder of those")
         return cls({name: _checked(table, path, name) for name, table in tables.items()})
-
-    @contextmanager
-    def as_archive(self) -> Iterator[str]:
-        """Path of a temporary npz archive with one of the voices: kokoro-onnx opens an archive, and never reads it if
-        styles are given. The file has no name, so it disappears even if this process is killed; on Linux it is in
-        memory, so a full disk keeps no engine from loading."""
-        with _file_without_name() as file:
-            table = self._tables[self.names[0]]
-            np.savez(file, allow_pickle=False, **{self.names[0]: np.stack([table[row] for row in range(len(table))])})
-            file.flush()
-            yield f"/dev/fd/{file.fileno()}"
 
     def style(self, voice: Voice, tokens: int) -> NDArray[np.float32]:
         """Weighted mean of the voices' rows for `tokens` tokens, shape [1, 256]; the last row if there are more tokens

@@ -72,12 +72,6 @@ def test_each_voice_has_a_checksum_of_its_own(embedded: VoiceBank) -> None:
     assert VoiceBank.open(EMBEDDED).sha256 == embedded.sha256
 
 
-def test_the_archive_that_kokoro_onnx_opens_has_a_whole_voice(embedded: VoiceBank) -> None:
-    with embedded.as_archive() as path, np.load(path) as archive:
-        assert archive["af_alloy"].shape == (510, 1, 256)
-        assert np.array_equal(archive["af_alloy"][39], embedded.style((("af_alloy", 1.0),), 40))
-
-
 @pytest.fixture(scope="module")
 def two_voices() -> bytes:
     random = np.random.default_rng(1)

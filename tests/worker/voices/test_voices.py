@@ -8,7 +8,6 @@ import pytest
 
 from tests.miniature import STYLE_STEP, make_voice_folder, make_voices, style_offset
 from worker.engine import EngineError, EngineUnavailable
-from worker.voices import voice_bank
 from worker.voices.kokoro_voices import KOKORO_VOICES
 from worker.voices.voice_bank import VoiceBank
 
@@ -123,13 +122,6 @@ def test_nothing_there(tmp_path):
         VoiceBank.open(tmp_path / "missing.bin")
     with pytest.raises(EngineUnavailable, match="no voices in"):
         VoiceBank.open(tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="files in memory are Linux's")
-def test_a_full_temporary_folder_keeps_no_archive_from_being_opened(bank, monkeypatch):
-    monkeypatch.setattr(voice_bank.tempfile, "TemporaryFile", lambda: pytest.fail("no room"))
-    with bank.as_archive() as path, np.load(path) as archive:
-        assert archive["af_heart"].shape == (510, 1, 256)
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the published voices aren't here")
