@@ -83,7 +83,7 @@ def compare(language: str, limit: int, shown: int) -> None:
     total = same = count = 0
     unlike: Counter[str] = Counter()
     for sentence in islice(sentences_of(language), limit):
-        text = normalize(sentence, language, Normalization()).text
+        text = normalize(sentence, language, Normalization())
         words = g2p.words(text, language)
         ours = _words("".join(("" if word.joins else " ") + word.phonemes for word in words))
         theirs = _words(misaki(text)[0])

@@ -48,7 +48,7 @@ def run(options: Options) -> Report:
         if language in ("ja", "cmn") and missing(language):
             continue
         normalised = _timed(partial(normalize, language=language, settings=Normalization()), sentences, rounds)
-        said = [normalize(text, language, Normalization()).text for text in sentences]
+        said = [normalize(text, language, Normalization()) for text in sentences]
         uncached, cached = G2P(cache_bytes=0), G2P()
         for g2p in (uncached, cached):
             for text in said:
@@ -59,7 +59,7 @@ def run(options: Options) -> Report:
         rows.append([language, *_figures(normalised), *_figures(first), *_figures(again)])
         options.say(f"g2p: {language}")
     if spacy_model() and (reference := _misaki()):
-        said = [normalize(text, "en-us", Normalization()).text for text in SENTENCES["en-us"]]
+        said = [normalize(text, "en-us", Normalization()) for text in SENTENCES["en-us"]]
         rows.append(["misaki with spaCy, en-us", None, None, *_figures(_timed(reference, said, rounds)), None, None])
     columns = ("language", "normalise p50", "p99", "pronounce p50", "p99", "cached p50", "p99")
     verdict = Verdict(

@@ -51,7 +51,7 @@ def sentences() -> list[tuple[str, str]]:
 
 def _in_words(understood: str) -> str:
     """Whisper's text in words; Whisper writes numbers as digits."""
-    said = normalize(understood, "en-us", Normalization()).text.replace(".M", " m").replace("-", " ")
+    said = normalize(understood, "en-us", Normalization()).replace(".M", " m").replace("-", " ")
     return said.replace("a.m.", "a m").replace("p.m.", "p m")
 
 

@@ -30,7 +30,7 @@ def normalisation() -> Table:
             family, language, text, expected = line.split("\t")
             key = (language, family if family != language else "all classes")
             total[key] += 1
-            said = normalize(sanitize(text.replace("\\n", "\n")), language, Normalization()).text
+            said = normalize(sanitize(text.replace("\\n", "\n")), language, Normalization())
             right[key] += said.replace("\n", " | ") == expected
     rows = [(*key, right[key], total[key]) for key in sorted(total)]
     return Table("Normalisation", ("language", "class", "right", "of"), rows)

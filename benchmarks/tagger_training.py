@@ -75,7 +75,7 @@ def _sentences(chosen: Iterable[str]) -> Iterator[str]:
         for sentence in sentences(sanitize(text), "en-us"):
             if len(sentence.split()) <= _LONGEST:
                 plain = _PLAIN.fullmatch(sentence)
-                yield sentence if plain else normalize(sentence, "en-us", Normalization()).text
+                yield sentence if plain else normalize(sentence, "en-us", Normalization())
 
 
 def _example(line: str, document: Any) -> Example:

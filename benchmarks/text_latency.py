@@ -34,7 +34,7 @@ def measure() -> None:
     normalised = pronounced = 0.0
     for number, sentence in enumerate(json.load(sys.stdin)):
         begun = time.process_time()
-        text = normalize(sentence, "en-us", settings).text
+        text = normalize(sentence, "en-us", settings)
         between = time.process_time()
         g2p.words(text, "en-us")
         ended = time.process_time()

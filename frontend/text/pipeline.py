@@ -13,7 +13,7 @@ from frontend.text.lexicon.lexicon import Lexicon
 from frontend.text.markup.bookmarks import Bookmarks
 from frontend.text.markup.marked import Marked, SentenceEnd
 from frontend.text.markup.runs import Pacing
-from frontend.text.normalization.normalize import normalize, normalized_sentences
+from frontend.text.normalization.normalize import NormalizedWord, normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.paced import SourcedWords, paced_units
 from frontend.text.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
@@ -125,7 +125,7 @@ class TextPipeline:
     def _is_rewritten(self, marked: Marked, lexicon: Lexicon, language: str) -> bool:
         given = Given(marked, lexicon, language)
         said = normalize(marked.text, language, self._normalization, given.keeps if given else None)
-        return said.text.split() != marked.text.split()
+        return said.split() != marked.text.split()
 
     def _sentences(
         self, marked: Marked, lexicon: Lexicon, reading: _Reading, normalization: Normalization
@@ -222,24 +222,23 @@ def _passages(
 ) -> Iterator[tuple[UnitRun, list[str], list[tuple[int, int]], int]]:
     """Passages of a text, each with its words as the user wrote them, the words' spans, and the passage's end."""
     for sentence in normalized_sentences(clean, language, normalization, given.keeps if given else None):
-        said = sentence.text.split()
         taken = 0
         place = -1
-        for passage in _around_given(passages(sentence.text, limit), sentence.origin, given):
+        for passage in _around_given(passages(sentence.text, limit), sentence.words, given):
             written: list[str] = []
+            origins: list[tuple[int, int]] = []
             for token, at in zip(passage.text.split(), passage.places, strict=True):
-                start, end = sentence.origin(at)
-                if clean[start:end] == said[at]:
+                said, start, end = sentence.words[at]
+                if clean[start:end] == said:
                     written.append(token)
                 else:
                     written.append(clean[max(start, taken) : end].strip() if at != place else "")
+                origins.append((start, end))
                 taken, place = max(taken, end), at
-            yield passage, written, [sentence.origin(at) for at in passage.places], taken
+            yield passage, written, origins, taken
 
 
-def _around_given(
-    parts: Iterable[UnitRun], origin: Callable[[int], tuple[int, int]], given: Given
-) -> Iterator[UnitRun]:
+def _around_given(parts: Iterable[UnitRun], words: Sequence[NormalizedWord], given: Given) -> Iterator[UnitRun]:
     """Passages joined where their border lies inside a given pronunciation.
 
     Only the first word that a given pronunciation covers has a sound; the other words, and a pause after them, belong
@@ -247,7 +246,7 @@ def _around_given(
     """
     held: list[UnitRun] = []
     for part in parts:
-        if held and not given.covers_both(origin(held[-1].places[-1]), origin(part.places[0])):
+        if held and not given.covers_both(words[held[-1].places[-1]].span, words[part.places[0]].span):
             yield UnitRun.joined(held)
             held.clear()
         held.append(part)

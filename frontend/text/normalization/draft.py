@@ -134,9 +134,9 @@ class Draft:
         pieces: list[Replacement] = []
         end = 0
         for edit in sorted(self._edits):
-            pieces.append(Replacement(end, edit.start, self.sentence[end : edit.start], verbatim=True))
+            pieces.append(Replacement.kept(self.sentence, end, edit.start))
             written = self.sentence[edit.start : edit.end]
             start = edit.start + len(written) - len(written.lstrip())
             pieces.append(Replacement(start, max(start, edit.start + len(written.rstrip())), edit.spoken))
             end = edit.end
-        return Rewritten([*pieces, Replacement(end, len(self.sentence), self.sentence[end:], verbatim=True)])
+        return Rewritten([*pieces, Replacement.kept(self.sentence, end, len(self.sentence))])

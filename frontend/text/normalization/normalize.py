@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from frontend.text.normalization import (
     abbreviations,
@@ -63,7 +64,7 @@ Keeps = Callable[[str, int, int], Sequence[tuple[int, int]]]
 """Callback for a word and its span of the text that returns the spans within the word that are read as written."""
 
 _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
-    ("tex", tex.apply, re.compile(r"[$(=<>≤≥]")),
+    ("tex", tex.apply, re.compile(r"[$(=<>≤≥\\]")),
     ("music", music.apply, re.compile(r"[A-G][#♯♭♮bmM\dsad]|\d/\d")),
     ("emoji", emoji.omit, re.compile(r"[^\x00-\u20e2]|[:;=<][^ ]")),
     ("web_addresses", web.apply, _ADDRESS),
@@ -108,25 +109,34 @@ def rules_of(code: str) -> tuple[Rule, ...]:
     return (_EMOJI, *western.rules_of(code))
 
 
+class NormalizedWord(NamedTuple):
+    """Word of a normalised sentence, and the span of the sanitised text that it stands for: whole words, the same for
+    all words that replace them.
+    """
+
+    said: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
+
+
 @dataclass(frozen=True, slots=True)
 class Normalized:
-    """Normalised sentence, with each word's span of the source text."""
+    """Normalised sentence: words whose spans rise."""
 
-    text: str
-    spans: tuple[tuple[int, int], ...]
+    words: tuple[NormalizedWord, ...]
 
-    def origin(self, word_index: int) -> tuple[int, int]:
-        """Span of the sanitised text for one word of `text.split()`: whole words, rising with the index.
-
-        Words that replace the same written word, or words, have the same span.
-        """
-        return self.spans[word_index]
+    @property
+    def text(self) -> str:
+        return " ".join(word.said for word in self.words)
 
 
-def normalize(text: str, language: str, settings: Normalization, keeps: Keeps | None = None) -> Normalized:
-    """Sanitised text in normalised form: the words of `normalized_sentences`, one line a sentence."""
-    found = list(normalized_sentences(text, language, settings, keeps))
-    return Normalized("\n".join(each.text for each in found), tuple(span for each in found for span in each.spans))
+def normalize(text: str, language: str, settings: Normalization, keeps: Keeps | None = None) -> str:
+    """Sanitised text in normalised form, one line a sentence."""
+    return "\n".join(sentence.text for sentence in normalized_sentences(text, language, settings, keeps))
 
 
 def normalized_sentences(
@@ -141,13 +151,14 @@ def normalized_sentences(
     """
     rules = _rules_on(language.partition("-")[0], settings)
     markdown = settings.normalize_markdown
+    with_tex = settings.normalize_tex and language.startswith("en")
     for start, end in chunks(text) if markdown else [(0, len(text))]:
         chunk = text[start:end]
-        pieces = plain(chunk, settings.normalize_code_blocks) if markdown else None
+        pieces = plain(chunk, settings.normalize_code_blocks, with_tex) if markdown else None
         yield from _chunk(
             chunk,
             start,
-            Rewritten([Replacement(0, len(chunk), chunk, verbatim=True)] if pieces is None else pieces),
+            Rewritten([Replacement.kept(chunk, 0, len(chunk))] if pieces is None else pieces),
             language,
             rules,
             keeps,
@@ -194,16 +205,16 @@ def _chunk(
             if needed.search(sentence):
                 rule(draft)
         if not draft.changed and written.verbatim and (kept := words.whole(position, position + len(sentence))):
-            yield Normalized(" ".join(sentence.split()), kept)
+            yield Normalized(kept)
             position += len(sentence)
             continue
         said = draft.rewritten()
-        spans = []
+        spoken = []
         for word in _WORD.finditer(said.text):
             start, end = said.origin(*word.span())
-            spans.append(words.around(*written.origin(position + start, position + end)))
-        if spans:
-            yield Normalized(" ".join(said.text.split()), tuple(spans))
+            spoken.append(NormalizedWord(word[0], *words.around(*written.origin(position + start, position + end))))
+        if spoken:
+            yield Normalized(tuple(spoken))
         position += len(sentence)
 
 
@@ -211,16 +222,18 @@ class _Words:
     """Finds the spans of whole words of a text."""
 
     def __init__(self, text: str, offset: int) -> None:
+        self._text = text
         self._offset = offset
         self._spans = [match.span() for match in _WORD.finditer(text)]
         self._starts = [start for start, _ in self._spans]
 
-    def whole(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
-        """Spans of the words between two places; none if one of the places is inside a word."""
+    def whole(self, start: int, end: int) -> tuple[NormalizedWord, ...]:
+        """Words between two places, as written; none if one of the places is inside a word."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
         if first == last or self._spans[last - 1][1] > end or (first and self._spans[first - 1][1] > start):
             return ()
-        return tuple((self._offset + start, self._offset + end) for start, end in self._spans[first:last])
+        spans, offset = self._spans[first:last], self._offset
+        return tuple(NormalizedWord(self._text[start:end], offset + start, offset + end) for start, end in spans)
 
     def around(self, start: int, end: int) -> tuple[int, int]:
         first = max(0, bisect_right(self._starts, start) - 1)

@@ -15,6 +15,11 @@ class Replacement(NamedTuple):
     said: str
     verbatim: bool = False
 
+    @classmethod
+    def kept(cls, original: str, start: int, end: int) -> Replacement:
+        """A span that stays as it is; its characters know their own places."""
+        return cls(start, end, original[start:end], verbatim=True)
+
 
 class Rewritten:
     """Text composed of pieces, whose spans must rise."""

@@ -1,4 +1,6 @@
-"""Rules for TeX between dollar signs, and for functions in formulas: $E = mc^2$, $\\frac{1}{2}$, f(x) = 2x + 1."""
+"""Rules for TeX between dollar signs or after backslashes, and for functions in formulas: $E = mc^2$, \\(n-1\\),
+\\[\\frac{1}{2}\\], f(x) = 2x + 1.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,17 @@ from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import END, START
 from frontend.text.normalization.words import number, ordinal
 
-_MATH = re.compile(r"\$\$?(?P<math>(?! )(?:[^$\n]{0,199}[^$\s])?)\$\$?(?!\d)")
-_IS_MATH = re.compile(r"[=^_\\<>+]|^[a-zA-Z]$")
-_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[a-zA-Z]|[^\s\w]|_")
+_MATH = re.compile(
+    r"\$(?P<inline>(?![\s$])[^$\n]{0,199}(?<![\s\\]))\$(?![\d$])"
+    r"|\$\$(?P<shown>[^$]{1,400})\$\$"
+    r"|\\\((?P<round>(?:[^\\\n]|\\(?!\))[^\n]){1,400}+)\\\)"
+    r"|\\\[(?P<square>(?:[^\\]|\\(?!\])[^\n]){1,400}+)\\\]"
+)
+_TERM = r"(?:[a-zA-Z](?![a-zA-Z])|\d++(?:\.\d++)?+)"
+_IS_MATH = re.compile(rf"[=^_\\<>+]|^\s*+[(|]?{_TERM}(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*+[)|!'’]*+\s*+$")
+_TOKEN = re.compile(
+    r"\\(?:text|mathrm|mathbf|mathit|operatorname|textbf|textit)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[a-zA-Z]|[^\s\w]|_"
+)
 _NAMES = {
     "\\times": "times",
     "\\cdot": "times",
@@ -70,10 +80,16 @@ _COEFFICIENT = re.compile(
 _EQUATION = re.compile(r"[=<>≤≥]")
 
 
+def formula(text: str, start: int, end: int) -> str:
+    """Formula in TeX that begins at a place of a text, with its delimiters; empty if there is none."""
+    match = _MATH.match(text, start, end)
+    return match[0] if match and _IS_MATH.search(match[match.lastgroup or 0]) else ""
+
+
 def apply(draft: Draft) -> None:
     british = draft.british
-    if draft.has("$"):
-        draft.replace(_MATH, lambda match: _said(match["math"], british))
+    if draft.has("$\\"):
+        draft.replace(_MATH, lambda match: _said(match[match.lastgroup or 0], british))
     if draft.has("("):
         draft.replace(_FUNCTION, lambda match: f"{match['name']} of {match['of']}")
     if _EQUATION.search(draft.sentence):
@@ -144,6 +160,8 @@ class _Formula:
             return ["the square root of", *self._spoken(self._argument())]
         if token in _LAYOUT or token in "{}()[]":
             return []
+        if token[0] == "\\" and token[-1] == "}":
+            return token[token.index("{") + 1 : -1].split()
         if token in _NAMES:
             return [_NAMES[token]]
         if token[0].isdecimal():

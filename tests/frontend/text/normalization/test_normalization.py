@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontend.text.normalization.normalize import Normalized, normalize, normalized_sentences
+from frontend.text.normalization.normalize import NormalizedWord, normalize, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.sanitize import sanitize
 from tests.growth import first_takes_a_fraction, grows_with_the_length
@@ -18,19 +18,18 @@ from tests.growth import first_takes_a_fraction, grows_with_the_length
 ALL = Normalization()
 
 
-def normalized(text: str, settings: Normalization = ALL, language: str = "en-us") -> Normalized:
+def said(text: str, settings: Normalization = ALL, language: str = "en-us") -> str:
     return normalize(sanitize(text), language, settings)
 
 
-def said(text: str, settings: Normalization = ALL, language: str = "en-us") -> str:
-    return normalized(text, settings, language).text
+def words_of(clean: str, language: str = "en-us") -> list[NormalizedWord]:
+    return [word for sentence in normalized_sentences(clean, language, ALL) for word in sentence.words]
 
 
 def sources(text: str) -> list[tuple[str, str]]:
     """Each word that is said, and what it was said for."""
     clean = sanitize(text)
-    found = normalized(text)
-    return [(word, clean[slice(*found.origin(index))]) for index, word in enumerate(found.text.split())]
+    return [(word.said, clean[slice(*word.span)]) for word in words_of(clean)]
 
 
 SUBJECTS = ["The old man", "Nobody here", "My sister's friend", "I", "A well-read doctor", "We", "Mary", "Part of it"]
@@ -106,14 +105,6 @@ def test_words_of_later_paragraphs_know_their_places() -> None:
     assert by_word["h"] == "[h"
     assert by_word["and"] == "&amp;"
     assert by_word["kilograms"] == "3kg"
-
-
-def test_the_whole_has_the_words_of_its_sentences() -> None:
-    text = sanitize("Hi 5%. **Yes**, Dr. X!\n\n- a\n- b 😀 1/2")
-    parts = list(normalized_sentences(text, "en-us", ALL))
-    whole = normalize(text, "en-us", ALL)
-    assert [word for part in parts for word in part.text.split()] == whole.text.split()
-    assert [span for part in parts for span in part.spans] == list(whole.spans)
 
 
 SWITCHED = {
@@ -291,10 +282,9 @@ _texts = st.lists(st.sampled_from(FRAGMENTS) | st.sampled_from(WORDS) | st.text(
 @given(_texts, st.sampled_from([" ", ""]), st.sampled_from(["en-us", "en-gb"]))
 def test_nothing_fails_and_places_rise(parts: list[str], joint: str, language: str) -> None:
     clean = sanitize(joint.join(parts))
-    found = normalize(clean, language, ALL)
-    words = found.text.split()
-    spans = [found.origin(index) for index in range(len(words))]
-    assert len(found.spans) == len(words)
+    words = words_of(clean, language)
+    spans = [word.span for word in words]
+    assert all(word.said and not re.search(r"\s", word.said) for word in words)
     assert all(left[0] <= right[0] and left[1] <= right[1] for left, right in pairwise(spans))
     assert all(0 <= start < end <= len(clean) for start, end in spans)
     edges = [0, *(match.start() for match in re.finditer(r"\s", clean)), len(clean)]
@@ -379,3 +369,37 @@ def test_the_first_sentence_of_a_long_text_waits_for_its_paragraph_only() -> Non
     found = [sentence.text for sentence in normalized_sentences(text, "en-us", ALL)]
     assert found == ["It was a bright cold day."] * 400
     assert first_takes_a_fraction(lambda: normalized_sentences(text, "en-us", ALL), 1 / 10)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        r"\frac{a}{b} = 2",
+        "n-1",
+        "x_1 + y_2",
+        "a^2 + b^2 = c^2",
+        r"2 \times 3",
+        "n",
+        "2k",
+        r"\text{if } x > 0",
+        "a*b*c = d",
+        "|x| < 1",
+    ],
+)
+@pytest.mark.parametrize("around", ["Here {} holds.", "- **Note**: {}, and `code`.", "{}", "> See [docs][1]: {}!"])
+def test_a_formula_is_read_alike_between_any_delimiters(formula: str, around: str) -> None:
+    forms = [f"${formula}$", f"$${formula}$$", rf"\({formula}\)", rf"\[{formula}\]", f"$$\n{formula}\n$$"]
+    heard = {" ".join(said(around.format(form)).split()) for form in forms}
+    assert len(heard) == 1
+    assert not re.search(r"[\\$_^{}]", heard.pop())
+
+
+@pytest.mark.parametrize("second", ["$6", "$6.50", "$6-$7", "US$6", "$6M"])
+@pytest.mark.parametrize("joint", [" and ", " or ", "-", "/", ", ", " to "])
+def test_prices_are_no_formula(joint: str, second: str) -> None:
+    assert "dollars" in said(f"It costs $5{joint}{second} there.")
+
+
+@pytest.mark.parametrize("text", [r"a \[citation needed\] b", r"a \(not a formula\) b"])
+def test_escaped_brackets_around_prose_stay_brackets(text: str) -> None:
+    assert said(text) == text.replace("\\", "")

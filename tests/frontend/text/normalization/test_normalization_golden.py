@@ -24,7 +24,7 @@ FAMILIES = sorted({line[0] for line in GOLDEN})
 
 
 def said(text: str, language: str = "en-us", settings: Normalization | None = None) -> str:
-    return normalize(sanitize(text), language, settings or Normalization()).text
+    return normalize(sanitize(text), language, settings or Normalization())
 
 
 def wrong(family: str, expected_and_said: Callable[[str, str, str], tuple[object, object]]) -> list[tuple[object, ...]]:

@@ -35,7 +35,7 @@ def texts(
 
 @pytest.mark.parametrize("notation", [TEXT, PHONEMES])
 def test_segments_hold_each_normalised_word_once_in_order(notation: Notation) -> None:
-    words = normalize(sanitize(LONG * 3), "en-us", Normalization()).text.split()
+    words = normalize(sanitize(LONG * 3), "en-us", Normalization()).split()
     assert " ".join(texts(LONG * 3, notation)).split() == words
     assert "twenty-first," in words
 
