@@ -14,7 +14,6 @@ _CLASSES = (
     ("player.output.miniaudio_output", "MiniaudioOutput"),
     ("player.output.sounddevice_output", "SounddeviceOutput"),
     ("player.output.program_output", "ProgramOutput"),
-    ("player.output.file_output", "FileOutput"),
 )
 """Outputs, the first choice first. A module that needs a library which isn't installed fails to import."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 
@@ -99,6 +100,23 @@ def test_make_run_and_the_image_install_the_model_and_dev_brings_it() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert "install.py '.[model]' ." in makefile and "install.py '.[dev]'" in makefile
     assert "-c constraints.txt '.[model]'" in (ROOT / "deploy" / "Dockerfile").read_text()
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "library"),
+    [
+        ("darwin", "arm64", "miniaudio"),
+        ("darwin", "x86_64", "miniaudio"),
+        ("linux", "x86_64", "miniaudio"),
+        ("linux", "aarch64", "sounddevice"),
+        ("linux", "armv7l", "sounddevice"),
+    ],
+)
+def test_every_installation_has_a_library_that_plays(system: str, machine: str, library: str) -> None:
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    here = {"sys_platform": system, "platform_machine": machine}
+    wanted = {one.name for one in map(Requirement, asked) if one.marker is None or one.marker.evaluate(here)}
+    assert wanted & {"miniaudio", "sounddevice"} == {library}
 
 
 def test_the_installed_packages_are_compiled(script: ModuleType, folder: Path) -> None:

@@ -1,13 +1,13 @@
-"""The outputs through miniaudio's null device and through stand-ins for sounddevice, a program and afplay."""
+"""The outputs through miniaudio's null device and through stand-ins for sounddevice and a program."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import platform
 import sys
 import threading
 import types
-import wave
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,18 @@ import pytest
 from player.deck import Deck
 from player.fade import FADE
 from player.output.choice import open_output
-from player.output.file_output import BLOCK, FileOutput
 from player.output.output import NoOutput
 from player.output.program_output import ProgramOutput
+from player.playback import ItemPlayback
 from player.reel import Reel
 from shm.audio import Pcm
-from tests.player.fakes import voice_of
+from shm.playing import Item, Play, Playing, WhenBusy
+from tests.player.fakes import FakeFetcher, voice_of
 from tests.player.test_reel import full
 
 DEADLINE = 60.0
 
-LOUD = (np.arange(3 * BLOCK) % 1000 + 1).astype(np.int16)
+LOUD = (np.arange(7200) % 1000 + 1).astype(np.int16)
 
 
 class Tape:
@@ -114,22 +115,40 @@ def test_a_program_without_a_card_says_so(programs: Callable[[str, str], Path], 
 def test_no_program_is_no_output(programs: Callable[[str, str], Path]) -> None:
     with pytest.raises(NoOutput, match="no program"):
         ProgramOutput(Tape(LOUD), 60)
-    with pytest.raises(NoOutput, match="afplay was not found"):
-        FileOutput(Tape(LOUD), 60)
 
 
-def test_afplay_plays_what_comes_in_a_row_as_one_file(programs: Callable[[str, str], Path], tmp_path: Path) -> None:
-    played = programs("afplay", 'cp "$1" {played}.part; mv {played}.part {played}; exec sleep 600')
-    tape = Tape(LOUD)
-    output = FileOutput(tape, 20)
-    eventually(played.exists)
-    with wave.open(str(played)) as audio:
-        assert (audio.getnchannels(), audio.getsampwidth(), audio.getframerate()) == (1, 2, 24_000)
-        assert np.array_equal(np.frombuffer(audio.readframes(audio.getnframes()), "<i2"), LOUD)
-    assert 0 <= output.delay <= len(LOUD)
-    output.close()
-    assert output._playing
-    eventually(lambda: output._playing is not None and output._playing.poll() == -9)
+async def test_a_program_is_started_once_however_late_the_sentences_of_a_text_come(
+    programs: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    """A program for each piece of a text would leave a gap between any two."""
+    played = programs("aplay", f"echo x >> {tmp_path}/starts; exec cat >> {{played}}")
+    fetcher = FakeFetcher()
+    playback = ItemPlayback(fetcher, lambda fill: ProgramOutput(fill, 60), lambda message: None)
+    text = "one two three"
+
+    def heard() -> Pcm:
+        samples = np.frombuffer(played.read_bytes()[: played.stat().st_size // 2 * 2], "<i2")
+        return samples[samples != 0]
+
+    async def until(condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(DEADLINE):
+            while not condition():  # noqa: ASYNC110 - the output's thread changes it
+                await asyncio.sleep(0.005)
+
+    def one_at_a_time(number: int) -> None:
+        fetcher.gate.clear()
+
+    fetcher.on_sentence = one_at_a_time
+    playback.play(Play(0, Item(id="i", input=text, voice="v"), WhenBusy.INTERRUPT))
+    for _ in text.split()[1:]:
+        await until(lambda: playback.phase is Playing.PLAYING)
+        await until(lambda: playback.phase is Playing.BUFFERING)
+        fetcher.gate.set()
+    await until(lambda: playback.lineup.idle)
+    playback.close()
+    await playback.loudspeaker.close()
+    assert np.array_equal(heard(), np.concatenate([voice_of(word, at) for at, word in enumerate(text.split())]))
+    assert (tmp_path / "starts").read_text().split() == ["x"] * 2, "a trial of the program, and the text"
 
 
 @pytest.fixture
@@ -278,7 +297,7 @@ def test_the_first_output_that_works_is_taken_and_all_reasons_are_told(
     portaudio.refuses = True
     with pytest.raises(NoOutput) as none:
         open_output(Tape(LOUD), 200)
-    for reason in ("is not installed", "querying device", "no program", "afplay was not found"):
+    for reason in ("is not installed", "querying device", "no program"):
         assert reason in str(none.value)
     programs("aplay", "exec cat > /dev/null")
     output = open_output(Tape(LOUD), 200)

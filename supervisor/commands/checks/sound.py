@@ -18,6 +18,7 @@ def sound_card(circumstances: Circumstances) -> Finding:
 
     from player.output.choice import open_output
     from player.output.output import NoOutput
+    from player.output.program_output import ProgramOutput
 
     try:
         with _quiet():
@@ -26,8 +27,13 @@ def sound_card(circumstances: Circumstances) -> Finding:
     except NoOutput as error:
         return warning(
             f"/v1/play can't be heard: {error}",
-            "Install the extra `play` (pip install 'kokoro-live[play]') on a machine with a sound card; all else works "
-            "without.",
+            "On a machine with a sound card, install kokoro-live again: its package miniaudio or sounddevice plays. "
+            "All else works without.",
+        )
+    if isinstance(output, ProgramOutput):
+        return warning(
+            f"/v1/play plays through {output.name}, a program of its own, and may stutter on a busy machine",
+            "Install kokoro-live again: its package miniaudio or sounddevice plays; on Linux, libpulse0 does too.",
         )
     return ok(f"/v1/play plays through {output.name}")
 

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from player.output.choice import open_output
 from player.output.output import NoOutput
 from supervisor.commands.checks import installation, machine, programs, sound, speech
 from supervisor.commands.checks.finding import Circumstances, Severity
@@ -355,4 +356,17 @@ def test_a_machine_without_a_sound_card(monkeypatch):
     monkeypatch.setattr("player.output.choice.open_output", refuse)
     found = sound.sound_card(circumstances())
     assert (found.verdict, "nothing is plugged in" in found.found) == (Severity.WARNING, True)
-    assert "kokoro-live[play]" in found.cure
+    assert "miniaudio" in found.cure
+
+
+def test_a_machine_where_only_a_program_plays(monkeypatch, tmp_path):
+    monkeypatch.setattr("player.output.choice.open_output", open_output)
+    for library in ("pulse", "miniaudio", "sounddevice"):
+        monkeypatch.setitem(sys.modules, f"player.output.{library}_output", None)
+    program = tmp_path / "aplay"
+    program.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    found = sound.sound_card(circumstances())
+    assert (found.verdict, "may stutter" in found.found) == (Severity.WARNING, True)
+    assert "plays through aplay" in found.found and "miniaudio" in found.cure
