@@ -37,6 +37,7 @@ from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.startup.activation import BadActivation, activated_listener
 from supervisor.startup.exposure import assert_wanted
 from supervisor.startup.listener import PortTaken, listen
+from supervisor.startup.log_file import VARIABLE, keep_small
 from supervisor.startup.notifications import Notifications
 from supervisor.startup.service_manager import ServiceManager
 from supervisor.tuning.application import Applied, status_of, tuned_settings
@@ -119,6 +120,8 @@ def _serve(
 ) -> ExitCode:
     spawner = ProcessSpawner(settings, listeners, metrics)
     loop = Loop(spawner)
+    if service_log := os.environ.get(VARIABLE):
+        keep_small(Path(service_log), loop.timers)
     watchdog = None
     if notifications.watchdog_seconds is not None:
         probe = Probe(loop, listeners.http)

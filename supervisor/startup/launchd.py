@@ -10,6 +10,7 @@ from xml.parsers.expat import ExpatError
 
 from supervisor.processes.nursery import KILL_GRACE
 from supervisor.startup.definition import DEFAULT_NAME, Definition
+from supervisor.startup.log_file import VARIABLE
 from supervisor.startup.manager import Installed, Step
 
 LABEL_PREFIX = "local."
@@ -17,6 +18,10 @@ LABEL_PREFIX = "local."
 
 THROTTLE = 30
 """Seconds between two starts. launchd can't exclude exit statuses from a restart, so the interval is long."""
+
+
+PROGRAMS = "/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+"""PATH with Homebrew's folders, on Apple silicon and on Intel, before the four that launchd itself gives an agent."""
 
 
 class Launchd:
@@ -34,7 +39,7 @@ class Launchd:
         agent = {
             "Label": _label(definition.name),
             "ProgramArguments": list(definition.command),
-            "EnvironmentVariables": dict(definition.environment),
+            "EnvironmentVariables": {"PATH": PROGRAMS, VARIABLE: log, **definition.environment},
             "RunAtLoad": True,
             "KeepAlive": {"SuccessfulExit": False},
             "ThrottleInterval": THROTTLE,

@@ -24,13 +24,13 @@ _HARDENING = """\
 NoNewPrivileges=yes
 LockPersonality=yes
 RestrictNamespaces=yes
-RestrictRealtime=yes
 RestrictSUIDSGID=yes
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
 SystemCallArchitectures=native
 UMask=0077
 """
-"""Restrictions that a user's own manager can apply without privileges. Read-only folders would need user namespaces,
+"""Restrictions that a user's own manager can apply without privileges. RestrictRealtime= isn't one, because the player
+asks for real-time scheduling (`player.priority`). Read-only folders would need user namespaces,
 which many distributions deny to users; a ban on memory that becomes executable would stop libraries that compile at run
 time."""
 

@@ -21,6 +21,7 @@ from supervisor.cli import kokoro_live
 from supervisor.processes.exit_codes import SETTLED
 from supervisor.startup.definition import Definition
 from supervisor.startup.launchd import Launchd
+from supervisor.startup.log_file import VARIABLE
 from supervisor.startup.systemd import Systemd, command_line
 from tests.supervisor.clean_environment import clean_environment
 
@@ -76,6 +77,7 @@ def test_systemd_finds_nothing_wrong_with_what_is_installed(home: Path) -> None:
     assert re.search(r"NotifyAccess: main\n", shown)
     assert re.search(r"WatchdogSec: 1min\n", shown)
     assert re.search(r"Restart: on-failure\n", shown)
+    assert "RestrictRealtime=" not in unit(home).read_text(), "the player asks for real-time scheduling"
     line = re.search(r"Command Line: (.*)", shown)
     assert line
     assert shlex.split(line[1]) == [
@@ -161,7 +163,34 @@ def test_launchd_reads_any_argument_as_it_was_given(tmp_path: Path) -> None:
     (content,) = Launchd(tmp_path, 501).files(definition(*ODD, A="<&>"), on_demand=False).values()
     read = plistlib.loads(content)
     assert read["ProgramArguments"] == [sys.executable, *ODD]
-    assert read["EnvironmentVariables"] == {"A": "<&>"}
+    assert read["EnvironmentVariables"]["A"] == "<&>"
+
+
+DOCUMENTED = {
+    "Label": str,
+    "ProgramArguments": list,
+    "EnvironmentVariables": dict,
+    "RunAtLoad": bool,
+    "KeepAlive": dict,
+    "ThrottleInterval": int,
+    "ExitTimeOut": int,
+    "ProcessType": str,
+    "StandardOutPath": str,
+    "StandardErrorPath": str,
+}
+"""Keys of an agent and their types, as launchd.plist(5) has them."""
+
+
+def test_an_agent_has_documented_keys_and_finds_homebrews_programs(tmp_path: Path) -> None:
+    (content,) = Launchd(tmp_path, 501).files(definition(A="b"), on_demand=False).values()
+    read = plistlib.loads(content)
+    assert {key: type(value) for key, value in read.items()} == DOCUMENTED
+    assert read["KeepAlive"].keys() <= {"SuccessfulExit", "Crashed", "PathState", "OtherJobEnabled"}
+    assert read["ProcessType"] in {"Background", "Standard", "Adaptive", "Interactive"}
+    variables = read["EnvironmentVariables"]
+    assert all(type(value) is str for value in (*variables.values(), *read["ProgramArguments"]))
+    assert variables["PATH"].split(":")[:3] == ["/opt/homebrew/bin", "/usr/local/bin", "/usr/bin"]
+    assert variables[VARIABLE] == read["StandardErrorPath"] == read["StandardOutPath"]
 
 
 def test_what_is_installed_serves(home: Path) -> None:
