@@ -1,4 +1,4 @@
-# Everything a fresh machine needs: Python 3.11 or newer, make and a package registry.
+# Everything a fresh machine needs: Python 3.11 to 3.14, make and a package registry.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,4 +30,4 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(VENV)/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) dist kokoro_live/bundled

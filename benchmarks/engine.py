@@ -31,6 +31,7 @@ from benchmarks.machine import machine
 from benchmarks.report import Cell, Report, Table, Verdict, write
 from benchmarks.texts import SENTENCE
 from frontend.text.g2p import G2P
+from kokoro_live import own_command
 from worker.machine.machine import cores
 from worker.tuning.messages import Round
 
@@ -76,7 +77,7 @@ class Rival:
             RuntimeError: it can't be loaded.
         """
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.engine_subject"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            own_command("-m", "benchmarks.engine_subject"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         rival = cls(subject, process, Loaded(0, 0))
         try:

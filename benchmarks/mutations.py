@@ -23,7 +23,7 @@ from benchmarks.breaks import MUTATIONS
 from benchmarks.breaks.mutation import Mutation
 
 ROOT = Path(__file__).parents[1]
-LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info", "node_modules")
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "dist", "node_modules")
 LONGEST = 300.0
 """Seconds for the tests of one break, at least; a hanging test is one that notices."""
 

@@ -28,6 +28,7 @@ from kokoro_onnx.config import DEFAULT_VOCAB
 
 from benchmarks.machine import machine
 from benchmarks.report import Cell, Table
+from kokoro_live import own_command
 from shm.audio import SAMPLE_RATE, Pcm
 from shm.messages import Voice
 from worker.engine import Utterance
@@ -96,9 +97,9 @@ def spoken(model: Path, hidden: str, library: Path, folder: Path, turns: int) ->
         SystemExit: CPUID can't fault here, or the process failed.
     """
     folder.mkdir()
-    command = [sys.executable, "-m", "benchmarks.older_processors", "--model", model, "--turns", str(turns)]
+    command = own_command("-m", "benchmarks.older_processors", "--model", str(model), "--turns", str(turns))
     masked = {"LD_PRELOAD": str(library), "MASKED_CPUID": hidden} if hidden else {}
-    done = subprocess.run([*map(str, command), "--into", str(folder)], env=os.environ | masked)
+    done = subprocess.run([*command, "--into", str(folder)], env=os.environ | masked)
     if done.returncode:
         raise SystemExit(
             "CPUID can't be made to fault on this processor" if done.returncode == IMPOSSIBLE else done.returncode

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 import psutil
 
+from kokoro_live import own_command
 from worker.settings import WorkerSettings
 
 START = 600.0
@@ -125,7 +125,7 @@ def kokoro_live(settings: WorkerSettings, *flags: str) -> Iterator[Subject]:
     with tempfile.TemporaryDirectory() as home:
         variables = {key: value for key, value in os.environ.items() if not key.startswith("KOKORO_LIVE_")}
         variables["XDG_CONFIG_HOME"] = home
-        serve = [sys.executable, "-m", "supervisor", "serve", "--port", "0", "--offline", "--no-tuned"]
+        serve = own_command("serve", "--port", "0", "--offline", "--no-tuned")
         command = [*serve, *flags_of(settings)]
         yield from _running("kokoro-live", [*command, *flags], variables)
 
@@ -138,7 +138,7 @@ def kokoro_onnx_server(model: Path, voices: Path) -> Iterator[Subject]:
         CannotStart: it doesn't.
     """
     module = "benchmarks.competitors.kokoro_onnx_server"
-    command = [sys.executable, "-m", module, "--model", str(model), "--voices", str(voices)]
+    command = own_command("-m", module, "--model", str(model), "--voices", str(voices))
     yield from _running("kokoro-onnx", command, dict(os.environ))
 
 

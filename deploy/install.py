@@ -61,7 +61,7 @@ def compile_packages(root: Path) -> None:
 def prepare_model() -> None:
     """Assemble the installed model and cut it into stages, as the first start would. A failure is no failure of the
     installation: it says why, and so does the first start, which goes on with the next choice."""
-    subprocess.run([sys.executable, "-m", "supervisor", "models", "prepare"], stdout=STDERR, check=False)
+    subprocess.run([sys.executable, "-m", "kokoro_live", "models", "prepare"], stdout=STDERR, check=False)
 
 
 def say(line: str) -> None:

@@ -162,6 +162,23 @@ def test_the_rooms_of_a_folder_import_only_downwards(folder: str) -> None:
     assert not wrong
 
 
+STARTED_APART = re.compile(rf'(?<!own_command\()"-m",\s*"(kokoro_live|benchmarks|{"|".join(sorted(FOLDERS))})\b.*')
+WITH_ITS_PATH = {ROOT / "shm/expendable.py", ROOT / "kokoro_live/__init__.py"}
+"""Files whose child gets the imports' path in a variable, and the one that makes such commands."""
+
+
+def test_every_process_of_the_project_is_started_by_one_command() -> None:
+    """Where the project is installed, its folders are no modules of the environment."""
+    files = [file for folder in (*FOLDERS, "benchmarks", "kokoro_live") for file in (ROOT / folder).rglob("*.py")]
+    wrong = [
+        f"{file.relative_to(ROOT)}: {found[0]}"
+        for file in {*files, ROOT / "deploy/ray/speech.py"} - WITH_ITS_PATH
+        if not file.is_relative_to(ROOT / "kokoro_live/bundled")
+        for found in STARTED_APART.finditer(file.read_text())
+    ]
+    assert not wrong
+
+
 def package_folders() -> list[str]:
     """Every folder of the product that is a package, as a path below the root."""
     return sorted(str(f.parent.relative_to(ROOT)) for folder in FOLDERS for f in (ROOT / folder).rglob("__init__.py"))

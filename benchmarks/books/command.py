@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from books.making.chapter import decode_timed
 from books.spoken import SpokenChapter
+from kokoro_live import own_command
 
 _ROOT = Path(__file__).parents[2]
 _LOOK = 0.02
@@ -37,17 +37,7 @@ class BookCommand:
     def start(self) -> BookCommand:
         """Start the command; what an earlier one made is kept."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        command = [
-            sys.executable,
-            "-m",
-            "supervisor",
-            "book",
-            str(self.source),
-            "-o",
-            str(self.path),
-            "--url",
-            self.url,
-        ]
+        command = own_command("book", str(self.source), "-o", str(self.path), "--url", self.url)
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*command, *self.options],

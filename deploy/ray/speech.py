@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Sequence
 
 import aiohttp
 from ray import serve
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+
+from kokoro_live import own_command
 
 GAPLESS = 4
 """Streams that a replica's cores carry without a gap: `python -m benchmarks.listeners_per_core` measures it."""
@@ -39,7 +40,7 @@ class Speech:
 
     def __init__(self, arguments: Sequence[str] = ()) -> None:
         """`arguments`: of `kokoro-live serve`."""
-        command = [sys.executable, "-m", "supervisor", "serve", "--port", "0", "--drain-timeout", str(DRAIN)]
+        command = own_command("serve", "--port", "0", "--drain-timeout", str(DRAIN))
         self._server = subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, text=True)
         assert self._server.stdout
         announced = re.search(r"http://[\w.]+:\d+", self._server.stdout.readline())

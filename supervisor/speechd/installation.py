@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kokoro_live import own_command
 from supervisor.speechd.config import ModuleConfig
 
 MODULE = "kokoro"
@@ -56,7 +56,7 @@ def install(places: InstalledFiles, config: ModuleConfig, *, as_default: bool) -
         OSError: a file can't be written.
     """
     places.data.mkdir(parents=True, exist_ok=True)
-    command = shlex.join([sys.executable, "-P", "-m", "supervisor.speechd", str(places.config)])
+    command = shlex.join(own_command("-m", "supervisor.speechd", str(places.config)))
     _write(places.program, f"#!/bin/sh\nexec {command}\n", executable=True)
     _write(places.config, config.written())
     written = [places.program, places.config]

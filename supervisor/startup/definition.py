@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from kokoro_live import own_command
 from supervisor.settings.command_line import parse_settings
 from supervisor.settings.composition import Settings
 from supervisor.settings.options import CONFIG_FILE, variable
@@ -63,10 +63,8 @@ def define(name: str, arguments: list[str], environment: Mapping[str, str]) -> D
     _assert_absolute(context)
     ours = {*_FOLDERS, *(variable(str(param.name)) for param in context.command.params)}
     kept = {key: environment[key] for key in sorted(ours & environment.keys())}
-    # -P: the folder in which a service is started doesn't affect imports.
-    command = (sys.executable, "-P", "-m", "supervisor", "serve", *arguments)
     address = (settings.supervisor.host, settings.supervisor.port)
-    return Definition(name, command, kept, settings.front.drain_timeout, address)
+    return Definition(name, tuple(own_command("serve", *arguments)), kept, settings.front.drain_timeout, address)
 
 
 def _assert_absolute(context: click.Context) -> None:

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,10 +15,11 @@ from typing import IO
 import msgspec
 
 import worker
+from kokoro_live import own_command
 from worker.settings import WorkerSettings
 from worker.tuning.messages import MeasurementFailed, Round, decode_result, encode
 
-PROCESS = (sys.executable, "-P", "-m", "worker.tuning.process")
+PROCESS = own_command("-m", "worker.tuning.process")
 
 _LAST_WORDS = 300
 """Characters of a crashed process's last line of standard error that go into the message."""

@@ -11,18 +11,24 @@ import tarfile
 import venv
 import wave
 import zipfile
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
+import kokoro_live
 from worker.models.model_files import KNOWN
 from worker.split.statistics import SHIPPED
 from worker.voices.low_rank import EMBEDDED
 
 ROOT = Path(__file__).parents[2]
 PACKED = ("shm", "worker", "frontend", "player", "books", "supervisor", "benchmarks")
-BESIDE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE")
+HOME = "kokoro_live"
+"""The wheel's only top-level name, in which the folders lie; in a clone they lie next to it."""
+BESIDE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore")
 TEXT = "Hello from a fresh machine."
 
 
@@ -39,9 +45,9 @@ def done(*command: object, cwd: Path, timeout: float = 100.0, **variables: str) 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The wheel, which is built from the sdist, and the sdist; made by the setuptools of this environment."""
+    """The wheel, which is built from the sdist, and the sdist; made by the build backend of this environment."""
     source = tmp_path_factory.mktemp("source")
-    for name in PACKED:
+    for name in (*PACKED, HOME, "deploy"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in BESIDE:
         shutil.copy(ROOT / name, source)
@@ -57,15 +63,33 @@ def test_twine_finds_nothing(built: tuple[Path, Path]) -> None:
 def test_both_have_every_file_of_the_packages_and_what_licences_want(built: tuple[Path, Path]) -> None:
     expected = {
         str(path.relative_to(ROOT))
-        for name in PACKED
+        for name in (*PACKED, HOME)
         for path in (ROOT / name).rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and path.suffix != ".pyc" and ".bundled" not in str(path)
     }
     with zipfile.ZipFile(built[0]) as wheel, tarfile.open(built[1]) as sdist:
         in_wheel, in_sdist = set(wheel.namelist()), {name.partition("/")[2] for name in sdist.getnames()}
-    assert expected - in_wheel == expected - in_sdist == set()
-    assert {Path(name).name for name in in_wheel if "/licenses/" in name} == {"LICENSE", "NOTICE"}
-    assert not any(name.startswith("tests/") for name in in_wheel)
+    moved = {name if name.startswith(f"{HOME}/") else f"{HOME}/{name}" for name in expected}
+    assert moved - in_wheel == expected - in_sdist == set()
+    assert {name.partition("/")[0] for name in in_wheel} == {HOME, "kokoro_live-0.1.0.dist-info"}
+    licences = [name for name in in_wheel if name.endswith(("/LICENSE", "/NOTICE"))]
+    bundled = f"{HOME}/bundled/"
+    assert len(licences) == 4 and sum(name.startswith(bundled) for name in licences) == 2
+    inside = {name.removeprefix(bundled).partition("/")[0] for name in in_wheel if name.startswith(bundled)}
+    kept = {pin.replace("-", "_").replace("==", "-") for pin in kokoro_live.bundled()}
+    assert inside == {"bundled.txt", *(f"{name}.dist-info" for name in kept), *(name.split("-")[0] for name in kept)}
+
+
+def test_packages_within_find_what_they_need_among_the_projects_dependencies() -> None:
+    """Nothing that they import may be missing, and no bound of theirs may be passed over."""
+    pins = dict(pin.split("==") for pin in kokoro_live.bundled())
+    assert {name: version(name) for name in pins} == pins
+    ours = {canonicalize_name(Requirement(line).name) for line in requires("kokoro-live") or ()}
+    for name in pins:
+        for requirement in map(Requirement, requires(name) or ()):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(requirement.name) in ours, f"{name} needs {requirement}"
+                assert requirement.specifier.contains(version(requirement.name)), f"{name} needs {requirement}"
 
 
 def test_the_notice_names_what_comes_from_the_model_with_source_and_licence() -> None:
@@ -89,14 +113,17 @@ def heard(folder: Path) -> None:
 def test_what_is_installed_speaks_with_kokoro(
     built: tuple[Path, Path], kind: str, tmp_path: Path, real_model: Path
 ) -> None:
-    """Installed into an empty folder, and run from there alongside this environment's libraries."""
+    """Installed into an empty folder alongside other distributions' modules of the same names as its folders, and run
+    from there with this environment's libraries."""
     site = tmp_path / "site"
     archive = built[kind == "sdist"]
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
     done(*pip, "--target", site, archive, cwd=tmp_path)
     program = {"PYTHONPATH": str(site), "KOKORO_LIVE_MODEL_DIR": str(real_model.parent)}
-    run = [sys.executable, "-P", "-m", "supervisor"]
-    where = done(sys.executable, "-P", "-c", "import worker; print(worker.__file__)", cwd=tmp_path, **program)
+    for name in PACKED:
+        (site / f"{name}.py").write_text("raise SystemExit('a module of another distribution')")
+    run = [sys.executable, "-P", "-m", HOME]
+    where = done(sys.executable, "-P", "-c", f"import {HOME}; print({HOME}.__file__)", cwd=tmp_path, **program)
     assert where.startswith(str(site)), "not this checkout's"
     listed = json.loads(done(*run, "models", "list", "--json", cwd=tmp_path, **program))
     states = {row["name"]: (row["state"], row["origin"]) for row in listed}
@@ -113,13 +140,17 @@ def test_what_is_installed_speaks_with_kokoro(
 def test_an_empty_environment_gets_everything_from_the_registry_and_speaks(
     built: tuple[Path, Path], kind: str, tmp_path: Path
 ) -> None:
-    """1. An empty environment. 2. The archive with the extra `model`, by its path. 3. One command speaks."""
+    """1. An empty environment. 2. The archive with the extra `model`, by its path, and a package of the index that has
+    the name of one of its folders. 3. One command speaks, and the package is whole."""
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
     archive = built[kind == "sdist"]
     constraints = ("-c", ROOT / "constraints.txt")
-    done(python, "-m", "pip", "install", "-q", *constraints, f"{archive}[model]", cwd=tmp_path, timeout=600)
+    done(
+        python, "-m", "pip", "install", "-q", *constraints, f"{archive}[model]", "supervisor", cwd=tmp_path, timeout=600
+    )
     say = [tmp_path / "env" / "bin" / "kokoro-live", "say", TEXT, "-o", "out.wav", "--engine", "kokoro"]
     done(*say, cwd=tmp_path, timeout=300)
     heard(tmp_path)
+    done(python, "-c", "import supervisor.supervisord", cwd=tmp_path)
     assert (tmp_path / "kokoro-live" / "models" / "kokoro-v1.0.int8.onnx").exists()

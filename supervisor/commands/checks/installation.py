@@ -10,6 +10,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from frontend.text.taggers import spacy_installed, spacy_model
+from kokoro_live import bundled
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 
 DISTRIBUTION = "kokoro-live"
@@ -26,11 +27,11 @@ def python(_: Circumstances) -> Finding:
 
 
 def packages(_: Circumstances) -> Finding:
-    """Check that each package that pyproject.toml demands is installed in an allowed version."""
+    """Check that each package that the project demands or brings is there in an allowed version."""
     there: list[str] = []
     bad: list[str] = []
     amiss: list[str] = []
-    for requirement in map(Requirement, requires(DISTRIBUTION) or ()):
+    for requirement in map(Requirement, [*(requires(DISTRIBUTION) or ()), *bundled()]):
         if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
             continue
         installed = installed_version(requirement.name)

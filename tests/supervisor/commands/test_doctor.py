@@ -162,7 +162,7 @@ def test_the_fork_of_phonemizer_beside_it(tmp_path, monkeypatch):
 def test_a_python_that_is_too_old(monkeypatch):
     monkeypatch.setattr(installation.platform, "python_version", lambda: "3.9.1")
     finding = installation.python(circumstances())
-    assert (finding.verdict, finding.cure) == (Severity.WRONG, "Install Python >=3.11.")
+    assert (finding.verdict, finding.cure) == (Severity.WRONG, "Install Python <3.15,>=3.11.")
 
 
 def test_espeak_that_cant_be_loaded(tmp_path, monkeypatch):

@@ -81,7 +81,7 @@ def test_systemd_finds_nothing_wrong_with_what_is_installed(home: Path) -> None:
     line = re.search(r"Command Line: (.*)", shown)
     assert line
     assert shlex.split(line[1]) == [
-        sys.executable, "-P", "-m", "supervisor", "serve", "--port", "9000", "--engine", "espeak"
+        sys.executable, "-P", "-m", "kokoro_live", "serve", "--port", "9000", "--engine", "espeak"
     ]  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def test_launchd_is_given_an_agent_that_starts_at_login_and_after_failures(home:
     assert written["KeepAlive"] == {"SuccessfulExit": False}
     assert written["ProcessType"] == "Interactive"
     assert written["ThrottleInterval"]
-    assert written["ProgramArguments"] == [sys.executable, "-P", "-m", "supervisor", "serve", "--engine", "espeak"]
+    assert written["ProgramArguments"] == [sys.executable, "-P", "-m", "kokoro_live", "serve", "--engine", "espeak"]
     assert written["EnvironmentVariables"]["KOKORO_LIVE_API_KEYS"] == "a<b&c"
     assert written["StandardErrorPath"] == str(home / "Library/Logs/kokoro-live.log")
 
