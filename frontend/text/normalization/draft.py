@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import NamedTuple
 
+from frontend.text.language import EAST_ASIAN
 from frontend.text.normalization.patterns import MASK
 from frontend.text.normalization.rewritten import Replacement, Rewritten
 
@@ -32,6 +33,7 @@ class Draft:
         self.text = sentence
         """Sentence with `MASK` in place of each character that a rule has rewritten, so that positions stay."""
         self.british = language == "en-gb"
+        self._spaced = language not in EAST_ASIAN
         self._characters = frozenset(sentence)
         self._edits: list[Edit] = []
 
@@ -131,6 +133,7 @@ class Draft:
         return bool(self._edits)
 
     def rewritten(self) -> Rewritten:
+        """Text that is spoken. A space separates an edit from the words beside it (12°3kg)."""
         pieces: list[Replacement] = []
         end = 0
         for edit in sorted(self._edits):
@@ -139,4 +142,14 @@ class Draft:
             start = edit.start + len(written) - len(written.lstrip())
             pieces.append(Replacement(start, max(start, edit.start + len(written.rstrip())), edit.spoken))
             end = edit.end
-        return Rewritten([*pieces, Replacement.kept(self.sentence, end, len(self.sentence))])
+        pieces.append(Replacement.kept(self.sentence, end, len(self.sentence)))
+        return Rewritten(self._parted(piece for piece in pieces if piece.said))
+
+    def _parted(self, pieces: Iterable[Replacement]) -> Iterator[Replacement]:
+        last, last_kept = "", True
+        for piece in pieces:
+            kept = piece.said == self.sentence[piece.start : piece.end]
+            if self._spaced and not (last_kept and kept) and last.isalnum() and piece.said[0].isalnum():
+                yield Replacement(piece.start, piece.start, " ")
+            yield piece
+            last, last_kept = piece.said[-1], kept

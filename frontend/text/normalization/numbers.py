@@ -20,7 +20,7 @@ _NAMED_K = frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen or a run (4K, 10K)."""
 
 _SCIENTIFIC = re.compile(
-    rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>\d{{1,15}}(?:\.\d{{1,15}})?)[eE](?P<exponent>[+-−]?\d{{1,4}}){NUMBER_END}"
+    rf"{NUMBER_START}(?P<minus>{MINUS})?(?P<number>\d{{1,15}}(?:\.\d{{1,15}})?)[eE](?P<exponent>[-+−]?\d{{1,4}}){NUMBER_END}"
 )
 _HASH = re.compile(rf"(?<![\w&#/{MASK}])#(?P<number>\d{{1,9}}){END}")
 _MAGNITUDE = re.compile(
@@ -56,7 +56,7 @@ def apply(draft: Draft) -> None:
 
 def _scientific(match: re.Match[str], british: bool) -> str:
     minus = "minus " if match["minus"] else ""
-    exponent = number(match["exponent"].lstrip("+").lstrip("0") or "0", british)
+    exponent = number(str(int(match["exponent"].replace("−", "-"))), british)
     return f"{minus}{number(match['number'], british)} times ten to the {exponent}"
 
 
