@@ -28,6 +28,8 @@ class ProcessReport(msgspec.Struct, frozen=True, kw_only=True):
     """Ending of the role's last process that died: `SIGKILL`, `status 1`; empty if none has died."""
     last_exit_at: float | None = None
     """Death of the role's last process, in monotonic seconds."""
+    next_start: float | None = None
+    """Next try of a role that keeps dying or can't start, in monotonic seconds."""
     slot: int | None = None
     """The worker's slot, from 0; None if there is only one worker."""
     provider: str = ""
@@ -63,11 +65,12 @@ class Situation(msgspec.Struct, frozen=True, tag="situation"):
     """Execution providers that were abandoned, with the reasons."""
     processes: tuple[ProcessReport, ...] = ()
     tuning: TuningState | None = None
-    resting: dict[int, EngineInfo] = {}
-    """Engines of the slots that rest (`--idle-unload`), by slot: a front that was started since knows them too."""
+    returning: dict[int, EngineInfo] = {}
+    """Last engines of the slots that rest (`--idle-unload`) or are being started, by slot: requests wait for them, also
+    in a front that was started since."""
     streams_cut: int = 0
     """Responses that ended in the middle because their front died, so far."""
     player_reason: str = ""
-    """The reason why the player was given up; empty if it wasn't. The next text starts another one."""
+    """The reason why there is no player; empty if there may be one. The next text starts another one."""
     books_reason: str = ""
-    """The reason why the process that makes books was given up; empty if it wasn't. The next job starts another one."""
+    """The reason why no process makes books for a while; empty if one may. The next job starts another one."""

@@ -101,8 +101,8 @@ BREAKS = (
     Mutation(
         "a-wait-of-an-earlier-death",
         "supervisor/processes/role.py",
-        "self.state is RoleState.BACKOFF and self._timers.clock() >= self._restart_at",
-        "self.state is RoleState.BACKOFF",
+        "self.state is state and self._wait is wait",
+        "self.state is state",
         ("tests/supervisor/processes/test_restarts.py",),
     ),
     Mutation(

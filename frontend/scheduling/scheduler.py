@@ -120,14 +120,14 @@ class Scheduler:
         self._generations.disconnect(message)
 
     def situation(self, situation: Situation) -> None:
-        """Take in the supervisor's report on the workers; streams fail if no worker will be started again."""
+        """Take in the supervisor's report on the workers; streams fail if no worker will be started again soon."""
         self._standing.follow(situation)
         if lost := self._standing.lost_slots:
             self._shared.links.give_up(lost)
             self._dispatcher.wake()
         if self._standing.is_fatal and not self._shared.links.current:
             for stream in list(self._shared.streams.values()):
-                stream.fail(Unavailable(situation.reason, self.retry_after))
+                stream.fail(Unavailable(self.reason, self.retry_after))
 
     @property
     def demand(self) -> float | None:

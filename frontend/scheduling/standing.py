@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 
 from frontend.scheduling.idle_unload import IdleUnload
 from frontend.scheduling.shared import Shared
@@ -10,7 +12,7 @@ from shm.engine_info import EngineInfo
 from shm.situation import Situation
 
 FATAL = "fatal"
-"""`Situation.worker_state` of a worker that is not started again."""
+"""`Situation.worker_state` of a worker that is not started again for minutes."""
 
 
 class EngineStanding:
@@ -31,21 +33,31 @@ class EngineStanding:
     @property
     def reason(self) -> str:
         """Implements `Speaker.reason`."""
-        return "" if self._shared.links.current else self.situation.reason
+        if self._shared.links.current:
+            return ""
+        reason, seconds = self.situation.reason, self._next_try
+        return reason if seconds is None else f"{reason}; the next try is in {math.ceil(seconds)} s"
 
     @property
     def retry_after(self) -> float:
         """Implements `Speaker.retry_after`."""
-        return 30.0 if self.is_fatal else 1.0
+        return max(self._next_try or 0.0, 1.0)
 
     @property
     def is_fatal(self) -> bool:
-        """True if no worker will be started again."""
+        """True if no worker will be started again soon."""
         return self.situation.worker_state == FATAL
 
     @property
+    def _next_try(self) -> float | None:
+        """Seconds until a worker is started again, if none is before; None if one can speak or is being started."""
+        tries = (report.next_start for report in self.situation.processes if report.role == "worker")
+        known = [moment for moment in tries if moment is not None]
+        return max(min(known) - time.monotonic(), 0.0) if self.is_fatal and known else None
+
+    @property
     def lost_slots(self) -> list[int]:
-        """Slots whose worker is not started again."""
+        """Slots whose worker is not started again soon."""
         workers = (process for process in self.situation.processes if process.role == "worker")
         return [process.slot or 0 for process in workers if process.state == FATAL]
 
@@ -64,8 +76,8 @@ class EngineStanding:
             self._unload.busy(bool(self._shared.streams))
 
     def follow(self, situation: Situation) -> None:
-        """Take in the supervisor's report. The engines of resting workers count as engines that speak: a request
-        starts them."""
+        """Take in the supervisor's report. The engines of workers that rest or are being started count as engines that
+        speak: requests wait for them."""
         self.situation = situation
-        for slot, engine in situation.resting.items():
+        for slot, engine in situation.returning.items():
             self._shared.links.remember(slot, engine)

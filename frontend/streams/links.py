@@ -38,7 +38,7 @@ class Links:
         self._alike.clear()
 
     def remember(self, slot: int, engine: EngineInfo) -> None:
-        """Note the engine of a slot whose worker rests, unless the slot's last engine is known."""
+        """Note the engine of a slot whose worker rests or is being started, unless the slot's last engine is known."""
         self._last.setdefault(slot, engine)
 
     def drop(self, link: Link) -> None:
@@ -63,8 +63,8 @@ class Links:
         return [self._current[slot] for slot in sorted(self._current)]
 
     def give_up(self, slots: Collection[int]) -> None:
-        """Forget the engines of slots that aren't started again, so that no stream waits for them if there is another
-        engine."""
+        """Forget the engines of slots that aren't started again soon, so that no stream waits for them if there is
+        another engine."""
         for slot in slots:
             if len(self._last) > 1:
                 self._last.pop(slot, None)

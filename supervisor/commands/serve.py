@@ -45,6 +45,9 @@ from supervisor.tuning.application import Applied, status_of, tuned_settings
 if TYPE_CHECKING:
     from supervisor.processes.metrics import SupervisorMetrics
 
+FETCH_TIMEOUT = 86_400.0
+"""Seconds after which a fetch is ended and started again later; it continues where it was."""
+
 _ARGUMENTS = "kokoro-live arguments"
 
 
@@ -219,7 +222,7 @@ def errands(settings: Settings, ready: ChildReady) -> Sequence[Errand]:
     worker = settings.worker
     asked_for_another = worker.engine != "auto" or worker.model is not None
     if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:
-        return (Errand("fetcher", "the model was fetched", "the model is being fetched"),)
+        return (Errand("fetcher", "the model was fetched", "the model is being fetched", FETCH_TIMEOUT, again=True),)
     return [
         Errand("trial", f"{name} was tried", f"{name} is being tried", worker.compile_timeout, name, again=True)
         for name in ready.engine.untried

@@ -42,7 +42,7 @@ from supervisor.processes.outside import Outside
 from supervisor.processes.players import Players
 from supervisor.processes.process_list import Spare, reports
 from supervisor.processes.role import RoleState
-from supervisor.processes.speaking import best, hopeless, resting, speaking, voice
+from supervisor.processes.speaking import best, hopeless, returning, speaking, voice
 from supervisor.processes.standing import Phase, Standing, phase, summary
 from supervisor.processes.timers import Timers
 from supervisor.processes.workers import Workers
@@ -170,6 +170,8 @@ class Lifecycle:
         if self._code is not None:
             return
         changes = self._outside.reload()
+        for role in (*self._workers.roles, self._books.role):
+            role.retry()
         if changes.worker:
             self._errands.forget()
             self._workers.replace_all("its settings have changed")
@@ -249,7 +251,7 @@ class Lifecycle:
             dict(self._workers.failures.reasons),
             tuple(reports(front, workers, self._spares())),
             self._outside.tuning(),
-            {role.slot: role.ready.engine for role in resting(workers) if role.ready and role.slot is not None},
+            {role.slot: role.ready.engine for role in returning(workers) if role.ready and role.slot is not None},
             self._fronts.streams_cut,
             self._players.role.given_up,
             self._books.role.given_up,

@@ -28,8 +28,8 @@ class SupervisorMetrics:
         )
         self._up = Gauge(
             "kokoro_live_process_up",
-            "1 while the role's process, or one of several, serves or rests; 0 while it starts, waits for its restart, "
-            "or is given up.",
+            "1 while the role's process, or one of several, serves or rests; 0 while it starts, or waits for its next "
+            "start.",
             ("process",),
             registry=self.registry,
             multiprocess_mode="livemax",

@@ -34,5 +34,5 @@ class OnDemandRole(Role):
 
     @property
     def given_up(self) -> str:
-        """The reason why the role was given up until `want` is called again; empty if it wasn't."""
+        """The reason why the role has no process, and gets none for a while; empty if it has one or gets one."""
         return self.reason if self.state is RoleState.FATAL else ""

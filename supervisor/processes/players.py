@@ -19,7 +19,7 @@ class Players:
     """The player's role: one process at most, and its channel to the front."""
 
     def __init__(self, settings: SupervisorSettings, fronts: Fronts, nursery: Nursery, timers: Timers) -> None:
-        self.role = OnDemandRole("player", settings, nursery, timers)
+        self.role = OnDemandRole("player", settings, nursery, timers, tries=())  # the next text is the next try
         self._fronts = fronts
         self._linked: tuple[Incarnation, Incarnation] | None = None
         """The front and the player that share a channel."""

@@ -33,7 +33,7 @@ def reports(front: Role, workers: Sequence[Role], spares: Iterable[Spare]) -> It
         )
 
     for role in (front, *workers):
-        exits = {"last_exit": role.last_exit, "last_exit_at": role.last_exit_at}
+        exits = {"last_exit": role.last_exit, "last_exit_at": role.last_exit_at, "next_start": role.next_start}
         yield report(role.process, role.name, role.state, role.slot, restarts=role.restarts, **exits)
     for role in (front, *workers):
         if role.successor:

@@ -7,13 +7,13 @@ A role records the events of its processes. `start_if_due` and `replace`, called
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from shm.messages import ChildReady
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
-from supervisor.processes.restarts import Restarts
+from supervisor.processes.restarts import RETRIES, Restarts
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 
@@ -31,7 +31,7 @@ class RoleState(StrEnum):
     STOPPING = "stopping"
     STOPPED = "stopped"
     FATAL = "fatal"
-    """The role isn't started again automatically; `Role.reason` gives the cause."""
+    """The role keeps dying or can't start; `Role.reason` gives the cause. Most roles are tried again after minutes."""
 
 
 _TRANSITIONS = {
@@ -57,12 +57,14 @@ class Role:
         timers: Timers,
         slot: int | None = None,
         supply: Callable[[Role], Incarnation] | None = None,
+        tries: Sequence[float] = RETRIES,
     ) -> None:
         """
         Args:
             name: front, worker, player or books.
             slot: which of the workers, from 0.
             supply: gives the role a process; without it, each process is started for the role.
+            tries: seconds to wait before each try of the role once it is FATAL; none if it isn't tried.
         """
         self.name = name
         self.slot = slot
@@ -80,7 +82,7 @@ class Role:
         self.ready: ChildReady | None = None
         """The last serving worker's message about its engine; None before the first."""
         self.boot_failed = False
-        """True if the last process reported that starting again would not help."""
+        """True if the last process reported that starting again at once would not help."""
         self.ever_ran = False
         self.restarts = 0
         self.last_exit = ""
@@ -90,12 +92,13 @@ class Role:
         self._supply = supply or (lambda role: nursery.start(role.name))
         self._nursery = nursery
         self._timers = timers
-        self._restarts = Restarts(settings.max_deaths, settings.death_window)
+        self._restarts = Restarts(settings.max_deaths, settings.death_window, tries)
         self._death_window = settings.death_window
         self._serving_since = 0.0
         """Time since when the process serves, in monotonic seconds."""
-        self._restart_at = 0.0
-        """Time at which a role in BACKOFF gets its next process, in monotonic seconds."""
+        self._wait = object()
+        """The last wait for a start; each has an identity of its own."""
+        self._next_start: float | None = None
 
     def become(self, state: RoleState, reason: str = "") -> None:
         """Change the state; `reason` is shown by `/ready` while no engine can speak."""
@@ -109,12 +112,29 @@ class Role:
 
     # -- coming up
 
+    @property
+    def next_start(self) -> float | None:
+        """Time of the next try of a FATAL role, in monotonic seconds; None in all other cases."""
+        return self._next_start if self.state is RoleState.FATAL else None
+
+    @property
+    def outlook(self) -> str:
+        """The end of a log line about a role that has just become FATAL; empty if it isn't tried again."""
+        return f"; the next try is in {(self.next_start - self._timers.clock()) / 60:g} min" if self.next_start else ""
+
+    def retry(self) -> None:
+        """Try a FATAL role at once: the cause may be gone."""
+        if self.state is RoleState.FATAL:
+            self._restarts.begin_again()
+            self.start_due = True
+
     def start_if_due(self) -> None:
         """Start the role's process if its time has come: the successor that was starting, or another one."""
         if not self.start_due:
             return
         # A request has woken a resting worker, and waits for it: the server is as ready as it was.
         waking = self.state is RoleState.RESTING
+        self.restarts += self.state is RoleState.FATAL
         self.become(RoleState.STARTING, "" if waking else f"the {self.name} is starting")
         self.boot_failed = False
         self.process, self.successor = self.successor or self._supply(self), None
@@ -154,10 +174,10 @@ class Role:
     # -- going wrong
 
     def fails_to_boot(self, child: Incarnation, reason: str) -> None:
-        """Note that the child can't start, and that starting again would not help."""
+        """Note that the child can't start, and that starting again at once would not help."""
         if child is self.process and self.state in _ALIVE:
             self.boot_failed = True
-            self.become(RoleState.FATAL, reason)
+            self._give_up(reason)
             self._nursery.kill_after(child, KILL_GRACE)
 
     def gives_way(self, child: Incarnation, reason: str) -> None:
@@ -201,20 +221,26 @@ class Role:
         lasted = self.state is RoleState.RUNNING and now - self._serving_since >= self._death_window
         delay = self._restarts.after_death(now, child.progressed or lasted, self.ever_ran)
         if delay is None:
-            self.become(RoleState.FATAL, f"the {self.name} keeps dying (last: {how}); see the log")
-            log.critical("%s", self.reason)
+            self._give_up(f"the {self.name} keeps dying (last: {how}); see the log")
+            log.critical("%s%s", self.reason, self.outlook)
             return
         log.error("the %s died (%s); starting it again in %g s", self.name, how, delay)
         self.restarts += 1
         self._back_off(delay, f"the {self.name} is being restarted")
 
-    def _back_off(self, delay: float, reason: str) -> None:
-        self.become(RoleState.BACKOFF, reason)
-        self._restart_at = self._timers.clock() + delay
+    def _give_up(self, reason: str) -> None:
+        self._back_off(self._restarts.next_try(), reason, RoleState.FATAL)
+
+    def _back_off(self, delay: float | None, reason: str, state: RoleState = RoleState.BACKOFF) -> None:
+        self.become(state, reason)
+        self._next_start = None if delay is None else self._timers.clock() + delay
+        if delay is None:
+            return
+        wait = self._wait = object()
 
         def come_due() -> None:
             # A successor may have served and died meanwhile, and its death has a wait of its own.
-            self.start_due |= self.state is RoleState.BACKOFF and self._timers.clock() >= self._restart_at
+            self.start_due |= self.state is state and self._wait is wait
 
         self._timers.after(delay, come_due)
 

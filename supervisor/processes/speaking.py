@@ -28,6 +28,11 @@ def resting(roles: Iterable[Role]) -> list[Role]:
     return [role for role in roles if role.state is RoleState.RESTING]
 
 
+def returning(roles: Iterable[Role]) -> list[Role]:
+    """The roles that a request may count on though they have no engine now: they rest, or are being started."""
+    return [role for role in roles if role.state in (RoleState.RESTING, RoleState.BACKOFF, RoleState.STARTING)]
+
+
 def coming_up(roles: Iterable[Role]) -> bool:
     """True if a worker is about to speak."""
     return any(role.successor or role.state in (RoleState.STARTING, RoleState.BACKOFF) for role in roles)

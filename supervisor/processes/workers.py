@@ -8,7 +8,7 @@ from shm.messages import ChildReady
 from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.role import Role, RoleState
-from supervisor.processes.speaking import coming_up, resting, speaking
+from supervisor.processes.speaking import coming_up, hopeless, resting, speaking
 from supervisor.processes.supply import Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
@@ -61,7 +61,7 @@ class Workers:
         self.needed = True  # a resting engine may not be the one that speaks next: the fronts must learn of it
         for role in self.roles:
             role.outdate(why)
-            role.start_due |= role.state is RoleState.FATAL  # the settings may have been the reason
+            role.retry()  # the settings may have been the reason
 
     def recycle(self, child: Incarnation, why: str) -> None:
         """Have one worker replaced."""
@@ -70,10 +70,11 @@ class Workers:
             role.outdate(why, fresh=False)
 
     def boot_failure(self, child: Incarnation, reason: str) -> None:
-        """Handle a worker's report that it can't start, and that starting again would not help."""
-        log.error("%s", reason)
-        if role := self.role_of(child):
+        """Handle a worker's report that it can't start, and that starting again at once would not help."""
+        role = self.role_of(child)
+        if role:
             role.fails_to_boot(child, reason)
+        log.error("%s%s", reason, role.outlook if role and not hopeless(self.roles) else "")
 
     def provider_failure(self, child: Incarnation, provider: str, reason: str) -> None:
         """Handle an execution provider's failure: the next generation starts without it, at once."""

@@ -54,7 +54,10 @@ class SupervisorSettings:
     )
     max_deaths: int = field(
         default=5,
-        metadata={"help": "Deaths of a process in a row, without progress, after which it is not started again."},
+        metadata={
+            "help": "Deaths of a process in a row, without progress, after which the next try waits for "
+            "minutes; the front's end the server."
+        },
     )
     death_window: float = field(
         default=30.0, metadata={"help": "Seconds that such deaths must last, unless the process has never served."}

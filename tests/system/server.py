@@ -127,6 +127,12 @@ class Server:
         self._connections.append(connection)
         return connection
 
+    def ask(self, path: str) -> http.client.HTTPResponse:
+        """The response to a GET, whose body is the caller's to read."""
+        connection = self.connect()
+        connection.request("GET", path)
+        return connection.getresponse()
+
     def get(self, path: str) -> tuple[int, Any]:
         """Status and body, as JSON where it is that."""
         with contextlib.closing(self.connect()) as connection:

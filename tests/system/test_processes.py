@@ -63,6 +63,13 @@ def test_a_front_that_is_killed_refuses_nobody_and_costs_no_model(started: Serve
     assert started.child("worker") == worker
 
 
+def test_requests_wait_when_front_and_worker_are_killed_together(started: Server) -> None:
+    started.child("worker").kill()
+    started.child("front").kill()
+    got = np.frombuffer(started.hear(input="Both are gone.", response_format="pcm"), "<i2")
+    assert np.array_equal(got, samples_of("Both are gone."))
+
+
 @pytest.mark.slow
 def test_a_front_that_is_killed_in_mid_stream_cuts_visibly(started: Server) -> None:
     """`tests.chaos.test_kill_points` and `test_metrics` have the quick forms."""

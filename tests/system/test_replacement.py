@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from supervisor.cli import kokoro_live
 from tests.system.conftest import POISON, CommonServer
 from tests.system.listening import LONG, Listener
 from tests.system.oracle import miniature_arguments, samples_of
@@ -108,6 +111,29 @@ def test_a_poisonous_text_fails_alone_and_is_not_tried_again(impatient: Server) 
     again = impatient.speak(input=POISON, response_format="pcm")
     again.read()
     assert again.status == 500 and restarts(impatient) == died, "no worker had to die for it"
+
+
+def test_a_worker_that_keeps_dying_is_tried_at_once_when_somebody_asks_for_it(tmp_path: Path) -> None:
+    """1. The worker dies again and again: requests are refused until the next try. 2. A reload: it speaks."""
+    with server(*miniature_arguments(tmp_path), "--max-deaths", "2", "--death-window", "0.2") as started:
+        at, said = 0, started.logs(r"started worker\[\d+\], pid (\d+)")
+        while said[1]:
+            os.kill(int(said[1]), signal.SIGKILL)
+            at = started.log.index(said.string, at) + 1
+            said = started.logs(r"started worker\[\d+\], pid (\d+)|keeps dying .*; the next try is in 1 min", at)
+        while "keeps dying" not in started.get("/ready")[1].get("reason", ""):
+            pass  # the front has not heard of it yet
+        for ask in (lambda: started.ask("/ready"), lambda: started.speak(input="No.", response_format="pcm")):
+            refused = ask()
+            assert refused.status == 503 and 1 <= int(refused.getheader("Retry-After", "")) <= 60
+            assert "the next try is in" in refused.read().decode()
+        (worker,) = [each for each in started.get("/status")[1]["processes"] if each["role"] == "worker"]
+        assert 0 <= worker["next_start_in_seconds"] <= 60
+        told = CliRunner().invoke(kokoro_live, ["reload", "--url", f"http://127.0.0.1:{started.port}"])
+        assert told.exit_code == 0 and str(started.process.pid) in told.output
+        while started.get("/ready")[0] != 200:
+            pass
+        assert exact([started.hear(input="Yes.", response_format="pcm")], "Yes.")
 
 
 def test_a_provider_that_is_missing_gives_way_to_the_cpu_and_says_so(wanting: SharedServer) -> None:

@@ -38,6 +38,7 @@ def _process(report: ProcessReport) -> Process:
         restarts=_known(report.restarts),
         last_exit=report.last_exit or UNSET,
         last_exit_seconds_ago=_since(report.last_exit_at),
+        next_start_in_seconds=_until(report.next_start),
     )
 
 
@@ -78,3 +79,7 @@ def _known(figure: int | None) -> int | UnsetType:
 
 def _since(moment: float | None) -> float | UnsetType:
     return UNSET if moment is None else round(time.monotonic() - moment, 3)
+
+
+def _until(moment: float | None) -> float | UnsetType:
+    return UNSET if moment is None else round(max(moment - time.monotonic(), 0.0), 3)

@@ -16,8 +16,8 @@ NOTICED = 0.2
 ahead, and a few milliseconds more are the scheduler's noise (0.06 against 0.049 is a ratio of 1.22)."""
 
 _CONSEQUENCES = {
-    "worker": " Listeners don't hear a worker's death, but a series of deaths without progress ends the service "
-    "(docs/operations.md).",
+    "worker": " Listeners don't hear a worker's death, but after a series of deaths without progress the next try "
+    "waits, from one minute up to ten (docs/operations.md).",
     "front": " Its death cuts the answers that it is sending, and a series of deaths without progress ends the service "
     "(docs/operations.md).",
 }

@@ -99,6 +99,9 @@ class Process(msgspec.Struct):
         UnsetType
     ) = UNSET
     last_exit_seconds_ago: float | UnsetType = UNSET
+    next_start_in_seconds: (
+        Annotated[float, Meta(description="Time until the next try, if it keeps dying.")] | UnsetType
+    ) = UNSET
 
 
 class StreamStatus(msgspec.Struct):

@@ -1,1 +1,2 @@
-"""The checks of `kokoro-live doctor`. Imported by `supervisor.commands.doctor`."""
+"""The checks of `kokoro-live doctor`. Imported by `supervisor.commands.doctor` and
+`supervisor.commands.reload`."""

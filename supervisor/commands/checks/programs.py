@@ -19,10 +19,18 @@ def listening_on(port: int) -> str:
     """
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            connections = process.net_connections("tcp")
-            if any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in connections):
+            if listens(process, port):
                 return f"{_title(process)} (pid {process.pid})"
     return ""
+
+
+def listens(process: psutil.Process, port: int | None) -> bool:
+    """True if the process listens on that TCP port.
+
+    Raises:
+        psutil.Error: the process is gone, or another user's.
+    """
+    return any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in process.net_connections("tcp"))
 
 
 def supervisors() -> Iterator[psutil.Process]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import msgspec
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from frontend.contract.errors import Broken, NothingToSpeak, Overloaded, Unavailable, Unspeakable
 from shm.messages import Connect, Disconnect, Distrust, Idle
-from shm.situation import Situation
+from shm.situation import ProcessReport, Situation
 from tests.frontend.desk import Desk, heard, listen, planned, spoken
 from tests.frontend.scripted_worker import ENGINE, PER_TOKEN, RING, ScriptedWorker
 from tests.frontend.several_workers import quiet
@@ -293,10 +294,13 @@ async def test_a_worker_that_is_given_up_ends_the_streams_that_wait_for_it(desk:
     listener = listen(desk.open("hello"))
     await worker.has(1)
     desk.scheduler.disconnect(Disconnect(1))
-    desk.scheduler.situation(Situation("fatal", "it keeps dying", {}))
-    with pytest.raises(Unavailable, match="keeps dying") as refused:
+    again = time.monotonic() + 50.0
+    report = ProcessReport(role="worker", state="fatal", next_start=again)
+    later = ProcessReport(role="worker", state="fatal", next_start=again + 300.0)
+    desk.scheduler.situation(Situation("fatal", "it keeps dying", {}, processes=(later, report)))
+    with pytest.raises(Unavailable, match=r"keeps dying; the next try is in \d+ s") as refused:
         await heard(listener)
-    assert refused.value.retry_after > 1
+    assert again - time.monotonic() < refused.value.retry_after <= 50.0, "the first of them"
     assert desk.scheduler.engine is None
     with pytest.raises(Unavailable):
         desk.open("again")

@@ -75,7 +75,7 @@ async def test_a_request_wakes_a_resting_worker_and_is_spoken_by_its_successor(d
     await clock.until_told(desk, False)
     desk.scheduler.disconnect(Disconnect(1, draining=True))
     assert desk.told_of(Idle), "released at once: nobody listens"
-    desk.scheduler.situation(Situation("resting", "", {}, resting={0: ENGINE}))
+    desk.scheduler.situation(Situation("resting", "", {}, returning={0: ENGINE}))
     assert desk.scheduler.engine and not desk.scheduler.reason, "ready"
     stream = desk.open("a|b")
     assert desk.told[-1] == WorkersNeeded(True)
@@ -86,12 +86,16 @@ async def test_a_request_wakes_a_resting_worker_and_is_spoken_by_its_successor(d
     assert (await heard(listener)).tolist() == spoken("a|b").tolist()
 
 
-async def test_a_new_front_speaks_with_the_engine_that_rests(desk: Desk) -> None:
-    desk.scheduler.situation(Situation("resting", "", {}, resting={0: ENGINE}))
+@pytest.mark.parametrize("state", ["resting", "starting", "backoff"])
+async def test_requests_to_a_new_front_wait_for_the_engine_that_returns(desk: Desk, state: str) -> None:
+    """Front and worker may have died together."""
+    desk.scheduler.situation(Situation(state, f"the worker is {state}", {}, returning={0: ENGINE}))
     assert desk.scheduler.engine == ENGINE
-    stream = desk.open("a")
+    listener = listen(desk.open("a"))
     assert desk.told_of(WorkersNeeded) == [WorkersNeeded(True)]
-    stream.close()
+    worker = desk.worker(1)
+    worker.speak(await worker.has(1))
+    assert (await heard(listener)).tolist() == spoken("a").tolist()
 
 
 async def test_without_the_setting_workers_never_rest(clock: Clock) -> None:

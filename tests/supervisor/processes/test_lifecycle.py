@@ -13,6 +13,7 @@ from supervisor.processes.errands import Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.nursery import DUMP_GRACE, KILL_GRACE
 from supervisor.processes.outside import Changes
+from supervisor.processes.restarts import RETRIES
 from supervisor.settings.supervisor import SupervisorSettings
 from tests.supervisor.fakes import ESPEAK, KOKORO, House
 
@@ -49,7 +50,7 @@ def test_a_dead_worker_is_replaced_at_once_and_the_front_hears_of_both() -> None
     assert front.situation.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}
 
 
-def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> None:
+def test_a_worker_that_dies_again_and_again_waits_longer_and_then_for_minutes() -> None:
     house = House()
     front, _ = house.up()
     for _ in range(MAX_DEATHS):
@@ -59,7 +60,7 @@ def test_a_worker_that_dies_again_and_again_waits_longer_and_is_given_up() -> No
     assert started == MAX_DEATHS
     assert front.situation.worker_state == "fatal"
     assert "keeps dying" in front.situation.reason
-    house.passes(100.0)
+    house.passes(RETRIES[0] - APART - 1.0)
     assert house.count("worker") == started
     assert house.lifecycle.exit_code is None, "the front still answers, with 503 and the reason"
 
@@ -75,6 +76,25 @@ def test_a_dead_front_gets_a_fresh_channel_to_the_same_worker() -> None:
     assert [m.generation for m in worker.heard_of(Connect)] == [worker.generation] * 2
     assert [m.generation for m in reborn.heard_of(Connect)] == [worker.generation]
     assert house.listening
+
+
+@pytest.mark.parametrize("state", ["backoff", "starting", "running", "fatal"])
+def test_a_new_front_hears_of_the_engine_that_returns(state: str) -> None:
+    """Front and worker die together, and the front is back first: its requests wait, unless the wait is long."""
+    house = House()
+    house.up(KOKORO)
+    for _ in range(MAX_DEATHS if state == "fatal" else 1):
+        house.dies(house.newest("worker"))
+        house.passes({"backoff": 0.0, "fatal": APART}.get(state, 0.1))
+    house.dies(house.newest("front"))
+    if state == "running":
+        house.ready(house.newest("worker"), KOKORO)
+    house.passes(0.0)
+    reborn = house.newest("front")
+    house.lifecycle.message(reborn, Started())
+    told = reborn.situation
+    assert told.worker_state == ("starting" if state == "backoff" else state)
+    assert told.returning == ({} if state in ("running", "fatal") else {0: KOKORO})
 
 
 def test_a_front_that_keeps_dying_ends_the_server_with_its_own_status() -> None:
@@ -108,7 +128,7 @@ def test_a_worker_that_cannot_start_again_leaves_the_reason_with_the_front() -> 
     again = house.newest("worker")
     house.lifecycle.message(again, BootFailure("engine", "the model is gone"))
     house.dies(again, 1)
-    house.passes(60)
+    house.passes(RETRIES[0] - 1.0)
     told = front.situation
     assert (told.worker_state, told.reason) == ("fatal", "the model is gone")
     assert told.restarts == {"front": 0, "worker": 1, "player": 0, "books": 0}

@@ -78,11 +78,11 @@ def test_a_front_that_was_started_since_knows_the_resting_engine() -> None:
     house.passes(0.1)
     reborn = house.newest("front")
     house.lifecycle.message(reborn, Started())
-    assert reborn.situation.resting == {0: KOKORO}
+    assert reborn.situation.returning == {0: KOKORO}
     house.lifecycle.message(reborn, WorkersNeeded(True))
     house.ready(house.newest("worker"), KOKORO)
     assert reborn.heard_of(Connect)
-    assert not reborn.situation.resting
+    assert not reborn.situation.returning
 
 
 def test_a_request_during_the_end_of_the_worker_starts_another() -> None:
@@ -139,7 +139,7 @@ def test_several_workers_rest_and_wake_together() -> None:
     for child in (first, second):
         house.lifecycle.message(front, Idle(child.generation))
         house.dies(child, 0)
-    assert front.situation.resting == {0: ESPEAK, 1: ESPEAK}
+    assert front.situation.returning == {0: ESPEAK, 1: ESPEAK}
     house.lifecycle.message(front, WorkersNeeded(True))
     assert house.count("worker") == 4
 

@@ -24,6 +24,7 @@ from shm.situation import ProcessReport
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.metrics import SupervisorMetrics
 from supervisor.processes.outside import Changes
+from supervisor.processes.restarts import RETRIES
 from supervisor.processes.standing import Phase
 from supervisor.processes.workers import FIRST_ALONE
 from supervisor.settings.supervisor import SupervisorSettings
@@ -141,7 +142,7 @@ def test_one_that_can_never_start_does_not_end_the_server_and_both_do() -> None:
     house.lifecycle.message(front, Started())
     house.lifecycle.message(first, BootFailure("engine", "no memory"))
     house.dies(first, 1)
-    house.passes(60)
+    house.passes(RETRIES[0] - 1.0)
     assert house.lifecycle.exit_code is None and front.situation.worker_state == "starting"
     second = house.newest("worker")
     house.lifecycle.message(second, BootFailure("engine", "no model"))
@@ -156,7 +157,7 @@ def test_one_that_can_never_start_leaves_the_other_speaking() -> None:
     second = house.newest("worker")
     house.lifecycle.message(second, BootFailure("engine", "no memory"))
     house.dies(second, 1)
-    house.passes(60)
+    house.passes(RETRIES[0] - 1.0)
     assert [report.state for report in workers(front)] == ["running", "fatal"]
     assert front.situation.worker_state == "running" and house.lifecycle.exit_code is None
 
