@@ -59,6 +59,10 @@ class HelperDied(Exception):
     """The request crashed the helper or took too long, or no helper can be started."""
 
 
+class NoHelper(HelperDied):
+    """No helper can be started: its program ends before it takes a request."""
+
+
 class HelperError(Exception):
     """The target raised an exception; the helper itself is fine."""
 
@@ -115,7 +119,8 @@ class Expendable:
         more.
 
         Raises:
-            HelperDied: the helper crashed or looped, was killed or late both times, or can't be started.
+            HelperDied: the helper crashed or looped, or was killed or late both times.
+            NoHelper: it can't be started.
             HelperError: the target raised an exception.
         """
         self.start()
@@ -145,6 +150,8 @@ class Expendable:
                     self.restarted()
                     if link.looped or not tries:
                         raise HelperDied(f"{self._title} took over {self._timeout:g} s for one request") from error
+        if not link.server:
+            raise NoHelper(f"{self._title} can't be started")
         raise HelperDied(f"{self._title} ended twice during one request")
 
     def interrupt(self) -> None:
@@ -174,7 +181,7 @@ class Expendable:
         with self._state:
             self._state.wait_for(lambda: self._usable() or self._failed_starts >= _FAILED_STARTS, _LONGEST_START)
             if self._link is None or not self._usable():
-                raise HelperDied(f"{self._title} can't be started")
+                raise NoHelper(f"{self._title} can't be started")
             return self._link
 
     def _usable(self) -> bool:

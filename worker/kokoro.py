@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 from kokoro_onnx import Kokoro
-from kokoro_onnx.config import MAX_PHONEME_LENGTH
+from kokoro_onnx.config import MAX_PHONEME_LENGTH, EspeakConfig
 from numpy.typing import NDArray
+from onnxruntime.capi import onnxruntime_pybind11_state
 
 from shm.engine_info import EngineInfo, ModelFile, StageInfo, TrialInfo
 from shm.messages import Voice
@@ -53,6 +54,10 @@ _NO_STATISTICS = (
 _WARM_UP_WORDS = 8
 """Number of three-phoneme words in the warm-up script: enough for it to be vocoded in windows."""
 
+_NO_ESPEAK = EspeakConfig(lib_path=onnxruntime_pybind11_state.__file__, data_path=str(EMBEDDED.parent))
+"""kokoro-onnx loads espeak-ng's library and looks for its data to make phonemes, which this engine is given. A library
+and a folder that are always there let Kokoro speak where espeak-ng's are damaged."""
+
 
 class KokoroEngine:
     """Kokoro engine for any export with Kokoro's inputs and outputs. All threads share its sessions.
@@ -87,7 +92,7 @@ class KokoroEngine:
         placed = decision.choice.assignment
         self._speech: SplitSpeech | WholeSpeech = _speech(model, settings, placed)
         # kokoro-onnx opens an archive of voices, and reads none: every style comes from the bank.
-        self._kokoro = Kokoro.from_session(self._speech.session, str(EMBEDDED))
+        self._kokoro = Kokoro.from_session(self._speech.session, str(EMBEDDED), _NO_ESPEAK)
         self._vocabulary: dict[str, int] = self._kokoro.tokenizer.vocab
         self.concurrency = settings.concurrency or cores()
         self.info = EngineInfo(

@@ -18,7 +18,7 @@ import msgspec
 
 from frontend.text.punctuation import kind
 from shm.espeak_languages import LANGUAGE_FILES
-from shm.expendable import Expendable, HelperDied, HelperError
+from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 
 _log = logging.getLogger(__name__)
 
@@ -85,7 +85,10 @@ def version() -> str:
     Raises:
         EspeakUnavailable: the library can't be loaded.
     """
-    return _asked("", [])[0]
+    try:
+        return _asked("", [])[0]
+    except HelperDied as error:
+        raise EspeakUnavailable(str(error)) from error
 
 
 def phonemes(text: str, voice: str) -> str:
@@ -156,7 +159,7 @@ def _apart(pieces: Sequence[str], voice: str, death: HelperDied) -> dict[str, st
 def _asked(voice: str, texts: list[str]) -> list[str]:
     try:
         answer = _helper.ask(msgspec.json.encode({"voice": voice, "texts": texts}))
-    except HelperError as error:
+    except (HelperError, NoHelper) as error:
         if str(error) not in _unavailable:
             _unavailable.append(str(error))
             _log.error("no pronunciation by espeak-ng: %s", error)

@@ -11,17 +11,14 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-import espeakng_loader
 import msgspec
+
+from shm.espeak_installation import CURE, DamagedInstallation, EspeakData, library_path, quiet
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
 _UTF8 = 1
 _IPA_WITH_TIES = 0x02 | 1 << 7 | 0x361 << 8
-
-
-class LibraryUnavailable(Exception):
-    """espeak-ng's library can't be loaded, or doesn't find its data."""
 
 
 class Request(msgspec.Struct):
@@ -36,8 +33,9 @@ def answering() -> Callable[[bytes], bytes]:
     version, in JSON.
 
     Raises:
-        LibraryUnavailable: the library can't be loaded.
+        DamagedInstallation: the library can't be loaded, or lacks its data.
     """
+    quiet()
     library = _Library()
     decode = msgspec.json.Decoder(Request).decode
 
@@ -52,14 +50,14 @@ def answering() -> Callable[[bytes], bytes]:
 
 class _Library:
     def __init__(self) -> None:
-        path, data = espeakng_loader.get_library_path(), espeakng_loader.get_data_path()
         try:
-            self._c: Any = ctypes.CDLL(path)
+            self._c: Any = ctypes.CDLL(str(library_path()))
         except OSError as error:
-            raise LibraryUnavailable(f"{path} can't be loaded: {error}. Reinstall espeakng-loader") from error
-        if self._c.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data), _DONT_EXIT) <= 0:
-            raise LibraryUnavailable(
-                f"espeak-ng doesn't find its data in {data}: reinstall espeakng-loader (in a shorter path, "
+            raise DamagedInstallation(f"{library_path()} can't be loaded: {error}; {CURE}") from error
+        self._data = EspeakData()
+        if self._c.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(self._data.path), _DONT_EXIT) <= 0:
+            raise DamagedInstallation(
+                f"espeak-ng doesn't find its data in {self._data.path}: {CURE} (in a shorter path, "
                 "if that has over 150 characters)"
             )
         self._c.espeak_Info.restype = ctypes.c_char_p
@@ -75,8 +73,9 @@ class _Library:
     def phonemes(self, text: str, voice: str) -> str:
         """IPA of the text, its clauses joined with spaces."""
         if voice != self._voice:
+            self._data.check(voice)
             if self._c.espeak_SetVoiceByName(voice.encode()):
-                raise LibraryUnavailable(f"espeak-ng's data has no voice {voice}: reinstall espeakng-loader")
+                raise DamagedInstallation(f"espeak-ng's data has no voice {voice}: {CURE}")
             self._voice = voice
         rest = ctypes.pointer(ctypes.c_char_p(text.encode()))
         found: list[str] = []

@@ -44,6 +44,8 @@ def misaki_espeak() -> Any:
             "phonemizer.backend": {},
             "phonemizer.backend.espeak": {},
             "phonemizer.backend.espeak.wrapper": {"EspeakWrapper": _Wrapper},
+            # It raises where espeak-ng's data is missing, and misaki's lexicon does without that data.
+            "espeakng_loader": {"get_library_path": str, "get_data_path": str},
         },
     )
 

@@ -11,12 +11,13 @@ import soxr
 
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
+from shm.espeak_installation import CURE
 from shm.espeak_languages import LANGUAGE_FILES
-from shm.expendable import Expendable, HelperDied, HelperError
+from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 from shm.marks import Mark
 from shm.messages import Voice
-from worker.engine import Block, Cancelled, EngineError, Utterance
-from worker.espeak.espeak_library import SEEDS, EspeakLibrary
+from worker.engine import Block, Cancelled, EngineError, EngineUnavailable, Utterance
+from worker.espeak.espeak_library import SEEDS
 from worker.espeak.espeak_marks import marks_of
 from worker.espeak.espeak_messages import LIBRARY_RATE, SPEAKING, EspeakRequest, EspeakResult, decode_spoken, encode
 from worker.espeak.espeak_text import TextPiece, pieces
@@ -64,23 +65,26 @@ class EspeakEngine:
     concurrency = 1
 
     def __init__(self, stands_in: bool = False) -> None:
-        """Load the library once, to prove that it can be loaded.
+        """Have the helper load the library, to prove that it can be loaded.
 
         Args:
             stands_in: True if Kokoro was requested and can't speak.
 
         Raises:
-            EngineUnavailable: the library can't be loaded.
+            EngineUnavailable: the library can't be loaded, or its data is damaged.
         """
-        with EspeakLibrary() as library:
-            version = library.version
         self._helper = Expendable(SPEAKING, "kokoro-live: espeak-ng", _LONGEST_SPEAKING)
-        self._helper.start()
+        voice, pitch = _voice(_READY.voice, _READY.language)
+        try:
+            version = self._helper.ask(encode(EspeakRequest([], voice, _NORMAL_RATE, pitch, end_pause=False, seed=0)))
+        except (HelperDied, HelperError) as error:
+            self._helper.close()
+            raise _broken(error) from error
         self.info = EngineInfo(
             name="espeak-ng",
             provider="native",
             stands_in=stands_in,
-            model=f"espeak-ng {version}",
+            model=f"espeak-ng {version.decode()}",
             speaks="text",
             max_tokens=1000,
             voices=KOKORO_VOICES,
@@ -110,7 +114,7 @@ class EspeakEngine:
         if said is None:
             texts = [part for piece in texts for part in self._harmless(piece, speech, utterance.control)]
             speech.texts = [piece.text for piece in texts]
-            said = self._spoken(speech, utterance.control)
+            said = self._spoken(speech, utterance.control) if texts else EspeakResult(b"", 0, [])
             if said is None:
                 raise EngineError("espeak-ng crashes on this text")
         spoken = np.frombuffer(said.samples, np.int16)
@@ -146,6 +150,8 @@ class EspeakEngine:
                 answer = self._helper.ask(encode(speech))
         except HelperError as error:
             raise EngineError(str(error)) from error
+        except NoHelper as error:
+            raise EngineError(str(error)) from error
         except HelperDied as death:
             if not control.is_cancelled:
                 _log.warning("espeak-ng: %s, on %d characters", death, sum(map(len, speech.texts)))
@@ -169,9 +175,28 @@ class EspeakEngine:
         return [part for half in halves for part in self._harmless(half, speech, control)]
 
     def warm_up(self) -> None:
-        """Speak a word, which brings the library's files into the page cache."""
-        for _ in self.begin(Utterance("ready", "en-us", ((KOKORO_VOICES[0], 1.0),), 1.0)):
-            pass
+        """Speak a word, which brings the library's files into the page cache.
+
+        Raises:
+            EngineUnavailable: the word has no sound, because data is damaged.
+        """
+        try:
+            if any(block.samples.any() for block in self.begin(_READY)):
+                return
+            reason: object = "it has no sound for a word"
+        except EngineError as error:
+            reason = error
+        self._helper.close()
+        raise _broken(reason)
+
+
+_READY = Utterance("ready", "en-us", ((KOKORO_VOICES[0], 1.0),), 1.0)
+"""The word with which the engine is tried."""
+
+
+def _broken(reason: object) -> EngineUnavailable:
+    told = str(reason)
+    return EngineUnavailable(told if CURE in told else f"espeak-ng doesn't work: {told}; {CURE}")
 
 
 def _voice(blend: Voice, language: str) -> tuple[str, int]:

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-import espeakng_loader
 import numpy as np
 from numpy.typing import NDArray
 
+from shm.espeak_installation import CURE, DamagedInstallation, data_path, library_path
 from worker.engine import EngineError, EngineUnavailable
 from worker.espeak.espeak_messages import LIBRARY_RATE, EspeakRequest
 
@@ -88,13 +88,16 @@ class EspeakLibrary:
         Raises:
             EngineUnavailable: the library can't be loaded, or finds no data.
         """
-        original = Path(espeakng_loader.get_library_path())
+        original = library_path()
         try:
+            data = data_path()
             with _copy(original) as path:  # the mapping outlives the file
                 self._library = ctypes.CDLL(path)
+        except DamagedInstallation as error:
+            raise EngineUnavailable(str(error)) from error
         except OSError as error:
             raise EngineUnavailable(
-                f"espeak-ng's library can't be loaded from a copy of {original}: {error}. Reinstall espeakng-loader"
+                f"espeak-ng's library can't be loaded from a copy of {original}: {error}; {CURE}"
             ) from error
         self.words: list[WordEvent] = []
         """Word events of the spoken texts, in the order in which they sound."""
@@ -105,14 +108,12 @@ class EspeakLibrary:
         self._text_start = 0
         """Number of samples before the present text."""
         self._callback = _Callback(self._take)
-        rate = self._library.espeak_Initialize(
-            _SYNCHRONOUS, 0, os.fsencode(espeakng_loader.get_data_path()), _DONT_EXIT
-        )
+        rate = self._library.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(data), _DONT_EXIT)
         if rate != LIBRARY_RATE:
             self.close()
             raise EngineUnavailable(
-                f"espeak-ng doesn't start (it says {rate}) with its data in {espeakng_loader.get_data_path()}: "
-                "reinstall espeakng-loader (in a shorter path, if that has over 150 characters)"
+                f"espeak-ng doesn't start (it says {rate}) with its data in {data}: {CURE} (in a shorter path, if "
+                "that has over 150 characters)"
             )
         self._library.espeak_SetSynthCallback(self._callback)
 

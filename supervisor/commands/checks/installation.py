@@ -59,15 +59,21 @@ def phonemizer(_: Circumstances) -> Finding:
 
 
 def espeak(_: Circumstances) -> Finding:
-    """Check that espeak-ng's library loads and finds its data."""
+    """Check that espeak-ng's library loads, finds its data and speaks, and that its files are the installed ones."""
+    from shm.espeak_installation import DamagedInstallation, damaged_files
     from worker.engine import EngineUnavailable
-    from worker.espeak.espeak_library import EspeakLibrary
+    from worker.espeak.espeak_engine import EspeakEngine
 
+    cure = f"{_PIP} install --force-reinstall espeakng-loader"
     try:
-        with EspeakLibrary() as library:
-            return ok(f"version {library.version} loads")
-    except EngineUnavailable as error:
-        return wrong(str(error), f"{_PIP} install --force-reinstall espeakng-loader")
+        engine = EspeakEngine()
+        engine.warm_up()
+        damaged = damaged_files()
+    except (EngineUnavailable, DamagedInstallation) as error:
+        return wrong(str(error), cure)
+    if damaged:
+        return warning(f"{engine.info.model} speaks, with damaged files: {', '.join(damaged[:8])}", cure)
+    return ok(f"version {engine.info.model.removeprefix('espeak-ng ')} loads and speaks")
 
 
 def spacy(_: Circumstances) -> Finding:

@@ -19,10 +19,12 @@ from click.testing import CliRunner, Result
 
 from player.output.choice import open_output
 from player.output.output import NoOutput
+from shm.espeak_installation import CURE
 from supervisor.commands.checks import installation, machine, programs, sound, speech
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.doctor import checks, doctor
 from supervisor.settings.composition import Settings
+from tests.espeak_copies import DATA, LIBRARY, copied, damage
 from tests.file_server import file_server
 from tests.frontend.http_fakes import FakeSpeaker, serving
 from tests.frontend.served import served
@@ -165,12 +167,18 @@ def test_a_python_that_is_too_old(monkeypatch):
     assert (finding.verdict, finding.cure) == (Severity.WRONG, "Install Python <3.15,>=3.11.")
 
 
-def test_espeak_that_cant_be_loaded(tmp_path, monkeypatch):
-    (tmp_path / "library.so").write_bytes(b"no library")
-    monkeypatch.setattr("espeakng_loader.get_library_path", lambda: str(tmp_path / "library.so"))
+@pytest.mark.parametrize(
+    ("part", "how", "verdict"),
+    [(LIBRARY, "halved", "wrong"), (f"{DATA}/phontab", "noise", "wrong"), (f"{DATA}/cmn_dict", "noise", "warning")],
+)
+def test_espeak_that_is_damaged(tmp_path, monkeypatch, part, how, verdict):
+    damage(copied(tmp_path, part), how)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("espeakng_loader.get_data_path", lambda: str(tmp_path / "espeakng_loader" / DATA))
     finding = installation.espeak(circumstances())
-    assert finding.verdict is Severity.WRONG
-    assert "can't be loaded" in finding.found and "--force-reinstall espeakng-loader" in finding.cure
+    assert finding.verdict == verdict
+    assert part in finding.found or CURE in finding.found
+    assert finding.cure.endswith("pip install --force-reinstall espeakng-loader")
 
 
 def test_spacy_without_its_model(tmp_path, monkeypatch):

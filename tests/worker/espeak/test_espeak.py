@@ -1,15 +1,12 @@
 """The real espeak-ng library: every language and voice, speeds, plain text, and what can't be."""
 
-import subprocess
-import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from tests.worker.espeak_speech import FOX, TEXTS, digest, longest_silence, loudness, spoken
-from worker.engine import EngineError, EngineUnavailable, Utterance
-from worker.espeak import espeak_library
+from worker.engine import EngineError, Utterance
 from worker.espeak.espeak_engine import EspeakEngine
 from worker.voices.kokoro_voices import KOKORO_VOICES
 
@@ -145,26 +142,3 @@ def test_a_blend_is_its_heaviest_voice(engine):
 def test_unknown_voices_and_languages_are_named(engine, voice, language, named):
     with pytest.raises(EngineError, match=named):
         spoken(engine, "hello", voice, language)
-
-
-def test_a_library_that_cant_be_loaded(tmp_path, monkeypatch):
-    (tmp_path / "libespeak-ng.so").write_bytes(b"\x7fELF nonsense")
-    for path in (tmp_path / "absent.so", tmp_path / "libespeak-ng.so"):
-        monkeypatch.setattr(espeak_library.espeakng_loader, "get_library_path", lambda path=path: str(path))
-        with pytest.raises(EngineUnavailable, match=path.name):
-            EspeakEngine()
-
-
-def test_data_that_is_missing(tmp_path):
-    """The engine starts in a process of its own, in which no other copy of the library knows the right data."""
-    program = (
-        "import espeakng_loader\n"
-        f"espeakng_loader.get_data_path = lambda: {str(tmp_path)!r}\n"
-        "from worker.engine import EngineUnavailable\n"
-        "from worker.espeak.espeak_engine import EspeakEngine\n"
-        "try: EspeakEngine()\n"
-        "except EngineUnavailable as error: print(error)\n"
-    )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert str(tmp_path) in run.stdout
-    assert "reinstall espeakng-loader" in run.stdout

@@ -1,0 +1,84 @@
+"""Every damage to every part of espeak-ng's installation: one line with the cure, and the rest goes on."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+
+from frontend.text import espeak
+from frontend.text.g2p import G2P
+from frontend.text.word import PhonemeSource
+from shm.espeak_installation import CURE
+from shm.expendable import Expendable
+from tests.espeak_copies import DATA, PARTS, copied, damage, damages
+from worker.engine import EngineUnavailable, Utterance
+from worker.espeak.espeak_engine import EspeakEngine
+
+EVERY = [(part, how) for part in PARTS for how in damages(part)]
+SHORT = [(part, damages(part)[place % len(damages(part))]) for place, part in enumerate(PARTS)]
+"""One damage of each part, all damages among them."""
+
+_LIKELY_HARMLESS = {f"{DATA}/intonations", f"{DATA}/voices/!v"}
+"""Parts without which there is another melody, or another voice."""
+
+
+@pytest.fixture(params=SHORT + [pytest.param(case, marks=pytest.mark.slow) for case in EVERY if case not in SHORT])
+def damaged(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """A damaged copy is the one that helper processes find."""
+    part, how = request.param
+    damage(copied(tmp_path / "site", part), how)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    return part, how
+
+
+def test_the_engine_refuses_with_one_line_or_speaks(damaged: tuple[str, str]) -> None:
+    part, how = damaged
+    try:
+        engine = EspeakEngine()
+        engine.warm_up()
+    except EngineUnavailable as error:
+        assert CURE in str(error) and "\n" not in str(error)
+        assert how == "noise" or part.rpartition("/")[2] in str(error)
+        return
+    assert part in _LIKELY_HARMLESS
+    blocks = engine.begin(Utterance("Good morning.", "en-us", (("af_heart", 1.0),), 1.0))
+    assert any(block.samples.any() for block in blocks)
+    engine._helper.close()
+
+
+def test_english_is_pronounced_and_it_is_said_once(
+    damaged: tuple[str, str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
+    monkeypatch.setattr(espeak, "_helper", helper)
+    monkeypatch.setattr(espeak, "_unavailable", [])
+    monkeypatch.setattr(espeak, "_memory", OrderedDict())
+    g2p = G2P()
+    hello, *names = g2p.words("Hello Kbrntz Kbrntzel.", "en-us")
+    assert hello.source is PhonemeSource.LEXICON
+    assert all(name.phonemes and name.source in (PhonemeSource.LETTERS, PhonemeSource.ESPEAK) for name in names)
+    assert g2p.fallbacks.total() == 3
+    helper.close()
+    assert not any(record.exc_info for record in caplog.records)
+    told = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    part, how = damaged
+    if part not in _LIKELY_HARMLESS and how != "noise":
+        assert [name.source for name in names] == [PhonemeSource.LETTERS] * 2
+        assert len(told) == 1 and CURE in told[0].message
+
+
+def test_a_language_whose_data_is_whole_is_pronounced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damage(copied(tmp_path / "site", f"{DATA}/fr_dict"), "halved")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    helper = Expendable("frontend.text.espeak_library:answering", "kokoro-live: g2p")
+    monkeypatch.setattr(espeak, "_helper", helper)
+    monkeypatch.setattr(espeak, "_unavailable", [])
+    monkeypatch.setattr(espeak, "_memory", OrderedDict())
+    assert espeak.phonemes("hola", "es")
+    with pytest.raises(espeak.EspeakUnavailable, match=f"fr_dict.*{CURE}"):
+        espeak.phonemes("bonjour", "fr")
+    assert espeak.phonemes("hello", "en-us")
+    helper.close()
