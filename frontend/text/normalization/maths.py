@@ -46,7 +46,7 @@ _OPERATORS = frozenset(_OPERATIONS)
 _RAISED = re.compile(rf"{START}(?P<base>[a-zA-Z\d])(?P<raised>[ⁿᵗᵏ]){END}")
 _SPACED = re.compile(
     rf"(?P<before>(?<=[\d)\]²³{MASK}]) |(?<=(?<!\w)\w) |(?<=\w) (?=[=≠≈!×÷±]))"
-    rf"(?P<sign>==|!=|<=|>=|[+−–*×·÷/=<>≤≥≠≈±%-]|x)(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
+    rf"(?P<sign>==|!=|<=|>=|[+−–*×·÷/=<>≤≥≠≈±%-]|x(?= ))(?= [\d(\[√πa-zA-Z$£€.−{MASK}-]|$)"
 )
 _TIGHT = re.compile(
     rf"(?<=[\d)])(?P<sign>==|!=|<=|>=|[+*×÷=<>≤≥≠≈±−])(?=[\d(−{MASK}-])"

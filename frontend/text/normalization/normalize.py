@@ -73,7 +73,7 @@ _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("addresses", addresses.apply, re.compile(r"\d|, [A-Z]{2}")),
     ("codes", codes.apply, _DIGIT),
     ("phones", phones.apply, _DIGIT),
-    ("chemistry", chemistry.apply, re.compile(r"[A-Z][a-z]?(?:\d|[₀-₉⁰-⁹⁺⁻]|[A-Z])")),
+    ("chemistry", chemistry.apply, re.compile(r"[₀-₉⁰¹²³⁴-⁹⁺⁻]|[A-Z][a-z]?\)?[\d(A-Z]")),
     ("dates", dates.apply, _ANY),
     ("durations", durations.apply, _DIGIT),
     ("times", times.apply, _DIGIT),
@@ -86,8 +86,8 @@ _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("ordinals", ordinals.apply, _DIGIT),
     ("numbers", numbers.apply, _DIGIT),
     ("initialisms", initialisms.apply, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
-    ("math", maths.apply, re.compile(r"[^\w\s.,;:!?'\"’“”()—]|[π²³¹⁰⁴-⁹]")),
-    ("roman_numerals", roman.apply, re.compile(r"[IVXivx]")),
+    ("math", maths.apply, re.compile(r"[^\w\s.,;:!?'\"’“”()—]|[π²³¹⁰⁴-⁹ⁿᵗᵏ]| x ")),
+    ("roman_numerals", roman.apply, re.compile("[IVXLivxl]")),
     ("abbreviations", abbreviations.apply, _ANY),
 )
 """English rules in order: setting (after `normalize_`), function, and a pattern that a sentence must contain for the

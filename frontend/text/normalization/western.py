@@ -14,13 +14,12 @@ from frontend.text.normalization import western_forms as forms
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.locales import LOCALES, Locale
 from frontend.text.normalization.patterns import DASH, END, MASK, START
-from frontend.text.normalization.western_labels import Labelled
+from frontend.text.normalization.western_labels import ROMAN, Labelled
 from frontend.text.normalization.western_numbers import spoken_number
 
 Rule = tuple[str, Callable[[Draft], None], re.Pattern[str]]
 
 _NUMBER = r"(?:\d{1,3}(?:[.\u202f\u00a0 ]\d{3})+(?!\d)|\d{1,15})(?:,\d{1,9})?"
-_ROMAN = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 _EDGE = rf"(?<![\w{MASK}.,/-])"
 _MAGNITUDES = (
     r"(?: (?P<big>mil millones|mil|millones|millón|millions?|milliards?|mille|milioni|milione|miliardi|milhões"
@@ -86,22 +85,22 @@ class Western:
         )
         self._percent = re.compile(rf"{_EDGE}{upto}(?P<minus>[-−])?(?P<number>{_NUMBER})[ \u202f]?%")
         self._ordinal = re.compile(rf"{_EDGE}(?P<number>\d{{1,4}}){locale.ordinals}(?!\w)(?! ?C\b)")
-        self._roman_ordinal = re.compile(rf"{START}(?P<numeral>(?=[IVX]){_ROMAN})(?P<ending>{locale.ordinals})(?!\w)")
-        self._century = re.compile(locale.century.replace("{numeral}", rf"\b(?P<numeral>{_ROMAN})", 1))
-        self._ruler = re.compile(rf"{START}(?:{locale.rulers}) (?P<numeral>{_ROMAN}){END}")
+        self._roman_ordinal = re.compile(rf"{START}(?P<numeral>(?=[IVX]){ROMAN})(?P<ending>{locale.ordinals})(?!\w)")
+        self._century = re.compile(locale.century.replace("{numeral}", rf"\b(?P<numeral>{ROMAN})", 1))
+        self._ruler = re.compile(rf"{START}(?:{locale.rulers}) (?P<numeral>{ROMAN}){END}")
         self._month = re.compile(
             rf"{_EDGE}(?P<day>1)(?:\.?º|er|°)?(?= (?:de )?(?:{'|'.join(locale.months)})\b)", re.IGNORECASE
         )
         if locale.century.count("{numeral}") > 1:
             before, _, after = locale.century.partition("|")
-            second = after.replace("{numeral}", rf"(?P<other>{_ROMAN})")
-            self._century = re.compile(before.replace("{numeral}", rf"\b(?P<numeral>{_ROMAN})") + "|" + second)
+            second = after.replace("{numeral}", rf"(?P<other>{ROMAN})")
+            self._century = re.compile(before.replace("{numeral}", rf"\b(?P<numeral>{ROMAN})") + "|" + second)
 
     def rules(self) -> tuple[Rule, ...]:
         """Rules with their setting (after `normalize_`), and a pattern that a sentence must contain for the rule."""
         digit = re.compile(r"\d")
         return (
-            ("web_addresses", self._web, re.compile(r"@|\w\.\w")),
+            ("web_addresses", self._web, re.compile(r"@|[\w-]\.[\w-]|://")),
             ("codes", self._labelled.codes, re.compile(r"\d{5}")),
             ("phones", self._phones, digit),
             ("dates", self._dates, digit),
@@ -114,7 +113,7 @@ class Western:
             ("ranges", self._ranges, digit),
             ("math", self._signs, re.compile(r"[+×÷=<>&−²³-]")),
             ("numbers", self._numbers, re.compile(r"\d[., \u202f]\d")),
-            ("abbreviations", self._shortened, re.compile(r"\w[.°ºª]|\bM[mr]|[DP]r |nº|Mlle|Me |Ste?-|[Cc]/|s/n")),
+            ("abbreviations", self._shortened, self._abbreviations),
         )
 
     def _web(self, draft: Draft) -> None:

@@ -15,7 +15,7 @@ from frontend.text.normalization.patterns import END, MASK, START
 from frontend.text.normalization.roman import value
 from frontend.text.normalization.western_numbers import cardinal, nth, spoken_number
 
-_ROMAN = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+ROMAN = r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[IVXL])"
 _DAY = rf"(?P<day>[0-2]?\d|3[01])/(?P<month>0?[1-9]|1[0-2]){END}(?![/.,-]\d)"
 
 
@@ -54,7 +54,7 @@ _LABELS: Mapping[str, Labels] = {
         postcode=r"C\.? ?P\.?|[Cc]ódigo postal",
         square="al cuadrado",
         cube="al cubo",
-        centuries=rf"\b[Ss]iglos (?:{_ROMAN})(?:,| y| o| al| a) ",
+        centuries=rf"\b[Ss]iglos (?:{ROMAN})(?:,| y| o| al| a) ",
         thousand="mil",
         million="millones de {}",
     ),
@@ -93,13 +93,13 @@ _LABELS: Mapping[str, Labels] = {
         postcode=r"CEP|[Cc]ódigo postal",
         square="ao quadrado",
         cube="ao cubo",
-        centuries=rf"\b[Ss]éculos (?:{_ROMAN})(?:,| e| ou| ao| a) ",
+        centuries=rf"\b[Ss]éculos (?:{ROMAN})(?:,| e| ou| ao| a) ",
         thousand="mil",
         million="milhões de {}",
     ),
 }
 _POWER = re.compile(r"(?<=\d)[²³](?![\w²³])")
-_FIRST_OF_TWO = re.compile(rf"\b(?P<numeral>{_ROMAN})(?= (?:e|o) (?:il |lo )?{_ROMAN} secol[oi]\b)")
+_FIRST_OF_TWO = re.compile(rf"\b(?P<numeral>{ROMAN})(?= (?:e|o) (?:il |lo )?{ROMAN} secol[oi]\b)")
 
 
 class Labelled:
@@ -108,13 +108,13 @@ class Labelled:
     def __init__(self, locale: Locale) -> None:
         self._locale = locale
         self._words = words = _LABELS[locale.numbers]
-        self._part = re.compile(rf"{START}(?:{words.parts}) (?P<numeral>{_ROMAN}){END}(?!\.\w)")
+        self._part = re.compile(rf"{START}(?:{words.parts}) (?P<numeral>{ROMAN}){END}(?!\.\w)")
         self._event = re.compile(
-            rf"{START}(?P<numeral>{_ROMAN}) (?=(?:(?P<masculine>{words.masculine})|(?P<feminine>{words.feminine}))\b)"
+            rf"{START}(?P<numeral>{ROMAN}) (?=(?:(?P<masculine>{words.masculine})|(?P<feminine>{words.feminine}))\b)"
         )
         self._date = re.compile(rf"{START}(?:{words.before_dates}) (?P<date>{_DAY})")
         self._postcode = re.compile(rf"{START}(?:{words.postcode}):? (?P<code>\d{{5}}(?:-\d{{3}})?){END}")
-        self._second = re.compile(rf"{words.centuries}(?P<numeral>{_ROMAN}){END}")
+        self._second = re.compile(rf"{words.centuries}(?P<numeral>{ROMAN}){END}")
         self._short_money = re.compile(rf"(?<![\w{MASK}.,])(?P<number>\d{{1,3}}(?:,\d{{1,2}})?) ?(?P<scale>[kM])€{END}")
 
     def romans(self, draft: Draft) -> None:

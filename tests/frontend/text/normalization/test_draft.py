@@ -1,34 +1,73 @@
-"""Searches that the English rules leave out: they would have found nothing."""
+"""Rules and searches that are left out where they would find nothing."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import random
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import frontend.text.normalization as rules
+from frontend.text.normalization import normalize as normalization
 from frontend.text.normalization.draft import Draft
+from frontend.text.normalization.eastern import Eastern
+from frontend.text.normalization.eastern_words import JAPANESE, MANDARIN
+from frontend.text.normalization.locales import LOCALES
 from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
+from frontend.text.normalization.western import Western
+from frontend.text.normalization.western_labels import Labelled
 from frontend.text.sanitize import sanitize
+from tests.frontend.text.normalization.samples import sample
 
-_ODD = (
-    "$5|St.|v.|No.|1/2|-.5|+1|(0)|Mr.|Jan.|I|IV|Part|x|×|°|'80s|±|£|US|Co.|vs|etc.|#7|§|9:05|Fig.|ft.|km|–|=|>|U.S.|&"
-)
+LANGUAGES = ("en-us", "es", "fr-fr", "it", "pt-br", "hi", "ja", "cmn")
+SETTINGS = Normalization(normalize_markdown=False)
+ODD = "$5|St.|v.|No.|1/2|-.5|+1|(0)|Mr.|Jan.|I|IV|Part|x|×|°|'80s|±|£|US|Co.|vs|etc.|#7|§|9:05|Fig.|ft.|km|–|=|>|U.S.|&"
 
 
-def _cases() -> list[str]:
+def patterns() -> Iterator[re.Pattern[str]]:
+    """Regular expressions of all rules."""
+    holders: list[object] = [Eastern(words) for words in (JAPANESE, MANDARIN)]
+    holders += [kind(locale) for locale in LOCALES.values() for kind in (Western, Labelled)]
+    holders += [
+        importlib.import_module(f"{rules.__name__}.{each.name}") for each in pkgutil.iter_modules(rules.__path__)
+    ]
+    for holder in holders:
+        yield from (each for each in vars(holder).values() if isinstance(each, re.Pattern))
+
+
+def cases(each: int) -> list[str]:
+    """The lines of the golden files, their words alone and in other company, and `each` samples of every expression."""
     files = (Path(__file__).with_name(name).read_text().splitlines() for name in ("golden.tsv", "hard.tsv"))
-    written = [line.split("\t")[2] for lines in files for line in lines]
+    lines = [line.split("\t")[2] for lines in files for line in lines]
     drawn = random.Random(20)
-    words = [word for text in written for word in text.split()] + 40 * _ODD.split("|")
-    return written + [drawn.choice(("", " ")).join(drawn.choices(words, k=6)) for _ in range(200)]
+    words = [word for text in lines for word in text.split()] + 40 * ODD.split("|")
+    mixed = [drawn.choice(("", " ")).join(drawn.choices(words, k=6)) for _ in range(200)]
+    sampled = [sample(pattern, drawn) or "" for pattern in patterns() for _ in range(each)]
+    return [sanitize(text) for text in dict.fromkeys(lines + ODD.split("|") + mixed + sampled)]
 
 
-def test_rules_say_the_same_if_they_search_every_sentence_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = [sanitize(text) for text in _cases()]
-    said = [normalize(text, "en-us", Normalization()) for text in cases]
+def check(monkeypatch: pytest.MonkeyPatch, texts: list[str], language: str) -> None:
+    said = [normalize(text, language, SETTINGS) for text in texts]
     for asks in ("has", "says", "says_folded"):
         monkeypatch.setattr(Draft, asks, lambda draft, wanted: True)
     monkeypatch.setattr(Draft, "replace_numbers", Draft.replace)
-    assert said == [normalize(text, "en-us", Normalization()) for text in cases]
+    rules_on = [(rule, re.compile("")) for rule, _ in normalization._rules_on(language.partition("-")[0], SETTINGS)]
+    monkeypatch.setattr(normalization, "_rules_on", lambda code, settings: rules_on)
+    always = [normalize(text, language, SETTINGS) for text in texts]
+    assert [each for each in zip(texts, said, always, strict=True) if each[1] != each[2]] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_say_the_same_if_each_is_applied_to_all(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(monkeypatch, cases(2), language)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rules_say_the_same_of_more_samples(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(monkeypatch, cases(25), language)
