@@ -76,7 +76,7 @@ class EspeakG2P:
         return tuple(_word(text, of_word) for text, of_word in zip(texts, spoken, strict=True))
 
     def _give(self, parts: Sequence[_Part], phonemes: str) -> None:
-        """Assign the clause's phonemes to its parts; the letters of a word without phonemes are named one by one."""
+        """Assign the clause's phonemes to its parts; the letters of a word that espeak-ng can't say are named."""
         each = phonemes.split()
         if parts[0].word == parts[-1].word:
             parts[0].phonemes = phonemes
@@ -90,8 +90,11 @@ class EspeakG2P:
                 for place, more in zip(group[1:], shared[1:], strict=True):
                     parts[place].phonemes, parts[place].joins = more, True
         sound = {part.word for part in parts if any(map(is_phone, part.phonemes))}
-        for part in parts:
-            if part.word not in sound and any(map(str.isalnum, part.text)):
+        silent = [part for part in parts if part.word not in sound and any(map(str.isalnum, part.text))]
+        for part, own in zip(silent, self._phonemes([part.text for part in silent]), strict=True):
+            if any(map(is_phone, own)):
+                part.joins = True  # a neighbour has its sound
+            else:
                 part.phonemes = " ".join(filter(None, self._phonemes(list(part.text))))
 
     def _phonemes(self, texts: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from frontend.text.phoneme_cache import PhonemeCache
 from frontend.text.word import PhonemeSource, Word
 from shm.espeak_languages import LANGUAGE_FILES
 
-_RULES = 3
+_RULES = 4
 """Version of the pronunciation rules. Raise it whenever a change in this folder gives the same text other phonemes."""
 
 BY_RULE = "rules"

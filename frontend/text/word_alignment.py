@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 _MOST_SPOKEN = 12
 """Most spoken words of one written word: a year has five, a large number more."""
@@ -12,7 +12,9 @@ _MOST_WRITTEN = 3
 """Most written words that are one spoken word."""
 
 _EDGE = 2
-"""Cost of a different first or last sound; its unit is the cost of one sound more or fewer."""
+"""Cost of a different first or last sound; its unit is the cost of one sound more or fewer. Both ends of a word that is
+left silent differ: else a neighbour would take the sounds of a short word.
+"""
 
 _STRESS = str.maketrans("", "", "ˈˌː")
 
@@ -45,12 +47,13 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
                     if count:
                         first, last = bare[i - taken], bare[i - 1]
                         cost += _EDGE * (first[:1] != heard[j][:1]) + _EDGE * (last[-1:] != heard[j + count - 1][-1:])
+                    elif bare[i - 1]:
+                        cost += 2 * _EDGE
                     if j + count not in row or cost < row[j + count][0]:
                         row[j + count] = (cost, taken, count)
         best.append(row)
     if len(spoken) not in best[-1]:
-        # No alignment takes so many spoken words: the last written word gets them all.
-        return [*((range(place, place + 1), [""]) for place in range(len(alone) - 1)), _rest(len(alone) - 1, spoken)]
+        return _around_longest(bare, spoken)
     found: list[tuple[range, list[str]]] = []
     i, j = len(alone), len(spoken)
     while i:
@@ -61,13 +64,20 @@ def groups(alone: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, lis
     return found[::-1]
 
 
-def _rest(place: int, spoken: Sequence[str]) -> tuple[range, list[str]]:
-    return range(place, place + 1), [" ".join(spoken)]
+def _around_longest(bare: Sequence[str], spoken: Sequence[str]) -> list[tuple[range, list[str]]]:
+    """One spoken word for each written word, and all that remain for the longest, if there are too many to align."""
+    longest = max(range(len(bare)), key=lambda place: len(bare[place]))
+    ends = [0, *accumulate(len(spoken) - len(bare) + 1 if place == longest else 1 for place in range(len(bare)))]
+    return [(range(i, i + 1), [" ".join(spoken[start:end])]) for i, (start, end) in enumerate(pairwise(ends))]
 
 
 def _divided(word: str, lengths: Sequence[int]) -> list[str]:
-    """Parts of one spoken word, with lengths in proportion to `lengths`; a stress mark stays with its vowel."""
+    """Parts of one spoken word, with lengths in proportion to `lengths`; a stress mark stays with its vowel.
+
+    Empty parts come last: the others continue the first, which must not be silent.
+    """
     total = sum(lengths) or 1
     ends = [round(len(word) * end / total) for end in accumulate(lengths)]
     ends = [end - (0 < end < len(word) and word[end - 1] in "ˈˌ") for end in ends]
-    return [word[start:end] for start, end in zip([0, *ends[:-1]], [*ends[:-1], len(word)], strict=True)]
+    parts = [word[start:end] for start, end in zip([0, *ends[:-1]], [*ends[:-1], len(word)], strict=True)]
+    return sorted(parts, key=lambda part: not part)

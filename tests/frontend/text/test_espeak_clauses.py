@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 import pytest
 
+from frontend.text import espeak
+from frontend.text.espeak_g2p import EspeakG2P
 from frontend.text.g2p import G2P
+from frontend.text.ipa import misakis_alphabet
 from frontend.text.misaki_import import misaki_espeak
 from frontend.text.word import PhonemeSource
 from frontend.text.word_alignment import groups
+from shm.espeak_languages import LANGUAGE_FILES
 
 SENTENCES = {
     "es": (
@@ -40,6 +46,50 @@ SENTENCES = {
         "भारत में २०१० में बहुत से लोग रहते थे।",
     ),
 }
+
+SHORT_WORDS = {
+    "es": "a y o e u el la lo de en se ni no sí su me te es fue los que con por casa años hay él más",
+    "fr-fr": "il y a un à et ou où de la le l'an d'un en on se ne ni eu est ans que qui c'est s'il les amis eux très",
+    "it": "è e o a ai al i il la lo l'anno d'un ed di da in no né si ne fu sono che per gli amici c'è più",
+    "pt-br": "é e o a os as à em no na um de do da se só eu nós foi que com por casa anos há já",
+    "hi": "में से को का की है और न तो ही वह यह एक पर हो था जो कि भी",
+}
+"""Words of templates in which espeak-ng makes more spoken words than were written, because numbers stand among them."""
+
+
+def with_numbers(language: str, count: int) -> Iterator[str]:
+    drawn = random.Random(language)
+    words = SHORT_WORDS[language].split()
+    for _ in range(count):
+        sentence = drawn.choices(words, k=drawn.randint(2, 9))
+        for _ in range(drawn.randint(1, 3)):
+            number = drawn.choice((drawn.randint(0, 99), drawn.randint(100, 2030), drawn.randint(10**4, 10**7)))
+            sentence.insert(drawn.randint(0, len(sentence)), str(number))
+        yield " ".join(sentence)
+
+
+def check_clauses(language: str, count: int) -> None:
+    """Each written word is a `Word`, and all of them say what espeak-ng says of the clause, no more and no less."""
+    g2p = EspeakG2P(language)
+    wrong = []
+    for sentence in with_numbers(language, count):
+        words = g2p.words(sentence)
+        said = "".join(("" if word.joins else " ") + word.phonemes for word in words).split()
+        clause = misakis_alphabet(espeak.phonemes(sentence, LANGUAGE_FILES[language]), language).split()
+        if [word.text for word in words] != sentence.split() or said != clause:
+            wrong.append((sentence, said, clause))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("language", SHORT_WORDS)
+def test_no_word_is_said_twice_beside_a_number(language: str) -> None:
+    check_clauses(language, 30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", SHORT_WORDS)
+def test_no_word_is_said_twice_beside_numbers(language: str) -> None:
+    check_clauses(language, 1000)
 
 
 def clauses(sentence: str) -> list[str]:
