@@ -19,7 +19,7 @@ SYSTEM_CONFIG = Path("/etc/speech-dispatcher/speechd.conf")
 
 _BEGIN, _END = "# --- kokoro-live: begin ---", "# --- kokoro-live: end ---"
 _OURS = re.compile(rf"{re.escape(_BEGIN)}\n.*?{re.escape(_END)}\n?", re.DOTALL)
-_LISTS_MODULES = re.compile(r"^\s*AddModule\b", re.MULTILINE | re.IGNORECASE)
+_LISTS_MODULES = re.compile(r"^[ \t]*AddModule\b", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ _REPLACED = frozenset(("phoneme", "sub", "say-as"))
 
 _NUMBER = re.compile(r"(?P<sign>[+-])?(?P<number>\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(?P<percent>%)?")
 
-_LINE_END = re.compile(r"[ \t\r]*\n[ \t\r\n]*")
+_LINE_END = re.compile(r"(?:(?<![ \t\r])[ \t\r]++)?\n[ \t\r\n]*")
 
 
 def is_document(text: str) -> bool:

@@ -19,7 +19,7 @@ _COMPOUND = re.compile(
     rf"|{_H} ?\d{{1,2}} ?{_M}(?: ?\d{{1,2}} ?{_S})?|{_M} ?\d{{1,2}} ?{_S})){END}(?P<thing>(?= [a-z]{{3,}}))?"
 )
 _COUNTED = re.compile(r"\d ?[dhm]")
-_PART = re.compile(r"(\d+) ?([a-z]+)")
+_PART = re.compile(r"(\d{1,4}) ?([a-z]+)")
 _CLOCK = re.compile(
     r"\b(?P<before>[Ll]ast(?:s|ed|ing)?|[Tt]ook|[Tt]akes?|[Rr]uns?(?: for)?|[Rr]an(?: for)?"
     r"|[Dd]uration:?(?: of)?|[Ll]ength:?(?: of)?"

@@ -24,7 +24,7 @@ _SAID = {
 _KNOWN = re.compile(rf"{START}(?P<name>{'|'.join(_SAID)}){END}(?!\.\w|-\w)")
 _KNOWN_WORDS = frozenset(_SAID)
 _AND = re.compile(rf"{START}(?P<left>[A-Z]{{1,3}})&(?P<right>[A-Z]{{1,3}}){END}(?P<number> 500)?")
-_PLURAL = re.compile(rf"{START}(?P<letters>[A-Z]*[BCDFGHJKLMNPQRSTVWXZ][A-Z]*)s{END}(?!\.\w)")
+_PLURAL = re.compile(rf"{START}(?P<letters>(?=[A-Z]{{0,3}}[BCDFGHJKLMNPQRSTVWXZ])[A-Z]{{2,4}})s{END}(?!\.\w)")
 _CELL = re.compile(rf"{START}(?P<letters>[A-GI-PR-Z]|MP|A|AA|AAA|HP|VW|BMW)(?P<number>\d){END}(?![.:/'’&-]\w|[²³])")
 _READ_AS_WORDS = frozenset(("RAM", "ROM", "PIN", "SIM", "LAN", "GIF", "CEO", "VIP", "ID"))
 """Initialisms that are read as words, and initialisms whose plurals engines read well."""
