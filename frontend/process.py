@@ -22,7 +22,7 @@ from frontend.http.connections.descriptors import room_for
 from frontend.http.phonemize import Phonemizer
 from frontend.jobs.desk import JobDesk
 from frontend.monitoring.drift import DriftMonitor
-from frontend.monitoring.metrics import Metrics
+from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfChecker
 from frontend.monitoring.state_folder import state_folder
@@ -113,7 +113,8 @@ class Front:
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
         self._text = text
-        self._pipeline = configured_pipeline(self._g2p, text, configured.normalization, self._lexicon)
+        misread = partial(self._metrics.count, Event.MISREAD)
+        self._pipeline = configured_pipeline(self._g2p, text, configured.normalization, self._lexicon, misread)
         reader = Reader(self._pipeline, Limits(min_first_tokens=settings.min_first_tokens), text.max_pause_seconds)
         self._scheduler = Scheduler(reader, self._metrics, self._tell, settings, cache)
         self._selfcheck = self._make_selfcheck() if settings.selfcheck_hours else None

@@ -77,3 +77,12 @@ class Interrupted(SpeechError):
 
 class Broken(SpeechError):
     """The stream can't be completed. Before the first byte: 500. After it: the connection is cut."""
+
+
+class Fault(SpeechError):
+    """The server's own code failed to read the text, which is no mistake of the client's (500)."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(
+            f"The server failed to read the text; its log has the reason under the request id {request_id}."
+        )

@@ -10,9 +10,9 @@ from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler, Middleware
 
 from frontend.contexts.services import Services
+from frontend.contract import request_id
 from frontend.contract.player import PlayerControl
 from frontend.contract.stages import STAGES, STARTED, Stages
-from frontend.http import request_id
 from frontend.http.access.bodies import Bodies
 from frontend.http.access.gate import Gate
 from frontend.http.answers.sent_ahead import RING_SECONDS

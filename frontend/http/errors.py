@@ -10,9 +10,11 @@ import msgspec
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 
+from frontend.contract import request_id
 from frontend.contract.errors import (
     ApiError,
     Broken,
+    Fault,
     Interrupted,
     ListenersFirst,
     Overloaded,
@@ -20,7 +22,7 @@ from frontend.contract.errors import (
     Unavailable,
     Unspeakable,
 )
-from frontend.http import request_id
+from frontend.contract.mishap import Mishap
 from frontend.monitoring.metrics import Event, Metrics
 
 ERROR_BODY = web.ResponseKey("ERROR_BODY", dict[str, str | None])
@@ -83,6 +85,8 @@ def late_error_body(error: Exception) -> dict[str, str | None]:
             return error_body(503, str(error), code="unavailable")
         case Broken():
             return error_body(500, str(error), code="synthesis_failed")
+        case Fault():
+            return error_body(500, str(error), code="internal")
     return error_body(500, INTERNAL, code="internal")
 
 
@@ -104,7 +108,7 @@ def _late_status(error: Exception) -> int:
             return 429
         case Unavailable():
             return 503
-        case Broken():
+        case Broken() | Fault():
             return 500
         case SpeechError():
             return 400
@@ -134,14 +138,16 @@ async def openai_errors(request: web.Request, handler: Handler) -> web.StreamRes
     except Broken as error:
         log.error("%s failed: %s: %s", request_id.current.get(), asked(request), error)
         return error_response(500, str(error), code="synthesis_failed")
+    except Fault as error:
+        return error_response(500, str(error), code="internal")
     except web.HTTPNotFound:
         return error_response(404, f"There is no {asked(request)} here.", code="unknown_url")
     except web.HTTPMethodNotAllowed as error:
         allowed = error.headers[hdrs.ALLOW]
         message = f"{asked(request)} is not allowed; use {allowed}."
         return error_response(405, message, code="method_not_supported", headers={"Allow": allowed})
-    except Exception:
-        log.exception("%s failed: %s", request_id.current.get(), asked(request))
+    except Exception as error:
+        Mishap.of(error).log(log, f"{request_id.current.get()} failed: {asked(request)}")
         return error_response(500, INTERNAL, code="internal")
 
 

@@ -49,6 +49,11 @@ COUNTERS = (
         "out). Languages without a lexicon aren't counted.",
         ("source",),
     ),
+    MetricRow(
+        "sentences_misread_total",
+        "Sentences whose reading failed in the server's own code and that simpler rules read; the log has each.",
+    ),
+    MetricRow("texts_unread_total", "Requests that the server's own code failed to read (500); the log has each."),
     MetricRow("process_restarts_total", "Processes started again after a death, by role.", ("process",)),
     MetricRow(
         "requests_refused_total",

@@ -37,6 +37,10 @@ class Event(StrEnum):
     """A listener heard a gap."""
     REPLANNED = "replans_total"
     """The rest of a stream was cut again."""
+    MISREAD = "sentences_misread_total"
+    """A sentence was spoken without rules that failed."""
+    UNREAD = "texts_unread_total"
+    """A request failed because its text couldn't be read."""
 
 
 class Metrics:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from frontend.contract.errors import ApiError, NothingToSpeak, SpeechError, Unspeakable
+import logging
+
+from frontend.contract.errors import ApiError, Fault, NothingToSpeak, SpeechError
 from frontend.contract.growing_text import TextMark
+from frontend.contract.mishap import Mishap
+from frontend.monitoring.metrics import Event
 from frontend.scheduling.admission import Admission
 from frontend.scheduling.dispatcher import Dispatcher
 from frontend.scheduling.planned_segment import planned_segment
@@ -12,6 +16,8 @@ from frontend.streams.cache.entry import CachedSegment
 from frontend.streams.planned import PlannedSegment
 from frontend.streams.stream import Stream
 from frontend.text.segment import Segment
+
+log = logging.getLogger(__name__)
 
 ENOUGH = 1.0
 """Seconds of audio ahead of a growing text's listener, with which its reader still waits for a sentence to join to a
@@ -35,8 +41,11 @@ class Intake:
             stream.fail(error)
             return
         except Exception as error:
-            stream.fail(Unspeakable(f"the text could not be read: {error}"))
-            raise
+            name = stream.request.request_id
+            Mishap.of(error).log(log, f"{name} failed: the text can't be read")
+            self._shared.metrics.count(Event.UNREAD)
+            stream.fail(Fault(name))
+            return
         stream.text.ended = True
         if not stream.segments.numbered:
             stream.fail(NothingToSpeak())

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Executor
 
-from frontend.contract import in_flight
+from frontend.contract import in_flight, request_id
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.streams.segment_queue import SegmentQueue
@@ -59,6 +59,7 @@ class TextAhead:
             growing.hurry()
 
     def _read(self) -> Segment | TextMark | None:
+        request_id.current.set(self._request.request_id)  # of this thread, for the log
         with self._text.working():
             return next(self._segments, None)
 

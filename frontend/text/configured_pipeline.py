@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.lexicon.lexicon import Lexicon
@@ -12,16 +14,22 @@ from frontend.text.settings import TextSettings
 
 
 def configured_pipeline(
-    g2p: G2P, text: TextSettings, normalization: Normalization, lexicon: LexiconFile | None
+    g2p: G2P,
+    text: TextSettings,
+    normalization: Normalization,
+    lexicon: LexiconFile | None,
+    misread: Callable[[], None] = lambda: None,
 ) -> TextPipeline:
     """A pipeline whose lexicon follows its file.
 
     Args:
         lexicon: the file of `text.lexicon`, if that names one.
+        misread: callback of `TextPipeline`.
     """
     return TextPipeline(
         MixedG2P(g2p) if text.mixed_languages else g2p,
         normalization,
         lexicon.current if lexicon else Lexicon,
         text.pauses,
+        misread,
     )

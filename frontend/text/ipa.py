@@ -98,6 +98,8 @@ def _to_english(text: str, language: str) -> str:
 
 def misakis_alphabet(ipa: str, language: str) -> str:
     """Phonemes of misaki's alphabet for espeak-ng's IPA (tied with `espeak.TIE`), by misaki's own language map."""
+    if language in _ENGLISH:
+        return _to_english(ipa, language)
     found: str = _misaki(language)(ipa)[0]
     return found
 

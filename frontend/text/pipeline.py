@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from frontend.text.given import Given
@@ -13,12 +14,15 @@ from frontend.text.lexicon.lexicon import Lexicon
 from frontend.text.markup.bookmarks import Bookmarks
 from frontend.text.markup.marked import Marked, SentenceEnd
 from frontend.text.markup.runs import Pacing
-from frontend.text.normalization.normalize import NormalizedWord, normalize, normalized_sentences
+from frontend.text.mishaps import Mishaps
+from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
 from frontend.text.paced import SourcedWords, paced_units
+from frontend.text.passages import ReadPassage, read_passages
 from frontend.text.prosody import LayoutElement, Pauses, place_of, with_full_stop, with_inner_pauses, with_pause
 from frontend.text.segment import Continuation, Cut, Notation, Sentence
-from frontend.text.segmentation import UnitRun, passages, pronounceable
+from frontend.text.segmentation import pronounceable, units_of
+from frontend.text.simple_g2p import by_rule, spelled
 from frontend.text.speakable import is_unpronounceable
 from frontend.text.word import PhonemeSource, Word
 
@@ -40,6 +44,8 @@ silent.
 _LOOK_AHEAD = 400
 """Characters after a sentence that are searched for such a letter, or for the paragraph's end."""
 
+Words = tuple[Word, ...]
+
 
 class Pronouncer(Protocol):
     """Interface of `frontend.text.g2p.G2P` that the pipeline uses."""
@@ -58,16 +64,20 @@ class TextPipeline:
         normalization: Normalization | None = None,
         lexicon: Callable[[], Lexicon] = Lexicon,
         pauses: Pauses | None = None,
+        misread: Callable[[], None] = lambda: None,
     ) -> None:
         """Args:
         normalization: switches of the normalisation rules; by default those that are on by default.
         lexicon: callback that returns the user's current pronunciations; called once for each text.
         pauses: silence after headings, items and paragraphs.
+        misread: callback for each sentence that is spoken by simpler rules because the others failed; runs in the
+            calling thread.
         """
         self._g2p = g2p
         self._normalization = normalization or Normalization()
         self._lexicon = lexicon
         self._pauses = pauses or Pauses()
+        self._misread = misread
         self.unpronounceable: Counter[str] = Counter()
         """Characters of words that got no sound, punctuation excluded, with their counts."""
         self.dropped: Counter[str] = Counter()
@@ -78,7 +88,8 @@ class TextPipeline:
         switches = dict.fromkeys(rules, False)
         if not switches:
             return self
-        other = TextPipeline(self._g2p, replace(self._normalization, **switches), self._lexicon, self._pauses)
+        normalization = replace(self._normalization, **switches)
+        other = TextPipeline(self._g2p, normalization, self._lexicon, self._pauses, self._misread)
         other.unpronounceable, other.dropped = self.unpronounceable, self.dropped
         return other
 
@@ -104,7 +115,7 @@ class TextPipeline:
         marked = text if isinstance(text, Marked) else Marked.plain(text)
         lexicon = self._lexicon()
         can_speak = False
-        reading = _Reading(language, notation, speed, then)
+        reading = _Reading(language, notation, speed, then, Mishaps(self._misread))
         for sentence in self._sentences(marked, lexicon, reading, self._normalization):
             can_speak = True
             yield sentence
@@ -118,9 +129,9 @@ class TextPipeline:
         """Normalised words of the text with their pronunciations, in order."""
         marked = text if isinstance(text, Marked) else Marked.plain(text)
         given = Given(marked, self._lexicon(), language)
-        limit = _PASSAGE * notation.max_tokens
-        for passage, _, origins, _ in _passages(marked.text, language, self._normalization, given, limit):
-            yield from self._words(passage.text, origins, given, language, notation)
+        limit, mishaps = _PASSAGE * notation.max_tokens, Mishaps(self._misread)
+        for passage in read_passages(marked.text, language, self._normalization, given, limit, mishaps.note):
+            yield from self._words(passage, given, language, notation, mishaps)
 
     def _is_rewritten(self, marked: Marked, lexicon: Lexicon, language: str) -> bool:
         given = Given(marked, lexicon, language)
@@ -153,28 +164,36 @@ class TextPipeline:
         def units(end: Cut, last: bool = False) -> Sentence:
             nonlocal read
             spoken, read = read, SourcedWords()
-            place = LayoutElement.TEXT
-            if end in (Cut.SENTENCE, Cut.PARAGRAPH) and not last:
-                place = place_of(clean, spoken.origins[0][0], spoken.origins[-1][1])
-                if place is not LayoutElement.TEXT:
-                    spoken.words = with_full_stop(spoken.words, notation)
-            found = paced_units(spoken, pacing, notation, self.dropped, end=end, language=language)
-            found = with_inner_pauses(found, self._pauses, reading.speed)
-            if not last:
-                found = with_pause(found, self._pauses.after(place, end), reading.speed)
-            return found
+
+            def laid_out() -> Sentence:
+                place = LayoutElement.TEXT
+                words = spoken
+                if end in (Cut.SENTENCE, Cut.PARAGRAPH) and not last:
+                    place = place_of(clean, spoken.origins[0][0], spoken.origins[-1][1])
+                    if place is not LayoutElement.TEXT:
+                        words = replace(spoken, words=with_full_stop(spoken.words, notation))
+                found = paced_units(words, pacing, notation, self.dropped, end=end, language=language)
+                found = with_inner_pauses(found, self._pauses, reading.speed)
+                if not last:
+                    found = with_pause(found, self._pauses.after(place, end), reading.speed)
+                return found
+
+            def plain() -> Sentence:
+                return units_of(spoken.words, notation, self.dropped, written=spoken.written, end=end)
+
+            return reading.mishaps.first_of((laid_out, plain), spoken.origins[0][0])
 
         limit = _PASSAGE * notation.max_tokens
-        for passage, their_written, their_origins, end in _passages(clean, language, normalization, given, limit):
-            more = self._words(passage.text, their_origins, given, language, notation)
-            more = bookmarks.given_to(more, their_written, their_origins)
+        for passage in read_passages(clean, language, normalization, given, limit, reading.mishaps.note):
+            more = self._words(passage, given, language, notation, reading.mishaps)
+            more = bookmarks.given_to(more, passage.written, passage.origins)
             sounds = any(pronounceable(word, notation) for word in more)
             if ready and sounds:
                 yield units(ready)
-            read.extend(more, their_written, their_origins)
+            read.extend(more, passage.written, passage.origins)
             if not (ready or sounds):
                 continue
-            ready = passage.cut
+            ready, end = passage.cut, passage.end
             blank = _BLANK_LINE.match(clean, end, end + _LOOK_AHEAD) if passage.cut is Cut.SENTENCE else None
             if blank and blank.end() not in sentence_ends:
                 ready = Cut.PARAGRAPH
@@ -188,23 +207,39 @@ class TextPipeline:
             yield with_pause(units(cut), reading.then.pause, 1.0)
 
     def _words(
-        self,
-        passage: str,
-        origins: Sequence[tuple[int, int]],
-        given: Given,
-        language: str,
-        notation: Notation,
+        self, passage: ReadPassage, given: Given, language: str, notation: Notation, mishaps: Mishaps
     ) -> tuple[Word, ...]:
-        if notation.speaks == "text":
-            words = given.respelled(passage.split())
-        elif given:
-            words = given.words(passage.split(), origins, lambda text: self._g2p.words(text, language))
-        else:
-            words = self._g2p.words(passage, language)
+        ways = self._ways(passage, given, language, notation.speaks == "text")
+        words = mishaps.first_of((partial(_one_each, way, passage) for way in ways), passage.origins[0][0])
         for word in words:
             if word.source is not PhonemeSource.USER and not pronounceable(word, notation):
                 self.unpronounceable.update(filter(is_unpronounceable, word.text))
         return words
+
+    def _ways(
+        self, passage: ReadPassage, given: Given, language: str, as_text: bool
+    ) -> Iterator[Callable[[str], Words]]:
+        """The ways to pronounce a passage, each simpler than the one before."""
+        if as_text:
+            yield lambda text: given.respelled(text.split())
+            yield lambda text: tuple(Word(token, token, PhonemeSource.ESPEAK) for token in text.split())
+            return
+
+        def say(text: str) -> Words:
+            return self._g2p.words(text, language)
+
+        if given:
+            yield lambda text: given.words(text.split(), passage.origins, say)
+        yield say
+        yield lambda text: by_rule(text, language)
+        yield lambda text: spelled(text, language)
+
+
+def _one_each(way: Callable[[str], Words], passage: ReadPassage) -> Words:
+    words = way(passage.text)
+    if len(words) != len(passage.origins):
+        raise ValueError(f"{len(words)} words were pronounced, {len(passage.origins)} were written")
+    return words
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,43 +250,7 @@ class _Reading:
     notation: Notation
     speed: float
     then: Continuation | None
-
-
-def _passages(
-    clean: str, language: str, normalization: Normalization, given: Given, limit: int
-) -> Iterator[tuple[UnitRun, list[str], list[tuple[int, int]], int]]:
-    """Passages of a text, each with its words as the user wrote them, the words' spans, and the passage's end."""
-    for sentence in normalized_sentences(clean, language, normalization, given.keeps if given else None):
-        taken = 0
-        place = -1
-        for passage in _around_given(passages(sentence.text, limit), sentence.words, given):
-            written: list[str] = []
-            origins: list[tuple[int, int]] = []
-            for token, at in zip(passage.text.split(), passage.places, strict=True):
-                said, start, end = sentence.words[at]
-                if clean[start:end] == said:
-                    written.append(token)
-                else:
-                    written.append(clean[max(start, taken) : end].strip() if at != place else "")
-                origins.append((start, end))
-                taken, place = max(taken, end), at
-            yield passage, written, origins, taken
-
-
-def _around_given(parts: Iterable[UnitRun], words: Sequence[NormalizedWord], given: Given) -> Iterator[UnitRun]:
-    """Passages joined where their border lies inside a given pronunciation.
-
-    Only the first word that a given pronunciation covers has a sound; the other words, and a pause after them, belong
-    to the first word's passage.
-    """
-    held: list[UnitRun] = []
-    for part in parts:
-        if held and not given.covers_both(words[held[-1].places[-1]].span, words[part.places[0]].span):
-            yield UnitRun.joined(held)
-            held.clear()
-        held.append(part)
-    if held:
-        yield UnitRun.joined(held)
+    mishaps: Mishaps
 
 
 def _goes_on(clean: str, position: int, language: str) -> bool:

@@ -20,9 +20,10 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
+from frontend.contract import request_id
 from frontend.contract.errors import ApiError, SpeechError, Unavailable
+from frontend.contract.mishap import Mishap
 from frontend.contract.speaker import engine_in_use
-from frontend.http import request_id
 from frontend.http.answers.sent_ahead import bound_transport
 from frontend.http.connections.connection import Connection
 from frontend.http.connections.interruptible_wait import InterruptibleWait
@@ -233,8 +234,8 @@ class Conversation:
         """Report an error and have the client close. Home Assistant waits for its audio until the connection ends."""
         assert isinstance(error, Exception)
         body, _ = note_late_error(self._services.metrics, error)
-        if body["code"] == "internal":
-            log.error("%s: wyoming failed", request_id.current.get(), exc_info=error)
+        if not isinstance(error, ApiError | SpeechError):
+            Mishap.of(error).log(log, f"{request_id.current.get()}: wyoming failed")
         log.info("%s: wyoming: %s", request_id.current.get(), body["message"])
         try:
             await self._send(Error(body["message"] or "", body["code"]))

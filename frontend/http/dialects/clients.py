@@ -8,8 +8,8 @@ from typing import Any
 from aiohttp import hdrs, web
 
 from frontend.contexts.voicing import Voicing
+from frontend.contract import request_id
 from frontend.contract.errors import ApiError
-from frontend.http import request_id
 from frontend.http.access.identity import API_KEY
 
 

@@ -9,7 +9,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from frontend.http import request_id
+from frontend.contract import request_id
 from frontend.http.errors import ERROR_BODY
 
 ErrorForm = Callable[[int, Mapping[str, str | None]], dict[str, Any]]

@@ -13,8 +13,9 @@ from frontend.contexts.context import Context
 from frontend.contexts.events import Spoken
 from frontend.contexts.services import Services
 from frontend.contexts.voicing import Voicing
+from frontend.contract import request_id
 from frontend.contract.errors import ApiError, SpeechError
-from frontend.http import request_id
+from frontend.contract.mishap import Mishap
 from frontend.http.answers import speakable
 from frontend.http.answers.delivery import AudioResponse
 from frontend.http.answers.ending import cut, left, reset_on_close
@@ -61,8 +62,10 @@ async def answer(
                 raise ClientLeft from error
             if not response.prepared:
                 raise
-            known = isinstance(error, ApiError | SpeechError)
-            log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not known)
+            if isinstance(error, ApiError | SpeechError):
+                log.error("%s is cut: %s", request_id.current.get(), error)
+            else:
+                Mishap.of(error).log(log, f"{request_id.current.get()} is cut")
             services.metrics.count(Event.CUT)
             services.metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
             cut(request)

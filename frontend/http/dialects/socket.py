@@ -11,8 +11,9 @@ from aiohttp import WSCloseCode, WSMsgType, web
 
 from frontend.contexts.context import Context
 from frontend.contexts.services import Services
+from frontend.contract import request_id
 from frontend.contract.errors import ApiError, Interrupted, Overloaded, SpeechError, Unavailable
-from frontend.http import request_id
+from frontend.contract.mishap import Mishap
 from frontend.http.answers.sent_ahead import taken
 from frontend.http.connections.interruptible_wait import InterruptibleWait
 from frontend.http.dialects.dialect import Dialect
@@ -135,7 +136,7 @@ class Session:
             self.contexts.drop(key, only=context)
         except Exception as error:
             if not isinstance(error, ApiError | SpeechError):
-                log.exception("%s: a context failed", request_id.current.get())
+                Mishap.of(error).log(log, f"{request_id.current.get()}: a context failed")
             if context.sounded and not isinstance(error, Interrupted):
                 self.services.metrics.count(Counted.CUT)
             self.contexts.drop(key, only=context)

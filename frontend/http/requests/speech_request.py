@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from aiohttp import hdrs, web
 
+from frontend.contract import request_id
 from frontend.contract.errors import ApiError
 from frontend.contract.request import SpeechRequest
 from frontend.contract.urgency import Urgency
-from frontend.http import request_id
 from frontend.http.access.identity import API_KEY
 from frontend.http.requests.casting import casting_of
 from frontend.http.requests.phonemes import check_phonemes

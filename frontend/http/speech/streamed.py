@@ -10,8 +10,9 @@ import logging
 
 from aiohttp import web
 
+from frontend.contract import request_id
 from frontend.contract.errors import Interrupted, SpeechError
-from frontend.http import request_id
+from frontend.contract.mishap import Mishap
 from frontend.http.answers.delivery import AudioResponse, Delivery
 from frontend.http.answers.ending import cut, left, reset_on_close
 from frontend.http.answers.speakable import Pieces
@@ -53,7 +54,10 @@ async def answer_streamed(answer: SpeechAnswer, settings: FrontSettings, metrics
             raise ClientLeft from error
         if not response.prepared:
             raise
-        log.error("%s is cut: %s", request_id.current.get(), error, exc_info=not isinstance(error, SpeechError))
+        if isinstance(error, SpeechError):
+            log.error("%s is cut: %s", request_id.current.get(), error)
+        else:
+            Mishap.of(error).log(log, f"{request_id.current.get()} is cut")
         if not isinstance(error, Interrupted):  # a later request of its own session interrupted it
             metrics.count(Event.CUT)
         metrics.errors.add(request_id.current.get(), f"cut: {late_error_body(error)['code']}")
