@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+_MOST_DIGITS = 5
+"""Digits of a processor's number. A set of all numbers up to one that was mistyped would fill the memory."""
+
 
 def processors(text: str) -> set[int]:
     """Processor numbers from a list like `0-3,6`, the notation of taskset and of Linux's cpusets.
@@ -12,7 +15,9 @@ def processors(text: str) -> set[int]:
     found: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
+        numbers = [first, last] if dash else [first]
+        written = all(number.isdecimal() and len(number) <= _MOST_DIGITS for number in numbers)
+        if not written or int(numbers[-1]) < int(first):
             raise ValueError(f"worker_cpus is written like 0-3,6, not {text!r}")
-        found |= set(range(int(first), int(last or first) + 1))
+        found |= set(range(int(first), int(numbers[-1]) + 1))
     return found

@@ -11,6 +11,9 @@ import platformdirs
 from worker.model_dir import default_model_dir
 from worker.processors import processors
 
+MOST_THREADS = 1024
+"""Threads that no machine of today has use for: more is a slip of the pen, and each takes memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
@@ -152,8 +155,8 @@ class WorkerSettings:
             raise ValueError(f"worker_nice must be -20 to 19, not {self.worker_nice}")
         if self.worker_cpus:
             processors(self.worker_cpus)
-        if self.threads < 0:
-            raise ValueError(f"threads must be 0 (as many as fit) or more, not {self.threads}")
+        if not 0 <= self.threads <= MOST_THREADS:
+            raise ValueError(f"threads must be 0 (as many as fit) to {MOST_THREADS}, not {self.threads}")
         if not 0.3 <= self.window <= 30:
             raise ValueError(f"window must be 0.3 to 30 seconds, not {self.window}")
         if not 0.15 <= self.first_window <= 5:
@@ -168,8 +171,8 @@ class WorkerSettings:
             raise ValueError(f"spin_duration must be 0 (no spinning) to 1 second, not {self.spin_duration:g}")
         if self.compile_timeout <= 0:
             raise ValueError(f"compile_timeout must be more than 0 seconds, not {self.compile_timeout:g}")
-        if self.concurrency < 0:
-            raise ValueError(f"concurrency must be 0 (one per core) or more, not {self.concurrency}")
+        if not 0 <= self.concurrency <= MOST_THREADS:
+            raise ValueError(f"concurrency must be 0 (one per core) to {MOST_THREADS}, not {self.concurrency}")
         for name in ("worker_max_rss", "worker_max_requests"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 (never) or more, not {getattr(self, name)}")

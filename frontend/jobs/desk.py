@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,6 +20,7 @@ from frontend.monitoring.readings import Reading
 from frontend.monitoring.status.report import Jobs
 from frontend.settings.jobs import JobSettings
 from shm.book_jobs import Job, JobJournal, JobOrder, JobState
+from shm.folders import ROOM_TO_WORK, trouble
 from shm.job_folder import JobFolder
 from shm.messages import BooksNews, ControlMessage
 
@@ -207,7 +207,7 @@ class JobDesk:
 
     def _look(self) -> tuple[list[Job], str]:
         try:
-            return self.folder.jobs(), _trouble(self.folder)
+            return self.folder.jobs(), trouble(self.folder.path, ROOM_TO_WORK)
         except OSError as error:
             return [], str(error)
 
@@ -216,15 +216,3 @@ def unavailable(error: OSError) -> ApiError:
     """The answer where the folder of jobs can't be used."""
     message = f"The folder of jobs can't be used: {error.strerror or error}. (--jobs-dir)"
     return ApiError(503, message, code="jobs_unavailable", headers={"Retry-After": "60"})
-
-
-def _trouble(folder: JobFolder) -> str:
-    """The reason why the folder can't be written, as far as can be seen without writing; empty if it can."""
-    path = folder.path
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    if not os.access(path, os.W_OK | os.X_OK):
-        return f"{folder.path} can't be written"
-    if shutil.disk_usage(path).free < SPARE_BYTES // 64:
-        return f"the disk of {folder.path} is full"
-    return ""

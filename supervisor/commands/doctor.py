@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,7 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
     Exits with 1 if something is wrong (✗); what could be better (!) is no failure.
     """
     from supervisor.commands.checks.finding import Circumstances, Severity, outcome
+    from supervisor.startup.requirements import Opening
     from supervisor.tuning.application import tuned_settings
 
     try:
@@ -58,13 +60,14 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     meta = context.meta
-    circumstances = Circumstances(applied.settings, meta[_CONFIG_FILE], meta[_CONFIG_ERROR], applied)
     findings = []
-    for title, check in checks().items():
-        finding = outcome(check, circumstances)
-        findings.append((title, finding))
-        if not as_json:
-            _show(title, finding)
+    with closing(Opening(applied.settings)) as opening:
+        circumstances = Circumstances(applied.settings, meta[_CONFIG_FILE], meta[_CONFIG_ERROR], applied, opening)
+        for title, check in checks().items():
+            finding = outcome(check, circumstances)
+            findings.append((title, finding))
+            if not as_json:
+                _show(title, finding)
     if as_json:
         rows = [
             {"check": title, "verdict": finding.verdict, "found": finding.found, "cure": finding.cure}
@@ -77,7 +80,9 @@ def doctor(context: click.Context, /, as_json: bool, **values: Any) -> None:
 def checks() -> dict[str, Check]:
     """Checks by title, in the order in which they are made."""
     from supervisor.commands.checks import installation, machine, programs, providers, service, sound, speech, tuning
+    from supervisor.startup.requirements import PORT, REQUIREMENTS
 
+    required = {each.title: machine.requirement(each) for each in REQUIREMENTS}
     return {
         "config file": machine.config,
         "Python": installation.python,
@@ -91,8 +96,8 @@ def checks() -> dict[str, Check]:
         "voices": speech.voices,
         "tuning": tuning.tuning,
         "engine": speech.engine,
-        "shared memory": machine.shared_memory,
-        "port": machine.port,
+        **(required | {PORT.title: machine.port}),
+        "folders": machine.folders,
         "other servers": programs.other_servers,
         "service": service.service,
         "open files": machine.descriptors,

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,12 +34,11 @@ from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.groups import write_options
 from supervisor.settings.logs import configure_logging
 from supervisor.settings.options import settings_options
-from supervisor.settings.supervisor import SupervisorSettings
 from supervisor.startup.activation import BadActivation, activated_listener
 from supervisor.startup.exposure import assert_wanted
-from supervisor.startup.listener import PortTaken, listen
 from supervisor.startup.log_file import VARIABLE, keep_small
 from supervisor.startup.notifications import Notifications
+from supervisor.startup.requirements import REQUIREMENTS, Opening, Refused
 from supervisor.startup.service_manager import ServiceManager
 from supervisor.tuning.application import Applied, status_of, tuned_settings
 
@@ -82,35 +82,23 @@ def run(applied: Applied, arguments: list[str]) -> ExitCode:
     applied.log()
     notifications = Notifications(os.environ, os.getpid())
     try:
-        listeners = _listeners(settings.supervisor)
+        opening = Opening(settings, activated_listener(os.environ, os.getpid()))
     except BadActivation as error:
         logging.critical("%s", error)
         return ExitCode.BAD_SETTING
-    except PortTaken as error:
-        logging.critical("%s", error)
-        return ExitCode.PORT
-    try:
-        assert_wanted(listeners.http.getsockname()[0], settings)
-    except ValueError as error:
-        logging.critical("%s", error)
-        return ExitCode.BAD_SETTING
-    with metrics_folder(settings.supervisor.metrics_dir) as metrics:
-        return _serve(settings, status_of(applied), listeners, arguments, notifications, metrics)
-
-
-def _listeners(settings: SupervisorSettings) -> Listeners:
-    """The sockets of one server.
-
-    Raises:
-        BadActivation, PortTaken: an address can't be listened on.
-    """
-    http = activated_listener(os.environ, os.getpid()) or listen(settings.host, settings.port)
-    if settings.wyoming_port is None:
-        return Listeners(http)
-    wyoming = listen(settings.wyoming_host, settings.wyoming_port, "--wyoming-port")
-    host, port = wyoming.getsockname()[:2]
-    logging.info("Wyoming's clients are answered on tcp://%s:%d", f"[{host}]" if ":" in host else host, port)
-    return Listeners(http, wyoming)
+    with closing(opening):
+        for requirement in REQUIREMENTS:
+            try:
+                requirement.check(opening)
+            except Refused as error:
+                logging.critical("%s", error)
+                return requirement.status
+        listeners = opening.listeners
+        if listeners.wyoming is not None:
+            host, port = listeners.wyoming.getsockname()[:2]
+            logging.info("Wyoming's clients are answered on tcp://%s:%d", f"[{host}]" if ":" in host else host, port)
+        with metrics_folder(settings.supervisor.metrics_dir) as metrics:
+            return _serve(settings, status_of(applied), listeners, arguments, notifications, metrics)
 
 
 def _serve(

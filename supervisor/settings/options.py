@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 import typing
 from collections.abc import Callable, Collection
@@ -13,6 +12,8 @@ from typing import Any, Literal, TypeVar
 
 import click
 import platformdirs
+
+from supervisor.settings.value_types import Duration, Finite, List, Pairs, assert_types, toml_types
 
 CONFIG_FILE = f"{__name__}.config_file"
 """Key in click's context for the file that `--config` or its variable names; None if neither does."""
@@ -34,8 +35,8 @@ def settings_options(*kinds: type[Any], reads: Collection[str] | None = None) ->
                 if reads is not None and field.name not in reads:
                     continue
                 command = click.option(*_names(field), **_attributes(field, hints[field.name]))(command)
-        names = {field.name for kind in kinds for field in fields(kind)}
-        return _config_option(names)(command)
+        hints = {name: hint for kind in kinds for name, hint in typing.get_type_hints(kind).items()}
+        return _config_option({f.name: toml_types(f, hints[f.name]) for k in kinds for f in fields(k)})(command)
 
     return decorate
 
@@ -72,11 +73,11 @@ def _attributes(field: Field[Any], hint: Any) -> dict[str, Any]:
 def _written(field: Field[Any]) -> click.ParamType[Any] | None:
     """click's type for a list of texts in one string, or for a duration; None for any other setting."""
     if field.metadata.get("duration"):
-        return _Duration()
+        return Duration()
     if field.metadata.get("pairs"):
-        return _Pairs()
+        return Pairs()
     separator = field.metadata.get("separator")
-    return _List(separator) if separator else None
+    return List(separator) if separator else None
 
 
 def _kind(hint: Any) -> Any:
@@ -85,64 +86,10 @@ def _kind(hint: Any) -> Any:
     if typing.get_origin(hint) is Literal:
         return click.Choice(options)
     kind = options[0] if options else hint
-    return {bool: None, Path: click.Path(path_type=Path)}.get(kind, kind)
+    return {bool: None, Path: click.Path(path_type=Path), float: Finite()}.get(kind, kind)
 
 
-class _Duration(click.ParamType[float]):
-    """Seconds, as a number or with a unit: 900, 900s, 15m, 2h, 1d."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
-        match = _DURATION.fullmatch(str(value).strip())
-        if match is None:
-            self.fail(f"{value!r} is no duration; give seconds, or a number with s, m, h or d: 900, 15m", param, ctx)
-        return float(match["number"]) * _SECONDS[match["unit"]]
-
-
-_DURATION = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>[smhd]?)")
-_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-
-
-class _List(click.ParamType[tuple[str, ...]]):
-    """Texts with a separator between them; in a file also a list of texts."""
-
-    name = "list"
-
-    def __init__(self, separator: str) -> None:
-        self._separator = separator
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        parts = value.split(self._separator) if isinstance(value, str) else value
-        if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-            self.fail(f"give texts, with {self._separator!r} between them", param, ctx)
-        return tuple(part.strip() for part in parts if part.strip())
-
-
-class _Pairs(click.ParamType[tuple[str, ...]]):
-    """`KEY=VALUE` pairs with commas between, which values may contain too; in a file also a list, or a table."""
-
-    name = "KEY=VALUE,…"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        if isinstance(value, str):
-            value = _BETWEEN_PAIRS.split(value)
-        elif isinstance(value, dict):
-            # The text of a bool would be a guess: some providers want True, some true, some 1.
-            if wrong := [key for key, each in value.items() if type(each) not in (str, int)]:
-                self.fail(f"{', '.join(wrong)}: give a text or a whole number", param, ctx)
-            value = [f"{key}={each}" for key, each in value.items()]
-        if not isinstance(value, list | tuple) or not all(isinstance(pair, str) for pair in value):
-            self.fail("give KEY=VALUE, with commas between, or a table", param, ctx)
-        return tuple(pair.strip() for pair in value if pair.strip())
-
-
-_BETWEEN_PAIRS = re.compile(r",(?=\s*(?:\w+\s*=|,|$))")
-
-
-def _config_option(names: set[str]) -> Callable[[Command], Command]:
+def _config_option(types: dict[str, tuple[type, ...]]) -> Callable[[Command], Command]:
     def read(context: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
         context.meta[CONFIG_FILE] = path
         chosen = path or default_config_file()
@@ -152,8 +99,9 @@ def _config_option(names: set[str]) -> Callable[[Command], Command]:
             values = tomllib.loads(chosen.read_text())
         except (OSError, ValueError) as error:
             raise click.UsageError(f"{chosen} can't be read: {error}") from error
-        if unknown := sorted(set(values) - names):
+        if unknown := sorted(set(values) - set(types)):
             raise click.UsageError(f"{chosen}: no such setting: {', '.join(unknown)}")
+        assert_types(chosen, values, types)
         context.default_map = values
 
     return click.option(

@@ -10,7 +10,9 @@ import contextlib
 import ctypes
 import os
 import sys
-from collections.abc import Collection
+import threading
+from collections.abc import Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psutil
@@ -30,6 +32,25 @@ QOS_CLASSES = {
 """Values of `qos_class_t` (`sys/qos.h`), by their names in the settings."""
 
 
+def try_placement(settings: WorkerSettings) -> None:
+    """Check that a worker can be placed as its settings ask, without placing this process: on Linux a thread that ends
+    at once is placed. Elsewhere, where niceness is the whole process's, the check is whether it may be lowered.
+
+    Raises:
+        EngineUnavailable: the system can't do that, or refuses. The message names the setting.
+    """
+
+    def place() -> None:
+        if sys.platform == "linux":
+            _place(settings, [threading.get_native_id()])
+        elif settings.worker_cpus or (settings.worker_nice < os.getpriority(os.PRIO_PROCESS, 0) and os.geteuid()):
+            _place(settings, [0])
+        place_thread(settings)
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(place).result()
+
+
 def place_process(settings: WorkerSettings) -> None:
     """Set the processors and the niceness of this process, for all threads that libraries have started already: on
     Linux each thread has its own values, and new threads inherit those of their parent.
@@ -37,6 +58,10 @@ def place_process(settings: WorkerSettings) -> None:
     Raises:
         EngineUnavailable: the system can't do that, or refuses. The message names the setting.
     """
+    _place(settings, _threads())
+
+
+def _place(settings: WorkerSettings, threads: Iterable[int]) -> None:
     if settings.worker_cpus:
         if not hasattr(os, "sched_setaffinity"):
             raise EngineUnavailable("worker_cpus can't be had: this system doesn't tie processes to processors")
@@ -47,12 +72,12 @@ def place_process(settings: WorkerSettings) -> None:
                 f"worker_cpus names processors that this process may not use ({missing}); it may use "
                 f"{', '.join(map(str, sorted(usable)))}"
             )
-        for thread in _threads():
+        for thread in threads:
             with contextlib.suppress(ProcessLookupError):  # the thread has just ended
                 os.sched_setaffinity(thread, wanted)
     if settings.worker_nice:
         try:
-            for thread in _threads():
+            for thread in threads:
                 with contextlib.suppress(ProcessLookupError):
                     os.setpriority(os.PRIO_PROCESS, thread, settings.worker_nice)
         except PermissionError as error:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from supervisor.settings.composition import Settings
+from supervisor.startup.requirements import Opening
 from supervisor.tuning.application import Applied
 
 
@@ -53,6 +54,8 @@ class Circumstances:
     """The reason why the config file can't be used; empty if it can, or doesn't exist."""
     applied: Applied | None = None
     """The applied tuning profile; None if the settings were not read."""
+    opening: Opening | None = None
+    """The start as far as the checks have made it; None for a check that is made alone."""
 
 
 Check = Callable[[Circumstances], Finding]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import resource
 
-from shm.audio import SAMPLE_BYTES
-from shm.memory import NoMemory, reserve
+from shm.folders import ROOM_TO_WORK, trouble
 from supervisor.client.server_client import NoAnswer, address, error_in, get_json, is_kokoro_live
-from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
+from supervisor.commands.checks.finding import Check, Circumstances, Finding, Severity, ok, warning, wrong
 from supervisor.commands.checks.programs import listening_on
-from supervisor.startup.listener import PortTaken, listen
+from supervisor.processes.metrics_folder import ROOM as METRICS_ROOM
+from supervisor.startup.requirements import PORT, WYOMING_PORT, Opening, Refused, Requirement
 
 ENOUGH_DESCRIPTORS = 1024
 """Descriptors that a server needs: one for each stream, and a few dozen."""
@@ -24,33 +23,49 @@ def config(circumstances: Circumstances) -> Finding:
     return ok(f"{path} is read" if path.is_file() else f"none at {path}; the defaults hold")
 
 
-def shared_memory(circumstances: Circumstances) -> Finding:
-    """Check that the arena of one worker generation can be reserved; it is released at once."""
-    settings = circumstances.settings.supervisor
-    size = settings.rings * settings.ring_samples * SAMPLE_BYTES
-    try:
-        os.close(reserve(size))
-    except NoMemory as error:
-        cure = f"Free memory, or ask for less: --rings below {settings.rings}, or --ring-seconds below "
-        return wrong(str(error.strerror), f"{cure}{settings.ring_seconds:g}.")
-    return ok(f"{size / 1e6:.0f} MB can be reserved ({settings.rings} rings of {settings.ring_seconds:g} s)")
+def requirement(wanted: Requirement) -> Check:
+    """The check of something without which `serve` ends."""
+
+    def check(circumstances: Circumstances) -> Finding:
+        opening = circumstances.opening or Opening(circumstances.settings)
+        try:
+            return ok(wanted.check(opening))
+        except Refused as error:
+            return _ours(circumstances, wanted) or wrong(str(error), wanted.cure)
+        finally:
+            if circumstances.opening is None:
+                opening.close()
+
+    return check
 
 
 def port(circumstances: Circumstances) -> Finding:
     """Check that the port is free, or used by a kokoro-live."""
     settings = circumstances.settings.supervisor
-    try:
-        listener = listen(settings.host, settings.port)
-    except PortTaken as taken:
-        url = address(settings.host, settings.port)
-        if not is_kokoro_live(url):
-            program = listening_on(settings.port)
-            found = f"{taken} {program} listens there." if program else str(taken)
-            return wrong(found, f"kokoro-live serve --port {settings.port + 1 if settings.port < 65535 else 8880}")
+    found = requirement(PORT)(circumstances)
+    if found.verdict is Severity.OK:
+        return found
+    url = address(settings.host, settings.port)
+    if is_kokoro_live(url):
         return _serving(url)
-    with listener:
-        host, number = listener.getsockname()[:2]
-        return ok(f"{host}:{number} is free")
+    program = listening_on(settings.port)
+    said = f"{found.found} {program} listens there." if program else found.found
+    return wrong(said, f"kokoro-live serve --port {settings.port + 1 if settings.port < 65535 else 8880}")
+
+
+def folders(circumstances: Circumstances) -> Finding:
+    """Check the folders without which the server goes on, but without what they are for."""
+    settings = circumstances.settings
+    wanted = {
+        "--jobs-dir": (settings.jobs.folder, ROOM_TO_WORK),
+        "--disk-cache": (settings.front.disk_cache, ROOM_TO_WORK),
+        "--metrics-dir": (settings.supervisor.metrics_dir, METRICS_ROOM),
+        "--cache-dir": (settings.worker.cache_dir, ROOM_TO_WORK),
+    }
+    bad = {flag: why for flag, (folder, room) in wanted.items() if folder and (why := trouble(folder, room))}
+    if bad:
+        return warning("; ".join(bad.values()), f"Mend the folder, or choose another: {', '.join(bad)}.")
+    return ok("all can be written")
 
 
 def descriptors(circumstances: Circumstances) -> Finding:
@@ -58,6 +73,14 @@ def descriptors(circumstances: Circumstances) -> Finding:
     if soft != resource.RLIM_INFINITY and soft < ENOUGH_DESCRIPTORS:
         return warning(f"a process may open {soft} files, so that few streams fit", f"ulimit -n {ENOUGH_DESCRIPTORS}")
     return ok(f"a process may open {'any number of' if soft == resource.RLIM_INFINITY else soft} files")
+
+
+def _ours(circumstances: Circumstances, wanted: Requirement) -> Finding | None:
+    """The finding if the Wyoming port is taken by a kokoro-live that serves already."""
+    number = circumstances.settings.supervisor.wyoming_port
+    if wanted is WYOMING_PORT and number and listening_on(number).startswith("kokoro-live"):
+        return ok(f"a kokoro-live answers on port {number}")
+    return None
 
 
 def _serving(url: str) -> Finding:

@@ -290,11 +290,12 @@ def test_memory_is_really_reserved_and_given_back():
 
     wanted = circumstances(rings=8, ring_seconds=10.0)
     before = next_descriptor()
-    assert machine.shared_memory(wanted).found == "4 MB can be reserved (8 rings of 10 s)"
+    check = checks()["shared memory"]
+    assert check(wanted).found == "4 MB can be reserved (8 rings of 10 s)"
     with limit(resource.RLIMIT_FSIZE, 2 * MB):
-        finding = machine.shared_memory(wanted)
+        finding = check(wanted)
     assert finding.verdict is Severity.WRONG
-    assert "can't reserve 4 MB" in finding.found and "--rings below 8" in finding.cure
+    assert "can't reserve 4 MB" in finding.found and "--rings" in finding.cure
     assert next_descriptor() == before
 
 

@@ -1,0 +1,163 @@
+"""`serve` and `doctor` make the same checks: for every requirement, `serve` ends with its status and one line, and
+`doctor` has that line with a cross and a cure."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+import resource
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from frontend.streams.cache.disk import DiskCache
+from shm.folders import trouble
+from supervisor.commands import doctor, serve
+from supervisor.processes.exit_codes import ExitCode
+from supervisor.processes.metrics_folder import metrics_folder
+from supervisor.startup.requirements import REQUIREMENTS, Requirement
+from supervisor.tuning.application import tuned_settings
+from tests.supervisor.clean_environment import clean_environment
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with clean_environment(tmp_path_factory.mktemp("home"), monkeypatch):
+        monkeypatch.setenv("KOKORO_LIVE_PORT", "0")
+        yield
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def _keys(folder: Path, content: bytes) -> str:
+    file = folder / f"keys-{len(content)}"
+    file.write_bytes(content)
+    return str(file)
+
+
+VIOLATIONS: dict[str, Callable[[Path, int], list[list[str]]]] = {
+    "port": lambda _, taken: [
+        ["--port", str(taken)],
+        ["--host", "192.0.2.1"],
+        ["--host", "no such host"],
+        ["--host", "a" * 70 + ".example"],
+    ],
+    "Wyoming port": lambda _, taken: [
+        ["--wyoming-port", str(taken)],
+        ["--wyoming-port", "0", "--wyoming-host", "192.0.2.1"],
+    ],
+    "access": lambda folder, _: [
+        ["--host", "0.0.0.0"],
+        ["--api-key-file", str(folder / "gone")],
+        ["--api-key-file", str(folder)],
+        ["--api-key-file", _keys(folder, b"")],
+        ["--api-key-file", _keys(folder, b"a key\n")],
+        ["--api-key-file", _keys(folder, b"\xff")],
+    ],
+    "processors": lambda _, taken: [["--worker-cpus", "9999"], ["--worker-qos", "utility"]],
+    "shared memory": lambda _, taken: [["--rings", "1000000", "--ring-seconds", "600"]],
+}
+"""Arguments that violate each requirement, for a folder and a port that is taken."""
+
+
+AVAILABLE = r"\d+ MB are available"
+"""Differs from one moment to the next."""
+
+
+class Reached(Exception):
+    """`serve` would start its processes now."""
+
+
+def served(arguments: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> ExitCode:
+    def reach(*_: object) -> None:
+        raise Reached
+
+    monkeypatch.setattr(serve, "configure_logging", lambda *_: None)
+    monkeypatch.setattr(serve, "setproctitle", lambda _: None)
+    monkeypatch.setattr(serve, "_serve", reach)
+    caplog.clear()
+    with caplog.at_level(logging.ERROR):
+        return serve.run(tuned_settings(serve.serve.make_context("serve", list(arguments))), arguments)
+
+
+def diagnosed(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:
+    """`doctor`'s rows for the requirements."""
+    checks = doctor.checks()
+    monkeypatch.setattr(doctor, "checks", lambda: {each.title: checks[each.title] for each in REQUIREMENTS})
+    result = CliRunner().invoke(doctor.doctor, ["--json", *arguments])
+    return {row["check"]: row for row in json.loads(result.stdout)}
+
+
+def test_every_requirement_has_its_violations() -> None:
+    assert set(VIOLATIONS) == {each.title for each in REQUIREMENTS}
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda each: each.title)
+def test_what_serve_refuses_doctor_names(
+    requirement: Requirement,
+    taken: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for arguments in VIOLATIONS[requirement.title](tmp_path, taken):
+        assert served(arguments, monkeypatch, caplog) is requirement.status, arguments
+        (line,) = [record.message for record in caplog.records]
+        row = diagnosed(arguments, monkeypatch)[requirement.title]
+        assert row["verdict"] == "wrong" and row["cure"]
+        assert re.sub(AVAILABLE, "", row["found"]).startswith(re.sub(AVAILABLE, "", line))
+
+
+def test_one_port_for_two_listeners_is_refused_by_both(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        number = str(free.getsockname()[1])
+    arguments = ["--port", number, "--wyoming-port", number]
+    assert served(arguments, monkeypatch, caplog) is ExitCode.PORT
+    assert diagnosed(arguments, monkeypatch)["Wyoming port"]["verdict"] == "wrong"
+
+
+def test_what_serve_takes_doctor_finds_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = ["--host", "0.0.0.0", "--api-key-file", _keys(tmp_path, b"key\n")]
+    placed = ["--worker-nice", "19", "--worker-cpus", str(min(os.sched_getaffinity(0)))]
+    before = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
+    for arguments in ([], ["--wyoming-port", "0"], key, placed):
+        with pytest.raises(Reached):
+            served(arguments, monkeypatch, caplog)
+        assert {row["verdict"] for row in diagnosed(arguments, monkeypatch).values()} == {"ok"}
+    assert (os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)) == before
+
+
+FOLDERS = ("new/and/below", ".", "file", "file/below", "x" * 300, "file/../new", "dangling", "dangling/below")
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_that_the_server_does_without_is_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere" / "at all")
+    folder = tmp_path / name
+    said, cached = trouble(folder, 1), False
+    with contextlib.suppress(OSError):
+        DiskCache(folder / "cache", 1 << 20, 60)
+        cached = True
+    assert bool(said) != cached
+    with metrics_folder(folder / "metrics") as usable:
+        assert bool(said) == (usable is None)
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    assert "full" in trouble(tmp_path / "below", 1 << 60)
+    assert not trouble(tmp_path / "below", resource.getpagesize())
