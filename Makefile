@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 .PHONY: run test lint bench clean
 
 run: $(VENV)/.installed
+	@$(BIN)/python -c "import kokoro_live" 2> /dev/null || { echo "$(VENV) doesn't fit this system's Python any more:" \
+		"\`make clean run\` makes it again." >&2; exit 1; }
 	@exec $(BIN)/kokoro-live serve $(ARGS)
 
 test: $(VENV)/.installed-dev
@@ -20,8 +22,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 $(VENV)/.installed: pyproject.toml constraints.txt
-	@echo "setting up $(VENV)" >&2
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON): install Python 3.11 to 3.14, or name one, as in" \
+		"\`make run PYTHON=/path/to/python3.12\`." >&2; exit 1; }
+	@$(PYTHON) deploy/environment.py $(VENV)
 	@$(BIN)/python deploy/install.py '.[model]' .
 	@touch $@
 
