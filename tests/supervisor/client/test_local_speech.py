@@ -103,8 +103,8 @@ def test_the_users_lexicon_and_rules_are_obeyed(tmp_path, monkeypatch, text, nor
         text = TextSettings(lexicon=tmp_path / "lexicon.tsv")
     engine = Recorder()
     monkeypatch.setattr(select, "choose", lambda settings: engine)
-    # One thread: segments are recorded in the order of the text.
-    speech = LocalSpeech(WorkerSettings(concurrency=1), text, normalization)
+    engine.concurrency = 1  # segments are recorded in the order of the text
+    speech = LocalSpeech(WorkerSettings(), text, normalization)
     samples(speech, "nginx has 5 km.")
     assert "".join(begun.script for begun in engine.begun).replace(" ", "") == script.replace(" ", "")
     assert speech.pronounced("nginx has 5 km.", None, None) == script

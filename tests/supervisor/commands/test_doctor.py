@@ -102,7 +102,7 @@ def test_without_a_model_there_is_something_to_do_but_nothing_wrong(tmp_path):
 
 def test_something_wrong_is_status_1_and_the_other_checks_are_made_all_the_same(tmp_path, monkeypatch):
     (tmp_path / "config.toml").write_text("prot = 8880\n")
-    monkeypatch.setattr(machine, "descriptors", lambda circumstances: 1 // 0)
+    monkeypatch.setattr(machine, "descriptors", lambda circumstances: 1 / 0)
     result = run("--model-dir", tmp_path, "--engine", "kokoro", "--config", tmp_path / "config.toml", "--json")
     found = findings(result.stdout)
     assert result.exit_code == 1
