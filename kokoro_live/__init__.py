@@ -1,6 +1,6 @@
 """The one top-level name of an installation, which holds the project's folders; `kokoro-live` starts here.
 
-Imported by `supervisor` and `benchmarks`.
+Imported by `frontend`, `worker`, `books`, `supervisor` and `benchmarks`.
 """
 
 from __future__ import annotations

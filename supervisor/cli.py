@@ -26,6 +26,8 @@ _COMMANDS = {
     "uninstall-service": "No longer start the server at login.",
     "install-speechd": "Let Speech Dispatcher (Orca, spd-say) speak with the server.",
     "uninstall-speechd": "Remove what install-speechd wrote.",
+    "update": "Show how this installation is updated, and gets an extra.",
+    "uninstall": "List what kokoro-live has written for you, and remove it if asked.",
 }
 """Commands by name, with their line of `--help`. The object is `supervisor.commands.NAME.NAME`, with underscores."""
 

@@ -35,6 +35,7 @@ from benchmarks.quality.pairs import listening_pairs
 from benchmarks.quality.pictures import draw
 from benchmarks.quality.renderings import Rendering, Renderings
 from benchmarks.quality.ways import FOR_WINDOWS, WHOLE, Way
+from kokoro_live.installation import this_installation
 from worker.engine import EngineError, EngineUnavailable
 from worker.models.checksum_cache import cached_sha256_of
 from worker.quantization.dequantize import is_dynamic_int8
@@ -66,7 +67,7 @@ def main() -> int:
     parser.add_argument("--cache-dir", type=Path, help="instead of the server's own cache")
     arguments = parser.parse_args()
     if not (Recognizer.is_installed() and OpinionScorer.is_installed()):
-        parser.error("nobody can listen: install the extra `quality` (pip install -c constraints.txt -e '.[quality]')")
+        parser.error(f"nobody can listen: install the extra `quality`: {this_installation().add('quality')}")
     try:
         return 0 if Comparison(arguments).report() else 1
     except (EngineError, EngineUnavailable, OSError, QuantizationError, ValueError) as error:

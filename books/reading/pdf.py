@@ -12,6 +12,7 @@ from books.book import Book, TextBlock
 from books.errors import BookError
 from books.reading.chapters import Division, by_divisions, heading_divisions
 from books.reading.lines import blocks_of_lines
+from kokoro_live.installation import this_installation
 
 MOST_PAGES = 5_000
 _EDGE = 2
@@ -32,7 +33,7 @@ def read_pdf(data: bytes, name: str) -> Book:
     try:
         import pypdf
     except ImportError as error:
-        raise BookError("PDF needs one more package: pip install 'kokoro-live[pdf]'.") from error
+        raise BookError(f"PDF needs the extra pdf: {this_installation().add('pdf')}") from error
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):

@@ -1,1 +1,4 @@
-"""Metrics, drift, self-checks and `/status`: figures about the other rooms' work. Imported by `frontend`."""
+"""Metrics, drift, self-checks and `/status`: figures about the other rooms' work.
+
+Imported by `frontend` and `supervisor.commands`.
+"""

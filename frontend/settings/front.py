@@ -218,7 +218,9 @@ class FrontSettings:
         except BadKey as error:
             raise ValueError(f"api_keys: {error}") from error
         if self.wyoming_zeroconf and find_spec("zeroconf") is None:
-            raise ValueError("wyoming_zeroconf needs the extra zeroconf: pip install 'kokoro-live[zeroconf]'")
+            from kokoro_live.installation import this_installation
+
+            raise ValueError(f"wyoming_zeroconf needs the extra zeroconf: {this_installation().add('zeroconf')}")
         Hosts(self.allowed_hosts)
         Origins(self.cors_origins)
         if self.cost_profiles:

@@ -14,6 +14,7 @@ from frontend.text.english import English
 from frontend.text.espeak_g2p import EspeakG2P
 from frontend.text.punctuation import MARKS
 from frontend.text.word import PhonemeSource, Word
+from kokoro_live.installation import this_installation
 
 _log = logging.getLogger(__name__)
 
@@ -33,8 +34,7 @@ class LanguageUnavailable(ApiError):
         super().__init__(
             400,
             f"{name} can't be read here yet ({reason}). Install its packages with "
-            f"`pip install 'kokoro-live[{extra}]'` (in a clone: `.venv/bin/pip install -e '.[{extra}]'`), "
-            "and start again.",
+            f"`{this_installation().add(extra)}`, and start again.",
             param="lang",
             code="language_unavailable",
         )

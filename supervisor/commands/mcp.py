@@ -19,7 +19,9 @@ def mcp(context: click.Context, /, **_settings: Any) -> None:
     The agent's program starts this command and talks to it on standard input and output (MCP). Needs the extra mcp.
     """
     if find_spec("mcp") is None:
-        raise click.ClickException("`kokoro-live mcp` needs one more package: pip install 'kokoro-live[mcp]'")
+        from kokoro_live.installation import this_installation
+
+        raise click.ClickException(f"`kokoro-live mcp` needs the extra mcp: {this_installation().add('mcp')}")
     from supervisor.client.agent_tools import AgentTools
 
     AgentTools(server_url(context)).server().run("stdio")

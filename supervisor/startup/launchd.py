@@ -73,6 +73,9 @@ class Launchd:
             found.append(Installed(file.stem.removeprefix(LABEL_PREFIX), file, program, at_login))
         return found
 
+    def logs(self) -> Sequence[Path]:
+        return sorted(self._logs.glob(f"{DEFAULT_NAME}*.log*"))
+
     def _file(self, name: str) -> Path:
         return self._agents / f"{_label(name)}.plist"
 

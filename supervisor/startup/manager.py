@@ -61,6 +61,10 @@ class Manager(Protocol):
 
     def installed(self) -> Sequence[Installed]: ...
 
+    def logs(self) -> Sequence[Path]:
+        """Log files of installed servers, also of former ones."""
+        ...
+
 
 def install(files: Mapping[Path, bytes], stale: Sequence[Path]) -> None:
     """Write the files, each whole or not at all and readable only by the user (they may have API keys), and remove

@@ -77,6 +77,9 @@ class Systemd:
             found.append(Installed(file.stem, file, Path(program[1].replace("%%", "%")), enabled))
         return found
 
+    def logs(self) -> Sequence[Path]:
+        return []  # the journal has them
+
     def _unit_files(self, name: str) -> list[Path]:
         return [self._units / f"{name}.service", self._units / f"{name}.socket"]
 

