@@ -94,6 +94,8 @@ _SIGN_NAMES = {sign: name for sign, name in SIGNS.items() if sign not in "#=\\"}
     "∩": "intersection",
 }
 _SIGNS = "".join(_SIGN_NAMES)
+NEEDED = re.compile(rf"[^\w\s.,;:!?'\"’“”()—]|[²³¹⁰⁴-⁹ⁿᵗᵏ{''.join(filter(str.isalnum, _SIGNS))}]| x ")
+"""Signs, or letters that are read as signs, of which a sentence has one if a rule applies."""
 _SIGN = re.compile(rf"(?P<before> ?)(?P<sign>[{re.escape(_SIGNS)}])(?P<after> ?)")
 
 

@@ -86,7 +86,7 @@ _ENGLISH: tuple[tuple[str, Callable[[Draft], None], re.Pattern[str]], ...] = (
     ("ordinals", ordinals.apply, _DIGIT),
     ("numbers", numbers.apply, _DIGIT),
     ("initialisms", initialisms.apply, re.compile(r"[A-Z][A-Z&\ds]|PhD|MSc|BSc")),
-    ("math", maths.apply, re.compile(r"[^\w\s.,;:!?'\"’“”()—]|[π²³¹⁰⁴-⁹ⁿᵗᵏ]| x ")),
+    ("math", maths.apply, maths.NEEDED),
     ("roman_numerals", roman.apply, re.compile("[IVXLivxl]")),
     ("abbreviations", abbreviations.apply, _ANY),
 )

@@ -10,12 +10,6 @@ from frontend.text.normalization.words import cardinal, digits, number
 
 _LARGE = {"k": "thousand", "K": "thousand", "M": "million", "bn": "billion", "B": "billion", "T": "trillion"}
 
-_LABEL = re.compile(
-    r"\b(?:exit|gate|seat|room|flat|apt|apartment|suite|unit|platform|bus|route|row|step|figure|table|section)\.? $",
-    re.IGNORECASE,
-)
-"""Words before a number with a letter that is no magnitude: Exit 12B."""
-
 _NAMED_K = frozenset(("1", "2", "4", "5", "8", "10"))
 """Numbers before k that name a screen or a run (4K, 10K)."""
 
@@ -61,8 +55,6 @@ def _scientific(match: re.Match[str], british: bool) -> str:
 
 
 def _magnitude(match: re.Match[str], british: bool) -> str | None:
-    if _LABEL.search(match.string, max(0, match.start() - 12), match.start()):
-        return None
     if match["large"] == "K" and not match["last"] and match["number"] in _NAMED_K:
         return None
     said = ("minus " if match["minus"] else "") + number(match["number"], british)

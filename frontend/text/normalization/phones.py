@@ -33,8 +33,10 @@ _EMERGENCY = re.compile(
     rf"|people|times|calls? (?:were|was)|\w+s\b))"
 )
 _URGENT = re.compile(r"\b(?:[Ee]mergenc|[Cc]all|[Dd]ial|[Tt]ext|[Pp]hone|[Rr]ing|[Hh]otline|police|ambulance)")
+_FREE = r"(?:8(?:00|33|44|55|66|77|88)|900)"
 _VANITY = re.compile(
-    rf"{_START}(?P<one>1-)?(?P<code>8(?:00|33|44|55|66|77|88)|900)-(?P<word>[A-Z][A-Z-]{{2,14}})(?![\w-])"
+    rf"{_START}(?:(?P<one>1)[- .]\(?(?P<code>{_FREE})\)?[- .]|\(?(?P<bare>0?{_FREE})\)?-)"
+    r"(?=[\d-]{0,9}[A-Z]{2})(?P<word>[A-Z\d](?:-?[A-Z\d]){2,24})(?![\w-])"
 )
 
 
@@ -52,14 +54,10 @@ def apply(draft: Draft) -> None:
 
 
 def _vanity(match: re.Match[str]) -> str:
-    code = (
-        "eight hundred"
-        if match["code"] == "800"
-        else "nine hundred"
-        if match["code"] == "900"
-        else digits(match["code"])
-    )
-    return f"{'one ' if match['one'] else ''}{code} {match['word'].replace('-', ' ').lower()}"
+    code = match["code"] or match["bare"]
+    said = f"{digits(code[-3])} hundred" if code.endswith("00") else digits(code)
+    words = (digits(part) if part.isdecimal() else part.lower() for part in re.findall(r"\d+|[A-Z]+", match["word"]))
+    return " ".join([*["one"] * bool(match["one"]), *["oh"] * (len(code) > 3), said, *words])
 
 
 def _emergency(match: re.Match[str]) -> str:

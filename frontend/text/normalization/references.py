@@ -30,13 +30,28 @@ _PARTS = (
         for name in ("Exit", "Gate", "Apartment", "Apt", "Seat", "Flat", "Unit", "Lemma", "Theorem", "Example")
     }
 )
-_ABBREVIATED = frozenset(("Fig.", "Figs.", "Eq.", "Sec.", "Apt.", "fig.", "eq.", "sec.", "apt."))
+_PLACES = {"Rm.": "Room", "Ste.": "Suite", "Rte.": "Route", "Hwy.": "Highway", "Bldg.": "Building"} | {
+    name: name
+    for name in (
+        *("Room", "Suite", "Route", "Highway", "Bus", "Platform", "Row", "Terminal", "Building", "Floor", "Bay", "Box"),
+        *("Locker", "Zone", "Block", "Lot", "Line", "Lane", "Stand", "Booth", "Pier", "Dock", "Ward", "Class", "Form"),
+        *("Hall", "Door", "House", "Track", "Desk", "Aisle", "Channel", "Chapter", "Item", "Question", "Exhibit"),
+        *("Part", "Group", "Level", "Grade", "Annex", "Clause", "Article", "Exercise", "Schedule", "Page"),
+    )
+}
+"""Labels whose numbers are also counted in units with small letters: the door 2m away."""
+_ABBREVIATED = frozenset(("fig.", "figs.", "eq.", "sec.", "apt."))
 """Labels that the rule of abbreviations reads in full if a plain number follows."""
 
 _PART = "|".join(re.escape(name) for name in sorted(_PARTS, key=len, reverse=True))
+_PLACE = "|".join(re.escape(name) for name in sorted(_PLACES, key=len, reverse=True))
 _LABELLED = re.compile(
-    rf"{START}(?P<part>{_PART}|{_PART.lower()})(?P<labels> (?:\(?(?:\d{{1,4}}[a-z]?|\d{{1,3}}[A-Z]|[A-Z]\d{{1,3}})\)?)"
-    rf"(?:(?:, | and |{DASH})\(?\d{{1,4}}[a-z]?\)?){{0,3}}){END}(?![.:]\d)"
+    rf"{START}(?P<part>(?i:{_PART}))(?P<labels> (?:\(?(?:\d{{1,4}}[a-z]?|\d{{1,3}}[A-Z]|[A-Z]\d{{1,3}})\)?)"
+    rf"(?:(?:, | and |{DASH})\(?\d{{1,4}}[a-zA-Z]?\)?){{0,3}}){END}(?![.:]\d)"
+)
+_PLACED = re.compile(
+    rf"{START}(?P<part>(?i:{_PLACE}))(?P<labels> (?:\d{{1,4}}[A-Za-f]|[A-Z]\d{{1,4}})"
+    rf"(?:(?:, | and |{DASH})\d{{1,4}}[A-Za-f]?){{0,3}}){END}(?![.:]\d)"
 )
 _LABEL = re.compile(r"\(?([A-Z])?(\d{1,4})([a-zA-Z])?\)?")
 _NUMERO = re.compile(rf"{START}[Nn][°º]\.? ?(?=\d)")
@@ -81,7 +96,8 @@ _VERSE_WORDS = frozenset(("Psalm", *re.findall(r"[A-Z][a-z]+", _FULL_BOOKS + _SE
 _ROOM_WORDS = frozenset(
     ("room", "suite", "route", "highway", "flight", "bus", "Room", "Suite", "Route", "Highway", "Flight", "Bus", "US")
 )
-_PART_WORDS = frozenset(word for name in _PARTS for word in (name.rstrip("."), name.rstrip(".").lower()))
+_FULL = {name.lower(): full for name, full in (_PARTS | _PLACES).items()}
+_PART_WORDS, _PLACE_WORDS = (frozenset(name.rstrip(".").lower() for name in names) for names in (_PARTS, _PLACES))
 """Words without which a sentence has no verse, room or labelled part."""
 
 
@@ -98,8 +114,10 @@ def apply(draft: Draft) -> None:
         draft.replace(_ROOM, lambda match: f"{_spelled(match['place'])} {in_pairs(match['number'], british)}")
     if draft.has("°º"):
         draft.replace(_NUMERO, lambda match: "number ")
-    if draft.says(_PART_WORDS):
+    if draft.says_folded(_PART_WORDS):
         draft.replace(_LABELLED, lambda match: _labelled(match, british))
+    if draft.says_folded(_PLACE_WORDS):
+        draft.replace(_PLACED, lambda match: _labelled(match, british))
 
 
 def _spelled(place: str) -> str:
@@ -109,16 +127,17 @@ def _spelled(place: str) -> str:
 
 def _labelled(match: re.Match[str], british: bool) -> str | None:
     part, labels = match["part"], match["labels"]
-    full = _PARTS.get(part) or _PARTS[next(name for name in _PARTS if name.lower() == part)].lower()
+    full = _FULL[part.lower()]
+    full = part if full.lower() == part.lower() else full.lower() if part.islower() else full
     plain = re.fullmatch(r" \d+", labels) is not None
     if plain:
-        return None if full == part or part in _ABBREVIATED else f"{full}{labels}"
-    said = _LABEL.sub(lambda label: _label(label, british), labels)
-    return full + re.sub(DASH, " to ", said)
+        return None if full == part or part.lower() in _ABBREVIATED else f"{full}{labels}"
+    ends = re.split(DASH, labels)
+    return full + " to ".join(_LABEL.sub(lambda label: _label(label, british), end) for end in ends)
 
 
 def _label(match: re.Match[str], british: bool) -> str:
-    said = cardinal(int(match[2]), british)
+    said = in_pairs(match[2], british) if match[1] or match[3] else cardinal(int(match[2]), british)
     return " ".join(filter(None, (match[1], said, (match[3] or "").upper())))
 
 

@@ -19,11 +19,12 @@ _BEFORE = (
 
 _FOUR_DIGITS = re.compile(r"[12]\d\d\d")
 _TENS = re.compile(r"0['’]?s")
-_DECADE = re.compile(rf"{START}(?P<century>1[1-9]|20)(?P<tens>\d)0['’]?s{END}")
-_MARKED_DECADE = re.compile(rf"(?<!\w)['’‘](?P<tens>[1-9])0['’]?s{END}")
+_UPTO = rf"(?:(?P<dash>{DASH}| to | and | or )['’‘]?(?P<last_century>1[1-9]|20)?(?P<last>\d)0['’]?s)?{END}"
+_DECADE = re.compile(rf"{START}(?P<century>1[1-9]|20)(?P<tens>\d)0['’]?s{_UPTO}")
+_MARKED_DECADE = re.compile(rf"(?<!\w)['’‘](?P<tens>[1-9])0['’]?s{_UPTO}")
 _SHORT_DECADE = re.compile(
     rf"\b(?:[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Mm]y|[Yy]our|[Oo]ur|[Ii]n|[Mm]id|[Ee]arly|[Ll]ate|and)[ -]"
-    rf"(?P<decade>(?P<tens>[1-9])0['’]?s){END}"
+    rf"(?P<decade>(?P<tens>[1-9])0['’]?s{_UPTO})"
 )
 _YEARS = re.compile(rf"{NUMBER_START}(?P<first>{_YEAR})(?P<dash>{DASH}| - )(?P<last>{_YEAR}|\d{{2}}){NUMBER_END}(?!-)")
 _CONTEXT = re.compile(
@@ -41,10 +42,10 @@ _APOSTROPHE = re.compile(rf"(?<![\w\d])['’](?P<year>\d\d){END}(?!['’\"])")
 def apply(draft: Draft) -> None:
     british = draft.british
     four_digits = _FOUR_DIGITS.search(draft.sentence) is not None
-    draft.replace_numbers(_DECADE, _decade)
+    draft.replace_numbers(_DECADE, _decades)
     if _TENS.search(draft.sentence):
-        draft.replace(_MARKED_DECADE, lambda match: decade(10 * int(match["tens"])))
-        draft.replace(_SHORT_DECADE, lambda match: decade(10 * int(match["tens"])), "decade")
+        draft.replace(_MARKED_DECADE, _decades)
+        draft.replace(_SHORT_DECADE, _decades, "decade")
     draft.replace_numbers(_YEARS, lambda match: _years(match, british))
     if four_digits:
         draft.replace(_CONTEXT, lambda match: year(int(match["year"]), british), "year")
@@ -58,11 +59,20 @@ def apply(draft: Draft) -> None:
         draft.replace(_APOSTROPHE, lambda match: two_digits(int(match["year"]), british))
 
 
-def _decade(match: re.Match[str]) -> str:
-    century, tens = int(match["century"]), int(match["tens"])
-    if century == 20 and tens == 0:
+def _decades(match: re.Match[str]) -> str:
+    said = _decade(match.groupdict().get("century"), match["tens"])
+    if match["last"] is None:
+        return said
+    joint = match["dash"] if match["dash"].strip().isalpha() else " to "
+    return f"{said}{joint}{_decade(match['last_century'], match['last'])}"
+
+
+def _decade(century: str | None, tens: str) -> str:
+    if century is None:
+        return decade(10 * int(tens))
+    if century + tens == "200":
         return "two thousands"
-    return f"{cardinal(century, british=False)} {decade(10 * tens)}"
+    return f"{cardinal(int(century), british=False)} {decade(10 * int(tens))}"
 
 
 def _fiscal(match: re.Match[str], british: bool) -> str:
