@@ -73,6 +73,7 @@ def test_reading_is_measured_by_language(tmp_path: Path) -> None:
     assert report["verdicts"]
 
 
+@pytest.mark.slow
 def test_espeak_is_measured_without_what_it_cannot_be_compared_with(tmp_path: Path) -> None:
     """No bare session and no kokoro-onnx: their figures are absent, and nothing is judged by them."""
     found = CliRunner().invoke(kokoro_live, ["bench", "ttfa", "--quick", "--engine", "espeak", "--out", str(tmp_path)])

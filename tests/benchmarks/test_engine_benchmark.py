@@ -39,6 +39,7 @@ def test_the_published_file_comes_first_and_every_setting_is_one_that_the_worker
     assert all(len(subject.script) > 100 for subject in chosen)
 
 
+@pytest.mark.slow
 def test_real_processes_take_turns_and_are_compared(chosen: list[Subject], capsys: pytest.CaptureFixture[str]) -> None:
     rivals = measured(two(chosen), rounds=2, seed=1)
     assert [len(rival.rounds) for rival in rivals] == [2, 2]

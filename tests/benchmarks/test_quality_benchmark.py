@@ -87,6 +87,7 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, *more: object) -> int:
     return command.main()
 
 
+@pytest.mark.slow
 def test_every_way_has_a_row_sound_and_a_place_in_the_picture(finished: tuple[Path, str]) -> None:
     folder, shown = finished
     names = ["model, whole", "model, windows"]
@@ -109,6 +110,7 @@ def test_every_way_has_a_row_sound_and_a_place_in_the_picture(finished: tuple[Pa
     assert "| clause |" in shown or "| sentence |" in shown, "the passage was cut"
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_spoken_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(folder / "out")
     run(folder, monkeypatch, "--quick")
@@ -151,6 +153,7 @@ def test_a_way_that_fails_is_the_exit_status(
     assert "windows: its log-mel distance is" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_plan_beyond_its_limits_is_the_exit_status(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,8 @@ from tests.chaos.residue import Residue, comes_back_to, settled, warm_up
 from tests.system.oracle import miniature_arguments
 from tests.system.server import Server, server
 
-TIMES = 1
 LONG_TIMES = 100
+LONG = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +39,14 @@ def before(killable: Server) -> Residue:
     return settled(killable)
 
 
-def times(count: int) -> list[object]:
-    return [count, pytest.param(LONG_TIMES, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
+def kills(places: Iterable[str]) -> list[object]:
+    """Each place with a count of kills: every second one once in each run of the tests; the others once and all of them
+    a hundred times in the slow ones."""
+    once = [pytest.param(place, 1, marks=[pytest.mark.slow] if n % 2 else []) for n, place in enumerate(places)]
+    return [*once, *(pytest.param(place, LONG_TIMES, marks=LONG) for place in places)]
 
 
-@pytest.mark.parametrize("count", times(TIMES))
-@pytest.mark.parametrize("place", WORKER)
+@pytest.mark.parametrize(("place", "count"), kills(WORKER))
 def test_a_worker_that_dies_there_is_not_heard(
     killable: Server, before: Residue, orders: Path, tmp_path: Path, place: str, count: int
 ) -> None:
@@ -56,8 +58,7 @@ def test_a_worker_that_dies_there_is_not_heard(
     assert comes_back_to(before, killable) == before
 
 
-@pytest.mark.parametrize("count", times(TIMES))
-@pytest.mark.parametrize("place", FRONT)
+@pytest.mark.parametrize(("place", "count"), kills(FRONT))
 def test_a_front_that_dies_there_cuts_visibly_and_refuses_nobody(
     killable: Server, before: Residue, orders: Path, tmp_path: Path, place: str, count: int
 ) -> None:

@@ -240,4 +240,4 @@ class Schedule(RuleBasedStateMachine):
 
 
 TestSchedules = Schedule.TestCase
-TestSchedules.settings = settings(deadline=None, database=None, max_examples=80, stateful_step_count=60)
+TestSchedules.settings = settings(deadline=None, database=None, max_examples=40, stateful_step_count=60)

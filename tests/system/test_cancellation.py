@@ -52,7 +52,9 @@ def seconds_per_token(laborious: SharedServer) -> float:
     return (processor_seconds(slow) - before) / sum(tokens_of_segments(LONG))
 
 
-@pytest.mark.parametrize("leaves", ["while another waits", "before another comes"])
+@pytest.mark.parametrize(
+    "leaves", ["while another waits", pytest.param("before another comes", marks=pytest.mark.slow)]
+)
 def test_what_a_listener_left_is_cancelled_inside_its_run(slow: Server, seconds_per_token: float, leaves: str) -> None:
     """The worker is at the long text's second segment; without an end, that alone would take twice the time allowed."""
     _, second, *_ = tokens_of_segments(LONG)

@@ -43,6 +43,7 @@ def test_a_text_that_kills_the_front_is_refused_the_third_time(started: Server, 
     assert front_restarts(started) == before + 2, "nobody had to die for the refusals"
 
 
+@pytest.mark.slow
 def test_kills_while_a_language_loads_are_held_against_no_text(started: Server, common: CommonServer) -> None:
     """A client that asks again and again for the same text, with somebody else killing each front as it comes up."""
     common.hold.touch()

@@ -70,13 +70,14 @@ def test_it_is_the_packages_model_and_nothing_is_fetched(kokoro: Server) -> None
     assert not kokoro.children("fetcher")
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(len(SENTENCES), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [2, pytest.param(len(SENTENCES), marks=pytest.mark.slow)])
 def test_every_word_of_the_sentences_is_understood(kokoro: Server, recognizer: Recognizer, count: int) -> None:
     spoken = [heard(kokoro, text, VOICES[number % len(VOICES)]) for number, text in enumerate(SENTENCES[:count])]
     understood = " ".join(recognizer.understood(in_one(spoken[first : first + 5])) for first in range(0, count, 5))
     assert word_errors(" ".join(SENTENCES[:count]), understood) == 0, understood
 
 
+@pytest.mark.slow
 def test_single_words_are_understood_and_as_loud_as_sentences(kokoro: Server, recognizer: Recognizer) -> None:
     spoken = [heard(kokoro, text, VOICES[0]) for text in WORDS]
     assert spoken_words(recognizer.understood(in_one(spoken))) == spoken_words(" ".join(WORDS))

@@ -59,6 +59,7 @@ def made(house: SharedServer, folder: Path) -> tuple[Server, Path]:
     return house.calm(), folder / "jobs"
 
 
+@pytest.mark.slow
 def test_kills_of_everything_change_no_byte(
     house: SharedServer, arguments: tuple[str, ...], folder: Path, tmp_path: Path
 ) -> None:

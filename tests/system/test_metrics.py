@@ -196,6 +196,7 @@ def test_two_servers_count_for_themselves(started: Server, plain: SharedServer) 
     assert scrape(started)["process_up", "front"] == 1
 
 
+@pytest.mark.slow
 def test_without_a_usable_folder_there_is_one_line_and_all_else_works(wanting: SharedServer) -> None:
     started = wanting.calm()
     before = scrape(started)
@@ -208,6 +209,7 @@ def test_without_a_usable_folder_there_is_one_line_and_all_else_works(wanting: S
 
 
 @pytest.mark.ends_server
+@pytest.mark.slow
 def test_a_worker_that_finds_the_folder_gone_says_so_and_works(spared: Server, folder: Path) -> None:
     shutil.rmtree(folder)
     start = len(spared.log)

@@ -128,6 +128,7 @@ def test_streams_go_on_without_waiting_for_a_dead_worker_s_successor(pair: Serve
     assert exact(pair.hear(input="And again.", response_format="pcm"), "And again.")
 
 
+@pytest.mark.slow
 def test_both_may_be_killed_at_once_again_and_again(pair: Server) -> None:
     before = worker_restarts(pair)
     for round_ in range(2):

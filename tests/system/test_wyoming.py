@@ -9,6 +9,7 @@ from pathlib import Path
 from queue import Queue
 
 import numpy as np
+import pytest
 from wyoming.event import Event
 from wyoming.info import Describe
 from wyoming.tts import SynthesizeChunk, SynthesizeStart, SynthesizeStop
@@ -82,6 +83,7 @@ async def test_a_killed_front_refuses_nobody(miniature: Server) -> None:
     assert len(await heard(miniature)) > 24_000
 
 
+@pytest.mark.slow
 async def test_a_replaced_front_finishes_its_texts_and_the_port_stays_announced(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("wyoming_port = 0\nwyoming_zeroconf = true\nmax_input_characters = 5000\n")

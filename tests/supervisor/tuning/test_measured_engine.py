@@ -86,6 +86,7 @@ with measured_engine(WorkerSettings(), 600, (sys.executable, "-c", {sleeper!r}))
     assert all(each.status() == psutil.STATUS_ZOMBIE for each in alive)
 
 
+@pytest.mark.slow
 def test_a_real_engine_is_measured_until_it_is_broken(tmp_path: Path) -> None:
     model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
     stages_of(model, tmp_path / "cache")

@@ -31,7 +31,7 @@ def test_each_norm_becomes_one_node(tmp_path, form, expected):
     onnx.checker.check_model(graph.model)
 
 
-@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("form", [WRITTEN[0], *(pytest.param(form, marks=pytest.mark.slow) for form in WRITTEN[1:])])
 def test_the_stages_of_a_model_with_written_out_norms_are_the_model(tmp_path, form):
     parts = Parts(tmp_path, norms=form)
     prosody = parts.prosody()
