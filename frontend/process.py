@@ -26,7 +26,7 @@ from frontend.monitoring.metrics import Event, Metrics
 from frontend.monitoring.readings import cost_readings, demand_readings
 from frontend.monitoring.selfcheck import History, SelfChecker
 from frontend.monitoring.state_folder import state_folder
-from frontend.monitoring.status.processes import g2p_memory_readings, memory_readings
+from frontend.monitoring.status.processes import helper_memory_readings, memory_readings
 from frontend.monitoring.status_handler import Sources, StatusHandler
 from frontend.planning.planner import Limits
 from frontend.planning.reader import Reader
@@ -40,6 +40,7 @@ from frontend.streams.cache.disk import DiskCache
 from frontend.streams.cache.prewarm import prewarm
 from frontend.streams.cache.segments import SegmentCache
 from frontend.text import espeak
+from frontend.text.apart import apart
 from frontend.text.configured_pipeline import configured_pipeline
 from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
@@ -108,7 +109,8 @@ class Front:
         self._control = control
         self._metrics = Metrics(files, DriftMonitor(state_folder() / "real_time_factors.json"))
         self._settings = settings
-        espeak.start(self._metrics.g2p_restarted)
+        espeak.start(partial(self._metrics.helper_restarted, "g2p"))
+        apart.start(partial(self._metrics.helper_restarted, "reader"))
         self._g2p = G2P(pronounced=self._metrics.pronounced)
         cache = SegmentCache(settings.cache_bytes, _disk_cache(settings))
         self._lexicon = LexiconFile(text.lexicon) if text.lexicon else None
@@ -171,7 +173,7 @@ class Front:
         self._metrics.readings.add(lambda: demand_readings(self._scheduler.demand))
         self._metrics.readings.add(lambda: cost_readings(self._scheduler.snapshot().costs))
         self._metrics.readings.add(lambda: memory_readings(self._scheduler.snapshot().situation, os.getppid()))
-        self._metrics.readings.add(lambda: g2p_memory_readings(espeak.helper_pids()))
+        self._metrics.readings.add(lambda: helper_memory_readings({"g2p": espeak.helper_pids(), "reader": apart.pids}))
 
     def _runner(self, services: Services) -> web.AppRunner:
         phonemizer = Phonemizer(

@@ -40,7 +40,8 @@ ANSWER, ERROR, SERVING = 0, 1, 2
 """Kinds of reply: the target's answer, its exception (name, newline, message), and a fork's process id when it starts.
 """
 
-_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGPROF)
+"""Signals that a request brought upon its fork; SIGPROF ends one that used up the processor time it gave itself."""
 _READ_BYTES = 1 << 16
 _FAILED_STARTS = 3
 _LONGEST_PAUSE = 5.0

@@ -16,6 +16,7 @@ from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
+from frontend.text.apart import apart
 from frontend.text.cast import Cast
 from frontend.text.ipa import ALPHABET
 from frontend.text.markup.parse import parse_markup
@@ -92,7 +93,8 @@ class Phonemizer:
         notation = Notation.of(engine) if engine and engine.speaks == "phonemes" else _KOKORO
         cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
         with current.get().working():
-            marked = parse_markup(fields.markup, text, language, notation, self._max_pause_seconds, cast)
+            limit = self._max_pause_seconds
+            marked = apart.result(len(text), parse_markup, fields.markup, text, language, notation, limit, cast)
             words: list[Word] = []
             for performer, part in marked.parts():
                 words += self._pipeline.words(part, performer.language if performer else language, notation)

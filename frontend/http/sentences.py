@@ -15,6 +15,7 @@ from frontend.http.requests.json_body import read_json
 from frontend.http.requests.language import named_language
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
+from frontend.text.apart import apart
 from frontend.text.sanitize import sanitize
 from frontend.text.sentences import lines_of_sentences
 
@@ -62,4 +63,8 @@ class SentenceDivision:
 
 def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:
     with current.get().working():
-        return [list(lines_of_sentences(sanitize(paragraph), language)) for paragraph in paragraphs]
+        return apart.result(sum(map(len, paragraphs)), _lines, paragraphs, language)
+
+
+def _lines(paragraphs: list[str], language: str) -> list[list[list[str]]]:
+    return [list(lines_of_sentences(sanitize(paragraph), language)) for paragraph in paragraphs]

@@ -15,6 +15,7 @@ from frontend.contract.performer import Performer
 from frontend.http.requests.json_body import read_json
 from frontend.http.requests.unknown_fields import unknown_in
 from frontend.http.requests.warning import note_no_effect
+from frontend.text.apart import apart
 from frontend.text.markup import ssml
 from frontend.text.markup.limits import MAX_RATE, MIN_RATE
 from frontend.text.markup.say_as import said_as
@@ -91,10 +92,14 @@ class SsmlTranslation:
         return web.json_response({"text": translated})
 
     def _translated(self, text: str, voice: str) -> str:
-        writer = TagWriter(voice)
         with current.get().working():
-            ssml.read_ssml(text, _NamedMeanings(), writer)
-        return writer.written()
+            return apart.result(len(text), _with_tags, text, voice)
+
+
+def _with_tags(text: str, voice: str) -> str:
+    writer = TagWriter(voice)
+    ssml.read_ssml(text, _NamedMeanings(), writer)
+    return writer.written()
 
 
 class _NamedMeanings:

@@ -22,6 +22,9 @@ from shm.metric_files import MetricFiles
 FALLBACKS = ("espeak", "letters")
 """The sources of phonemes for words that no lexicon has (`frontend.text.word.PhonemeSource`)."""
 
+HELPERS = ("g2p", "reader")
+"""The front's helper processes: espeak-ng's, and the one that reads long texts."""
+
 UNMATCHED = "unmatched"
 """Endpoint label of a request that no route matches."""
 
@@ -62,7 +65,8 @@ class Metrics:
         )
         for source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source)
-        self._counters["process_restarts_total"].labels("g2p")
+        for helper in HELPERS:
+            self._counters["process_restarts_total"].labels(helper)
         self._shown = CollectorRegistry()
         self._shown.register(files or self.registry)
         self._shown.register(self.readings)
@@ -84,9 +88,9 @@ class Metrics:
         if source in FALLBACKS:
             self._counters["g2p_fallback_total"].labels(source).inc()
 
-    def g2p_restarted(self) -> None:
-        """Count a restart of espeak-ng's helper process, which died of a text or was killed."""
-        self._counters["process_restarts_total"].labels("g2p").inc()
+    def helper_restarted(self, helper: str) -> None:
+        """Count a restart of one of `HELPERS`, which died of a text or was killed."""
+        self._counters["process_restarts_total"].labels(helper).inc()
 
     def cache_asked(self, found: bool) -> None:
         """Count a lookup in the cache as a hit or a miss."""

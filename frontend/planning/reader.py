@@ -13,6 +13,7 @@ from frontend.contract.request import SpeechRequest
 from frontend.planning.planner import Limits, plan, plan_growing
 from frontend.planning.profile import CostProfile
 from frontend.planning.sources import WrittenText
+from frontend.text.apart import apart
 from frontend.text.cast import Cast
 from frontend.text.markup.error import MarkupError
 from frontend.text.markup.marked import Entrance, Marked, Pause
@@ -101,7 +102,8 @@ class Reader:
     def _marked(self, request: SpeechRequest, text: str, performer: Performer, engine: EngineInfo) -> Marked:
         cast = Cast.of(request, engine)
         notation = Notation.of(engine)
-        return parse_markup(request.markup, text, performer.language, notation, self._max_pause_seconds, cast)
+        language, limit = performer.language, self._max_pause_seconds
+        return apart.result(len(text), parse_markup, request.markup, text, language, notation, limit, cast)
 
 
 def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:

@@ -36,6 +36,9 @@ from shm.engine_info import EngineInfo
 from shm.messages import Connect, ControlMessage, Disconnect
 from shm.situation import Situation
 
+_LONG_TEXTS = 3
+"""Long texts that are read at once; the helper process that reads them does one step at a time."""
+
 
 class TextReader(Protocol):
     """Turns a request's text into segments; implemented by `frontend.planning.reader.Reader`."""
@@ -60,6 +63,7 @@ class Scheduler:
         self._profiles = PlanProfiles()
         self._numbers = itertools.count(1)
         self._executor: Executor = ThreadPoolExecutor(1, thread_name_prefix="text")
+        self._patient: Executor = ThreadPoolExecutor(_LONG_TEXTS, thread_name_prefix="long-text")
         ledger = Ledger(settings.adapt_plans, stored_profiles(settings.cost_profiles))
         self._shared = Shared(settings, ledger, Quarantine(settings.quarantine_seconds), cache, metrics, tell)
         self._standing = EngineStanding(self._shared)
@@ -97,15 +101,16 @@ class Scheduler:
         self._admission.make_room(request)
         profile = self._profiles.of(self._shared.ledger.of(engine), request)
         segments = self._reader.segments(request, engine, profile)
-        text = TextAhead(segments, self._executor, request)
+        text = TextAhead(segments, self._executor, request, self._patient)
         stream = Stream(next(self._numbers), request, engine, text, self._host)
         self._shared.streams[stream.number] = stream
         self._standing.look()
         return stream
 
     def prepare(self, work: Callable[[], object]) -> None:
-        """Run `work` in the thread that reads texts, before that thread reads another text."""
+        """Run `work` in the threads that read texts, before they read another text."""
         self._executor.submit(work)
+        self._patient.submit(work)
 
     async def idle(self) -> None:
         """Wait until an engine can speak and no stream is open."""
@@ -158,4 +163,5 @@ class Scheduler:
             stream.close()
         self._generations.close()
         self._executor.shutdown(wait=False, cancel_futures=True)
+        self._patient.shutdown(wait=False, cancel_futures=True)
         self._shared.cache.close()

@@ -10,6 +10,7 @@ from frontend.contract import in_flight, request_id
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.streams.segment_queue import SegmentQueue
+from frontend.text.apart import AT_ONCE
 from frontend.text.segment import Segment
 
 LOOKAHEAD = 4
@@ -23,11 +24,18 @@ UNHEARD = 32
 class TextAhead:
     """Iterates over one request's text. Only the iterator's `next` runs in the executor's thread."""
 
-    def __init__(self, segments: Iterator[Segment | TextMark], executor: Executor, request: SpeechRequest) -> None:
+    def __init__(
+        self, segments: Iterator[Segment | TextMark], executor: Executor, request: SpeechRequest, patient: Executor
+    ) -> None:
+        """
+        Args:
+            patient: executor of long texts, which wait for a helper process.
+        """
         self._segments = segments
         self._request = request
         self._text = request.growing or in_flight.current.get()
         self._executor = executor
+        self._patient = patient
         self._room = asyncio.Event()
         self._room.set()
         self.tokens = 0
@@ -48,7 +56,10 @@ class TextAhead:
         text."""
         await self._room.wait()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self._read)
+        growing = self._request.growing
+        longest = growing.longest if growing else len(self._request.text)
+        executor = self._patient if longest > AT_ONCE else self._executor
+        return await loop.run_in_executor(executor, self._read)
 
     async def more(self, seconds: float | None) -> None:
         """Wait for more of a growing text. After that many seconds the reader gives the sentences that it holds; None:

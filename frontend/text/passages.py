@@ -12,14 +12,20 @@ from functools import partial
 
 from frontend.contract.errors import ApiError
 from frontend.contract.mishap import Mishap
+from frontend.text.apart import apart
 from frontend.text.given import Given
 from frontend.text.normalization.normalize import NormalizedWord, normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.segment import Cut
 from frontend.text.segmentation import UnitRun, passages
+from shm.expendable import HelperDied
 
 _PATIENCE = 20
-"""Failures of one text after which the rest is read without rules: each costs a new look at its paragraph."""
+"""Failures of one text after which the rest is read without rules, and after twice as many word by word: each costs a
+new look at its paragraph."""
+
+_DEATH = 10
+"""Failures that a death of the helper counts as, because each costs seconds of processor time."""
 
 _LONGEST = 400
 """Most characters that are read without even a rule for sentences' ends."""
@@ -60,19 +66,24 @@ def read_passages(
     while (start := _next_word(clean, end)) < len(clean):
         rules = normalization if failures < _PATIENCE else Normalization.none()
         try:
-            for passage in _read(clean, start, language, rules, given, limit):
+            for passage in apart.items(len(clean), _read, clean, start, language, rules, given, limit):
                 yield passage
                 end = passage.end
             return
         except ApiError:
             raise
         except Exception as error:
-            failures += 1
+            died = isinstance(error, HelperDied)
+            failures += _DEATH if died else 1
             start = _next_word(clean, end)  # `end` may have moved since
             failed(Mishap.of(error, start))
-        passage = _without_rules(clean, start, language, given, limit) or _plain(clean, start)
-        yield passage
-        end = passage.end
+        simpler = None if died else _without_rules(clean, start, language, given, limit)
+        while (start := _next_word(clean, end)) < len(clean):
+            passage = simpler or _plain(clean, start)
+            yield passage
+            end, simpler = passage.end, None
+            if failures < 2 * _PATIENCE:
+                break
 
 
 def _read(
@@ -124,7 +135,8 @@ def _next_word(clean: str, place: int) -> int:
 
 def _without_rules(clean: str, start: int, language: str, given: Given, limit: int) -> ReadPassage | None:
     try:
-        return next(_read(clean, start, language, Normalization.none(), given, limit), None)
+        found = apart.items(len(clean), _read, clean, start, language, Normalization.none(), given, limit)
+        return next(found, None)
     except Exception:
         return None  # the failure before is the one that is told
 

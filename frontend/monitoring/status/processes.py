@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import psutil
 from msgspec import UNSET, UnsetType
@@ -58,10 +58,11 @@ def memory_readings(situation: Situation, supervisor: int) -> Iterator[Reading]:
     yield from (("process_resident_memory_bytes", (role,), size) for role, size in by_role.items())
 
 
-def g2p_memory_readings(pids: Sequence[int]) -> Iterator[Reading]:
-    """Memory of espeak-ng's helper processes, which the front starts itself, for `/metrics`."""
-    if size := sum(_resident(pid) or 0 for pid in pids):
-        yield "process_resident_memory_bytes", ("g2p",), size
+def helper_memory_readings(pids: Mapping[str, Sequence[int]]) -> Iterator[Reading]:
+    """Memory of the helper processes that the front starts itself, by name, for `/metrics`."""
+    for name, theirs in pids.items():
+        if size := sum(_resident(pid) or 0 for pid in theirs):
+            yield "process_resident_memory_bytes", (name,), size
 
 
 def _resident(pid: int) -> int | None:

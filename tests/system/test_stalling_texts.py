@@ -1,0 +1,69 @@
+"""A rule whose time grows exponentially holds up the sentence that it stalls at, and nobody else."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from frontend.text.apart import AT_ONCE
+from tests.system.server import Server, server
+
+PLANTED = """
+import sys
+if "frontend.text.apart_child:answering" in sys.orig_argv:
+    import re
+    from frontend.text.normalization import normalize
+    def stall(draft):
+        if "Zebra" in draft.sentence:
+            re.match("(?:a|a)+b", "a" * 100)
+    normalize._ENGLISH = (*normalize._ENGLISH[:1], ("web_addresses", stall, re.compile("")), *normalize._ENGLISH[1:])
+"""
+CALM = "The quick brown fox jumps over the lazy dog, and then it sleeps in the sun. " * 5
+STALLING = "It rains. A Zebra ran. It shines. " + "Words. " * (AT_ONCE // 7)
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    site = tmp_path_factory.mktemp("site")
+    (site / "sitecustomize.py").write_text(PLANTED)
+    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
+    with server("--engine", "espeak", environment={"PYTHONPATH": path}) as started:
+        yield started
+
+
+def test_health_and_other_streams_go_on_and_the_text_is_spoken_whole(live: Server) -> None:
+    """1. A text is read in which a rule never ends. 2. Meanwhile /health answers, others are spoken. 3. The helper is
+    killed, and the text is spoken, the one sentence without its rules."""
+    expected = live.hear(input=CALM, response_format="pcm")
+    whole = live.hear(input=STALLING.replace("Zebra", "horse"), response_format="pcm")
+    heard: list[bytes] = []
+    reading = threading.Thread(target=lambda: heard.append(live.hear(input=STALLING, response_format="pcm")))
+    reading.start()
+    asked = spoken = 0
+    while reading.is_alive():
+        assert live.get("/health")[0] == 200
+        asked += 1
+        if asked % 5 == 0:
+            assert live.hear(input=CALM, response_format="pcm") == expected
+            spoken += 1
+    reading.join()
+    assert spoken >= 2 and asked >= 10
+    assert len(heard[0]) > 0.9 * len(whole)
+    metrics = live.get("/metrics")[1]
+    assert "kokoro_live_sentences_misread_total 1.0" in metrics
+    restarts = re.search(r'kokoro_live_process_restarts_total\{process="reader"\} (\S+)', metrics)
+    assert restarts and 1 <= float(restarts[1]) <= 4
+    assert any("at character 10: HelperDied" in line for line in live.log)
+
+
+def test_the_helper_ends_with_the_front(live: Server) -> None:
+    live.hear(input=CALM * 10, response_format="pcm")
+    helpers = live.children("reader")
+    assert len(helpers) == 2
+    live.child("front").kill()
+    for process in helpers:
+        process.wait(60)
