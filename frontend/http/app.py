@@ -18,6 +18,7 @@ from frontend.http.access.gate import Gate
 from frontend.http.answers.sent_ahead import RING_SECONDS
 from frontend.http.catalog import Catalog
 from frontend.http.connections.connection import announce_end, attend
+from frontend.http.connections.protocol_log import quieten
 from frontend.http.description import Description
 from frontend.http.dialects.error_forms import errors_in_form
 from frontend.http.dialects.handlers import Dialects
@@ -59,6 +60,7 @@ def make_app(
     with `auto_decompress=False`, because compressed bodies are rejected and a decompression bomb should cost nothing;
     and with `access_log=None`, because the application logs each request itself.
     """
+    quieten()
     speaker, settings, metrics = services.speaker, services.settings, services.metrics
     bodies = Bodies(settings, services.bodies)
     gate = Gate(settings, access_of, bodies, player_key=player.key if player else "", streams_body=streams_body)

@@ -224,7 +224,10 @@ class FrontSettings:
         Hosts(self.allowed_hosts)
         Origins(self.cors_origins)
         if self.cost_profiles:
-            read_profiles(self.cost_profiles)
+            try:
+                read_profiles(self.cost_profiles)
+            except ValueError as error:
+                raise ValueError(f"cost_profiles: {error}") from error
         for name in ("cache_bytes", "disk_cache_bytes", "prime_silence", "selfcheck_hours", "idle_unload"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, not {getattr(self, name):g}")

@@ -46,5 +46,6 @@ class Cast:
             voice = parse_voice(name, self._voices)
         except UnknownVoice as error:
             names = ", ".join(list(self._aliases)[:8])
-            raise UnknownVoice(f"{error} The request's aliases are {names}." if names else str(error)) from error
+            note = f"The request's aliases are {names}." if names else ""
+            raise UnknownVoice(error.name, error.names, note) from error
         return Performer(voice, language_of(voice, self._language))

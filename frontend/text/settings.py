@@ -68,8 +68,11 @@ class TextSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.lexicon is not None and not self.lexicon.is_file():
-            raise ValueError(f"lexicon: there is no file {self.lexicon}")
+        try:
+            if self.lexicon is not None and not self.lexicon.is_file():
+                raise ValueError(f"lexicon: there is no file {self.lexicon}")
+        except OSError as error:
+            raise ValueError(f"lexicon: {self.lexicon} can't be read: {error.strerror}") from error
         for name in ("max", "heading", "item", "paragraph", "dash", "ellipsis", "parenthesis", "quotation"):
             name += "_pause"
             if (seconds := getattr(self, f"{name}_seconds")) < 0:

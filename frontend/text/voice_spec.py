@@ -12,7 +12,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from shm.messages import Voice
 
@@ -51,6 +51,19 @@ class VoiceError(ValueError):
 
 class UnknownVoice(VoiceError):
     """Error for a well-formed voice string with a voice that the engine doesn't have."""
+
+    def __init__(self, name: str, names: Iterable[str], note: str = "") -> None:
+        """Args:
+        names: those that there are; the similar ones are looked for only if the message is read.
+        note: a sentence after the message.
+        """
+        super().__init__(name)
+        self.name = name
+        self.names = names
+        self._note = note
+
+    def __str__(self) -> str:
+        return f"{_unknown(self.name, self.names)} {self._note}".rstrip()
 
 
 def default_voice(available: Sequence[str]) -> str:
@@ -91,7 +104,7 @@ def _term(term: str, names: Mapping[str, str]) -> tuple[str, float]:
         )
     name = names.get(match["name"].casefold())
     if name is None:
-        raise UnknownVoice(_unknown(match["name"][:_SHOWN], names))
+        raise UnknownVoice(match["name"][:_SHOWN], names)
     return name, _weight(name, match["weight"])
 
 
@@ -107,7 +120,7 @@ def _weight(name: str, digits: str | None) -> float:
     return weight
 
 
-def _unknown(name: str, names: Mapping[str, str]) -> str:
-    near = difflib.get_close_matches(name.casefold(), names, n=3)
+def _unknown(name: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name.casefold(), list(names), n=3)
     hint = f"Near it: {', '.join(near)}." if near else "GET /v1/audio/voices lists them."
     return f"No voice is called {name!r}. {hint}"

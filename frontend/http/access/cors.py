@@ -23,6 +23,9 @@ REMEMBERED = 600
 
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9-]+(?:\s*,\s*[A-Za-z0-9-]+)*")
 
+_PAGE = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
+"""The origin in a `Referer`."""
+
 
 class Cors:
     """Answers preflights, refuses pages that aren't trusted, and marks the answers that the others may read."""
@@ -39,13 +42,14 @@ class Cors:
 
         Args:
             works: the route makes work on a GET. A page can send such a GET without an `Origin`, by the address of an
-                image or a sound; its browser then says so in `Sec-Fetch-Site`.
+                image or a sound; its browser then says so in `Sec-Fetch-Site`, and an older one (Safari before 16.4)
+                only names the page in `Referer`, unless the page forbids that.
 
         Raises:
             ApiError: 403, the request comes from a page that is not trusted.
         """
         origin = request.headers.get(hdrs.ORIGIN)
-        if works and origin is None and request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        if works and origin is None and self._by_a_stranger(request):
             message = "Pages of other sites may not use this server: --cors-origins says which may."
             raise ApiError(403, message, code="origin_not_allowed")
         if origin is None or self._origins.trusts(origin, request.headers.get(hdrs.HOST)):
@@ -57,6 +61,14 @@ class Cors:
             f"Pages of {origin[:100]} may not use this server: --cors-origins says which may.",
             code="origin_not_allowed",
         )
+
+    def _by_a_stranger(self, request: web.Request) -> bool:
+        """True if a browser says that a page of another site makes it send a request without an `Origin`."""
+        site = request.headers.get("Sec-Fetch-Site")
+        page = _PAGE.match(request.headers.get(hdrs.REFERER, ""))
+        if site is None and page is not None:
+            return not self._origins.trusts(page[0], request.headers.get(hdrs.HOST))
+        return site in ("cross-site", "same-site")
 
     def preflight(self, request: web.Request) -> web.Response | None:
         """The answer to a preflight request; None for every other request, or for a path that has no route."""

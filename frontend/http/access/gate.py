@@ -91,7 +91,12 @@ class Gate:
 
     def _check_host(self, request: web.Request) -> None:
         host = request.headers.get(hdrs.HOST)
-        if not self._hosts.admits(host, at_loopback=arrived_at_loopback(request)):
+        at_loopback = arrived_at_loopback(request)
+        admitted = self._hosts.admits(host, at_loopback=at_loopback)
+        if admitted and host is not None:
+            # A target in absolute form (GET http://evil.example/ HTTP/1.1) wins over the header (RFC 9112, 3.2.2).
+            admitted = self._hosts.admits(_authority(request, host), at_loopback=at_loopback)
+        if not admitted:
             message = "This server is not asked for under that Host: use localhost, or name it with --allowed-hosts."
             raise ApiError(403, message, code="host_not_allowed")
 
@@ -130,6 +135,14 @@ class Gate:
                 code="rate_limit_exceeded",
                 headers=retry_after(wait) | {"retry-after-ms": str(math.ceil(wait * 1000))},
             )
+
+
+def _authority(request: web.Request, host: str) -> str:
+    """Host and port of the request's URL; `host` if that makes none, as with the port 99999."""
+    try:
+        return request.url.authority
+    except ValueError:
+        return host
 
 
 def _offered(request: web.Request) -> str:

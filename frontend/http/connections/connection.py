@@ -16,6 +16,10 @@ from frontend.settings.front import FrontSettings
 
 log = logging.getLogger(__name__)
 
+_LINGERING = 0.5
+"""Seconds for which the rest of a late body is still read and dropped. A connection that is closed with unread bytes is
+reset, and the reset can overtake the answer; aiohttp's own ten seconds are for clients that send a long body first."""
+
 
 class Register(Protocol):
     """The interface to which a connection reports its changes."""
@@ -168,6 +172,16 @@ async def announce_end(request: web.Request, response: web.StreamResponse) -> No
     connection = connection_of(request)
     if connection is not None:
         connection.exchange.answers()
-    if response.status == web.HTTPRequestTimeout.status_code or (connection is not None and connection.surplus):
+    late = response.status == web.HTTPRequestTimeout.status_code
+    if late or (connection is not None and connection.surplus):
         response.force_close()
         response.headers[hdrs.CONNECTION] = "close"
+    if late:
+        asyncio.get_running_loop().call_later(_LINGERING, _stop_reading, request)
+
+
+def _stop_reading(request: web.Request) -> None:
+    """End the request's body, so that aiohttp closes the connection."""
+    if isinstance(request.transport, asyncio.Transport) and not request.content.is_eof():
+        request.transport.pause_reading()
+        request.content.feed_eof()

@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 def room_for(wanted: int) -> int:
     """The wanted number of connections, or fewer if room lacks. Raises the soft limit as far as the hard one allows.
 
-    The result is at least 1: a server that starts and serves one client badly is better than one that doesn't start.
+    Under a limit that leaves less than `KEPT`, connections get a quarter of what is free, and at least one: a server
+    that serves a few clients badly is better than one that doesn't start.
     """
     used: int = psutil.Process().num_fds()
     kept = used + KEPT
@@ -29,7 +30,7 @@ def room_for(wanted: int) -> int:
     soft = _raised(soft, hard, kept + wanted)
     if soft == resource.RLIM_INFINITY or soft >= kept + wanted:
         return wanted
-    room = max(soft - kept, 1)
+    room = max(soft - kept, min(wanted, (soft - used) // 4), 1)
     log.warning("%d open files are allowed: %d connections instead of %d (see ulimit -n)", soft, room, wanted)
     return room
 

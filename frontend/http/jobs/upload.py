@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import IO, TypeVar
 
 from aiohttp import BodyPartReader, MultipartReader, hdrs, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from frontend.contract.errors import ApiError
 from frontend.http.jobs.form import read_form
@@ -88,6 +89,8 @@ class Receiver:
                 await self._part(part, source)
         except (ValueError, AssertionError, RuntimeError, web.HTTPException) as error:
             raise _malformed(str(error) or type(error).__name__) from error
+        except HttpProcessingError as error:
+            raise _malformed(f"a part's header: {' '.join(error.message.split())[:100]!a}") from error
 
     async def _part(self, part: BodyPartReader, source: IO[bytes]) -> None:
         assert part.name is not None

@@ -28,6 +28,9 @@ from frontend.text.markup.meanings import Meanings
 from frontend.text.markup.tag_writer import TagWriter
 from frontend.text.voice_spec import UnknownVoice, VoiceError
 
+MAX_NAMES = 16
+"""Most names that one `voice` element may list."""
+
 STRENGTHS = {"x-weak": 0.1, "weak": 0.2, "medium": 0.4, "strong": 0.8, "x-strong": 1.2}
 """Seconds of a break by strength; `none` is no break."""
 
@@ -230,7 +233,9 @@ class _Reader(ContentHandler):
     def _change_performer(self, names: str | None) -> None:
         """Let the first of the names that is known speak the element: SSML lists names in order of preference."""
         performer = self._performers[-1]
-        listed = (names or "").split()
+        listed = (names or "").split(maxsplit=MAX_NAMES)
+        if len(listed) > MAX_NAMES:
+            raise self.error(f"voice: it lists more than {MAX_NAMES} names.", "invalid_voice")
         for place, name in enumerate(listed, 1):
             try:
                 performer = self._meanings.performer(name)

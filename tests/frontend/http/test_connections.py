@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import socket
+from types import SimpleNamespace
 
 import aiohttp
 import pytest
@@ -14,6 +15,7 @@ from aiohttp import web
 from frontend.contexts.services import Services
 from frontend.http.app import make_app
 from frontend.http.connections import connections as connections_module
+from frontend.http.connections import descriptors
 from frontend.http.connections.acceptor import Acceptor
 from frontend.http.connections.connections import SURPLUS, Connections
 from frontend.monitoring.metrics import Metrics
@@ -200,3 +202,12 @@ async def test_what_accept_lacks_is_one_line_and_whoever_waits_is_served_when_it
         "can't accept connections, trying again each 0.01 s: Too many open files",
         "connections are accepted again",
     ]
+
+
+@pytest.mark.parametrize(("limit", "room"), [(48, 5), (64, 9), (80, 13), (128, 52), (4096, 1000)])
+def test_few_descriptors_leave_room_for_a_few_clients(limit: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A front has 28 descriptors open before its first client."""
+    monkeypatch.setattr(descriptors.psutil, "Process", lambda: SimpleNamespace(num_fds=lambda: 28))
+    monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: (limit, limit))
+    monkeypatch.setattr(descriptors.resource, "setrlimit", lambda *_: None)
+    assert descriptors.room_for(1000) == room

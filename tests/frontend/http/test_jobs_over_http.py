@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -169,6 +170,44 @@ async def test_bodies_that_are_no_upload_are_refused(tmp_path: Path, body: bytes
         async with at.session.post("/v1/jobs", data=body, headers={"Content-Type": kind}) as response:
             assert response.status == status, await response.text()
         assert at.kept == []
+
+
+HEADS = (
+    b'Content-Disposition: form-data; name="file"; filename="a\x00b.txt"',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nX\x00: y',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n: no name',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nno colon',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n folded',
+    b'Content-Disposition: form-data; name="file"; filename="' + b"a" * 100_000 + b'"',
+    b"Content-Disposition: form-data; name=file; filename*=utf-8''%ff%00%zz",
+    b"Content-Disposition: form-data; name=file; filename*0*=x'y'z; filename*1=\"",
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Length: -5',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Length: x',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: \xff/\xfe; charset=none',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Type: multipart/mixed',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\nContent-Encoding: gzip',
+    b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n' + b"X: y\r\n" * 9_000,
+)
+
+
+def _noisy_head(seed: int) -> bytes:
+    chance = random.Random(seed)
+    head = bytearray(HEADS[1].replace(b"\x00", b"x"))
+    for _ in range(chance.randint(1, 5)):
+        head[chance.randrange(len(head))] = chance.choice(b'\x00\x01\t\r\n :;="\\\x7f\x80\xff%*')
+    return bytes(head)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # aiohttp's, of odd Content-Disposition headers
+async def test_no_header_of_a_part_is_a_failure_of_the_server(tmp_path: Path) -> None:
+    async with desk(tmp_path / "jobs", max_jobs=500) as at:
+        for head in (*HEADS, *map(_noisy_head, range(60))):
+            body = b"--b\r\n" + head + b"\r\n\r\nHello.\r\n--b--\r\n"
+            kept = len(at.kept)
+            kind = {"Content-Type": "multipart/form-data; boundary=b"}
+            async with at.session.post("/v1/jobs", data=body, headers=kind) as response:
+                assert response.status in (202, 400), (head[:200], await response.text())
+                assert len(at.kept) == kept + (response.status == 202)
 
 
 async def test_the_limits_of_jobs_and_of_the_disk(tmp_path: Path) -> None:

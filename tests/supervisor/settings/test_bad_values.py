@@ -31,7 +31,7 @@ TOML = {
     "time": ("1979-05-27", "07:32:00", "1979-05-27T07:32:00Z"),
 }
 ALL = [(kind, value) for kind, values in TOML.items() for value in values]
-FLAGS = ("", "1", "-1", "nan", "inf", "1e9", "true", "no such thing", "/dev/null/below", "9" * 5000, "\ud800")
+FLAGS = ("", "1", "-1", "nan", "inf", "1e9", "true", "no such thing", "/dev/null/below", "9" * 5000, "\udc80")
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from pathlib import Path
 
@@ -155,3 +156,24 @@ def test_a_wrong_turn_is_named_and_all_turns_pauses_are_bounded_together() -> No
 def test_rules_that_are_off_for_a_text_leave_it_as_it_is_written() -> None:
     assert segments("5 km")[0].text == "five kilometers"
     assert "km" in segments("5 km", rules_off=("normalize_units",))[0].text
+
+
+@pytest.mark.parametrize(
+    "names", ["zz " * 30_000, "a+a+" * 20_000, " ".join(f"n{n}" for n in range(17)), "zz" * 40_000]
+)
+def test_a_long_list_of_names_is_refused_without_looking_all_up(names: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    near = difflib.get_close_matches
+    monkeypatch.setattr(difflib, "get_close_matches", lambda *given, **more: looked.append(1) or near(*given, **more))
+    with pytest.raises(MarkupError):
+        segments(f'<speak><voice name="{names}">Hello.</voice></speak>', MarkupKind.SSML)
+    assert len(looked) <= 1
+
+
+def test_names_before_the_first_known_one_cost_no_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(difflib, "get_close_matches", lambda *_, **__: pytest.fail("nobody reads that message"))
+    names = " ".join([f"zz{n}" for n in range(15)] + ["af_bella"])
+    text = f'<speak><voice name="{names}">Hello.</voice></speak>'
+    assert cast(segments(text, MarkupKind.SSML)) == [("af_bella", "Hello.")]
