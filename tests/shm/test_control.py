@@ -7,7 +7,6 @@ import resource
 import select
 import socket
 import struct
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,12 +19,11 @@ from shm.control import ControlSocket, control_pair
 from shm.frames import MAX_FRAME_BYTES, BrokenChannel
 from shm.messages import Connect, ControlMessage, Distrust, Drain, Idle, encode
 from shm.situation import Situation
+from tests.platforms import limit
 from tests.shm.descriptors import open_descriptors
 
 MOST = 16
 """Descriptors of one message."""
-
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 
 
 @contextmanager
@@ -93,6 +91,26 @@ def test_every_message_arrives_in_order_at_the_other_end() -> None:
         assert everything(ours, 1) == [(Distrust(4, "CRC"), [])]
 
 
+@pytest.mark.parametrize("system", ["this", "with 8 KiB for a socket pair"])
+def test_a_child_may_be_told_much_before_it_reads(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It first imports its modules; the state of the whole server, which it is told at each change, has a few KiB."""
+    made = socket.socketpair
+
+    def small(*kind: int) -> tuple[socket.socket, socket.socket]:
+        ends = made(*kind)
+        for end in ends:
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # Linux doubles it
+        return ends
+
+    if system != "this":
+        monkeypatch.setattr(socket, "socketpair", small)
+    states = [Situation("ready", "x" * 4000, {"worker": number}) for number in range(20)]
+    with pair() as (ours, theirs):
+        for state in states:
+            ours.send(state)
+        assert everything(theirs, len(states)) == [(state, []) for state in states]
+
+
 @settings(deadline=None, database=None, max_examples=60)
 @given(
     sent=st.lists(st.tuples(st.integers(0, MOST), st.integers(0, 400)), min_size=1, max_size=12),
@@ -136,7 +154,6 @@ def test_the_sender_keeps_its_descriptors_and_the_receiver_passes_none_on() -> N
             os.close(fd)
 
 
-@linux_only
 @pytest.mark.parametrize("cut", [1, None], ids=["before its message was whole", "of a message that nobody took"])
 def test_close_closes_what_came_and_was_not_taken(cut: int | None) -> None:
     with files() as fds:
@@ -153,7 +170,6 @@ def test_close_closes_what_came_and_was_not_taken(cut: int | None) -> None:
         assert open_descriptors() == before
 
 
-@linux_only
 def test_close_after_everything_was_taken_closes_nothing_else() -> None:
     with files() as fds:
         with pair() as (ours, theirs):
@@ -249,20 +265,14 @@ def test_a_message_without_the_descriptors_that_it_announces_breaks_the_channel(
             theirs.receive()
 
 
-@linux_only
 def test_descriptors_over_the_limit_of_open_files_break_the_channel_and_are_not_given_to_another_message() -> None:
     with files() as fds:
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         with pair() as (ours, theirs):
             before = open_descriptors()
             ours.send(Connect(1, 1, 1), fds[:3])
             free = os.dup(fds[0])
             os.close(free)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, hard))
-            try:
-                with pytest.raises(BrokenChannel, match="ulimit -n"):
-                    theirs.receive()
-            finally:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            with limit(resource.RLIMIT_NOFILE, free + 1), pytest.raises(BrokenChannel, match="ulimit -n"):
+                theirs.receive()
             assert open_descriptors() == before + 1
         assert open_descriptors() == before - 2

@@ -69,10 +69,10 @@ def folders(circumstances: Circumstances) -> Finding:
 
 
 def descriptors(circumstances: Circumstances) -> Finding:
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < ENOUGH_DESCRIPTORS:
-        return warning(f"a process may open {soft} files, so that few streams fit", f"ulimit -n {ENOUGH_DESCRIPTORS}")
-    return ok(f"a process may open {'any number of' if soft == resource.RLIM_INFINITY else soft} files")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # the front raises the soft limit by itself
+    if most != resource.RLIM_INFINITY and most < ENOUGH_DESCRIPTORS:
+        return warning(f"a process may open {most} files, so that few streams fit", f"ulimit -n {ENOUGH_DESCRIPTORS}")
+    return ok(f"a process may open {'any number of' if most == resource.RLIM_INFINITY else most} files")
 
 
 def _ours(circumstances: Circumstances, wanted: Requirement) -> Finding | None:

@@ -1,0 +1,36 @@
+"""Differences between the machines that tests run on."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+
+def linux_only(reason: str) -> pytest.MarkDecorator:
+    """Mark of a test of what only Linux has; `pytest --darwin` leaves it out too."""
+    return pytest.mark.skipif(sys.platform != "linux", reason=reason)
+
+
+@contextmanager
+def limit(kind: int, soft: int) -> Iterator[None]:
+    """Another soft limit of this process, and of those that it starts."""
+    before = resource.getrlimit(kind)
+    resource.setrlimit(kind, (soft, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(kind, before)
+
+
+@contextmanager
+def many_files(needed: int) -> Iterator[None]:
+    """Have this process, and those that it starts, open that many files; macOS begins with 256."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        pytest.skip(f"{hard} open files are allowed here, {needed} needed")
+    with limit(resource.RLIMIT_NOFILE, soft if soft == resource.RLIM_INFINITY else max(soft, needed)):
+        yield
