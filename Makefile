@@ -20,6 +20,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) > /dev/null || { echo "There is no $(PYTHON): install Python 3.11 to 3.14, or name one, as in" \

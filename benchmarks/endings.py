@@ -40,6 +40,7 @@ def children_gone(model: Sequence[str]) -> float:
     """Milliseconds from the supervisor's death in mid-stream to the end of its last child."""
     with server(*model) as started, begin_to_listen(started):
         started.child("standby")
+        assert hasattr(os, "pidfd_open"), "only Linux tells of the end of another's child"
         watched = [os.pidfd_open(child.pid) for child in started.children("")]
         died = time.monotonic()
         started.process.kill()

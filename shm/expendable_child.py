@@ -6,22 +6,19 @@ when the caller does, for any reason: the fork reads the end of the lifeline, an
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
 import resource
-import signal
 import sys
 from collections.abc import Callable
 
 from setproctitle import setproctitle
 
 from shm.expendable import ANSWER, ERROR, HEADER, MARK, SERVING
-from shm.lifeline import ORPHANED, die_with_supervisor, leave_ending_to_supervisor
+from shm.lifeline import ORPHANED, be_killed_with_parent, die_with_supervisor, leave_ending_to_supervisor
 
 Target = Callable[[bytes], bytes]
 
-_PR_SET_PDEATHSIG = 1
 _CALLER_GONE = 0
 _GARBLED = 3
 """Exit status of a fork that found a request beginning inside another one, whose reader was killed. All pipes are
@@ -38,8 +35,7 @@ def main(requests: int, replies: int, lifeline: int, token: bytes, target: str, 
     """
     setproctitle(title)
     leave_ending_to_supervisor()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    be_killed_with_parent()
     # Writing a core file would take longer than all else that a death costs.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answer = _loaded(target)

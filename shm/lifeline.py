@@ -33,9 +33,14 @@ def become_child(lifeline: int) -> None:
 def die_with_supervisor(lifeline: int) -> None:
     """Tie this process's life to the write end of `lifeline`, a pipe's read end. This call takes ownership of the
     descriptor."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    be_killed_with_parent()
     threading.Thread(target=_wait_for_end, args=(lifeline,), name="lifeline", daemon=True).start()
+
+
+def be_killed_with_parent() -> None:
+    """Have the kernel kill this process when the thread that started it ends, on Linux; nothing elsewhere."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def leave_ending_to_supervisor() -> None:

@@ -109,10 +109,11 @@ def _cached(statistics: Path, name: str) -> int:
 
 def _nameless() -> int:
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("kokoro-live-pcm", os.MFD_CLOEXEC)
+        fd: int = os.memfd_create("kokoro-live-pcm")
+        return fd
     import _posixshmem  # CPython's own binding, which gives the descriptor without a resource tracker
 
     name = f"/kokoro-live-{secrets.token_hex(8)}"
-    fd: int = _posixshmem.shm_open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode=0o600)
+    fd = _posixshmem.shm_open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode=0o600)
     _posixshmem.shm_unlink(name)
     return fd

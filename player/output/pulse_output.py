@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -40,8 +39,6 @@ class PulseOutput:
         Raises:
             NoOutput: there is no such server, or it has no device.
         """
-        if sys.platform != "linux":
-            raise NoOutput(f"PulseAudio is not used on {sys.platform}")
         try:
             self._pa = libpulse.load()
         except OSError as error:

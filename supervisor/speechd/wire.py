@@ -32,8 +32,9 @@ class Wire:
         self._commands = commands
         self._answers = answers
         self._writing = threading.Lock()
-        with suppress(OSError, ValueError, AttributeError):  # it is no pipe, or the system isn't Linux
-            fcntl.fcntl(answers.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        if hasattr(fcntl, "F_SETPIPE_SZ"):
+            with suppress(OSError, ValueError):  # it is no pipe
+                fcntl.fcntl(answers.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def lines(self) -> Iterator[str]:
         """Lines of Speech Dispatcher without their ends, until it closes the pipe."""

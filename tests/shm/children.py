@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import struct
+import sys
 from typing import Any, NoReturn
 
 import multiprocess
@@ -128,7 +129,7 @@ def supervise(report: Connection, witness: Connection, how: str) -> None:
 def depend(lifeline: Connection, says_ready: Connection, witness: Connection, how: str) -> None:
     """Be busy until the end that `die_with_supervisor` brings; `witness` closes with this process."""
     die_with_supervisor(os.dup(lifeline.fileno()))
-    if how == "without PDEATHSIG":
+    if how == "without PDEATHSIG" and sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, 0, 0, 0, 0)
     says_ready.send("tied")
     while True:

@@ -203,7 +203,7 @@ class EspeakLibrary:
 def _copy(original: Path) -> Iterator[str]:
     """Path of a copy: unnamed memory on Linux, so that a killed worker leaves no file; elsewhere a temporary file."""
     if hasattr(os, "memfd_create"):
-        with os.fdopen(os.memfd_create(original.name, os.MFD_CLOEXEC), "wb") as file:
+        with os.fdopen(os.memfd_create(original.name), "wb") as file:
             file.write(original.read_bytes())
             file.flush()
             # The loader treats equal paths as equal libraries, and descriptor numbers are reused: each thread has its

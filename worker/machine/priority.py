@@ -63,7 +63,7 @@ def place_process(settings: WorkerSettings) -> None:
 
 def _place(settings: WorkerSettings, threads: Iterable[int]) -> None:
     if settings.worker_cpus:
-        if not hasattr(os, "sched_setaffinity"):
+        if not hasattr(os, "sched_getaffinity"):
             raise EngineUnavailable("worker_cpus can't be had: this system doesn't tie processes to processors")
         wanted, usable = processors(settings.worker_cpus), os.sched_getaffinity(0)
         if not wanted <= usable:
@@ -72,9 +72,7 @@ def _place(settings: WorkerSettings, threads: Iterable[int]) -> None:
                 f"worker_cpus names processors that this process may not use ({missing}); it may use "
                 f"{', '.join(map(str, sorted(usable)))}"
             )
-        for thread in threads:
-            with contextlib.suppress(ProcessLookupError):  # the thread has just ended
-                os.sched_setaffinity(thread, wanted)
+        _tie(wanted, threads)
     if settings.worker_nice:
         try:
             for thread in threads:
@@ -85,6 +83,19 @@ def _place(settings: WorkerSettings, threads: Iterable[int]) -> None:
                 f"worker_nice can't be {settings.worker_nice}: only a privileged process (on Linux CAP_SYS_NICE, or a "
                 "limit for nice) may become less nice than it was started"
             ) from error
+
+
+def tie_process(cpus: Collection[int]) -> None:
+    """Tie all threads of this process to the processors, where the system can: new threads inherit them from their
+    parent thread, but libraries have started some already."""
+    _tie(cpus, _threads())
+
+
+def _tie(cpus: Collection[int], threads: Iterable[int]) -> None:
+    if hasattr(os, "sched_setaffinity"):
+        for thread in threads:
+            with contextlib.suppress(ProcessLookupError):  # the thread has just ended
+                os.sched_setaffinity(thread, cpus)
 
 
 def _threads() -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from shm.messages import Load
 from worker.machine.machine import cores
+from worker.machine.priority import tie_process
 from worker.settings import WorkerSettings
 
 _TOPOLOGY = Path("/sys/devices/system/cpu")
@@ -48,7 +48,7 @@ class MachineShare:
     """The share of this process. The process may be given another slot of the same kind later."""
 
     def __init__(self) -> None:
-        self._cpus = _by_core(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None
+        self._cpus = _by_core(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
     def take(self, settings: WorkerSettings, load: Load) -> WorkerSettings:
         """Move all threads of this process to their share of the cores. Returns the settings of the engine that will
@@ -60,16 +60,8 @@ class MachineShare:
             settings = replace(settings, provider="cpu", provider_options=())
         if self._cpus is None:
             return settings if shares == 1 else within(settings, max(cores() // shares, 1))
-        _move(divide(self._cpus, share, shares))
+        tie_process(divide(self._cpus, share, shares))
         return settings
-
-
-def _move(cpus: Sequence[int]) -> None:
-    """Tie all threads to the processors: new threads inherit them from their parent thread, but libraries have started
-    some already."""
-    for thread in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(ProcessLookupError):  # the thread has just ended
-            os.sched_setaffinity(int(thread.name), cpus)
 
 
 def _by_core(cpus: Sequence[int] | set[int]) -> tuple[int, ...]:

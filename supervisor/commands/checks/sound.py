@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -41,19 +40,10 @@ def sound_card(circumstances: Circumstances) -> Finding:
 
 def media_keys(_: Circumstances) -> Finding:
     """Takes the player's name on the session bus, and leaves it."""
-    from player.mpris.session import MediaKeys, MissingLibrary, NoMediaKeys
-
-    if sys.platform != "linux":
-        return ok("media keys don't control /v1/play: that exists on Linux only")
-
-    async def name_on_bus() -> str:
-        found = MediaKeys(_Nothing())
-        name = await found.open()
-        found.close()
-        return name
+    from player.mpris.session import MissingLibrary, NoMediaKeys
 
     try:
-        return ok(f"media keys control /v1/play, as {asyncio.run(name_on_bus())}")
+        return ok(f"media keys control /v1/play, as {asyncio.run(_name_on_bus())}")
     except MissingLibrary as error:
         return warning(
             f"media keys don't control /v1/play: {error}",
@@ -61,6 +51,15 @@ def media_keys(_: Circumstances) -> Finding:
         )
     except NoMediaKeys as error:
         return ok(f"media keys don't control /v1/play: {error}")
+
+
+async def _name_on_bus() -> str:
+    from player.mpris.session import MediaKeys
+
+    found = MediaKeys(_Nothing())
+    name = await found.open()
+    found.close()
+    return name
 
 
 class _Nothing:
