@@ -7,6 +7,7 @@ import contextlib
 import gc
 import importlib
 import os
+import resource
 import signal
 import sys
 from collections.abc import Iterator
@@ -57,6 +58,21 @@ def import_from(share: float) -> None:
     for file in files[first:] + files[:first]:
         with contextlib.suppress(Exception, pytest.skip.Exception):
             importlib.import_module(".".join(file.relative_to(Path(__file__).parents[1]).with_suffix("").parts))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--darwin", action="store_true", help="take away what macOS lacks (tests/imitation)")
+
+
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Under `--darwin`, begin again with the imitation, which comes before every import, in child processes too."""
+    imitation = str(Path(__file__).parent / "imitation")
+    if config.getoption("--darwin") and imitation not in sys.path:
+        config.pluginmanager.getplugin("capturemanager").stop_global_capturing()
+        others = os.environ.get("PYTHONPATH", "")
+        os.environ["PYTHONPATH"] = f"{imitation}{os.pathsep}{others}" if others else imitation
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        os.execv(sys.executable, [sys.executable, "-m", "pytest", *config.invocation_params.args])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

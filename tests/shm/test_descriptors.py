@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 
 import pytest
 
 from shm.frames import BrokenChannel
+from tests.platforms import linux_only
 from tests.shm.children import KILLED_AFTER_COMMIT, UNASKED
 from tests.shm.descriptor_table import arenas, holders
 from tests.shm.producer import producer
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+pytestmark = linux_only("each descriptor of another process is looked at in /proc")
 
 
 def test_nobody_holds_an_end_that_is_not_its_own() -> None:

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from shm.expendable import ANSWER, HEADER, MARK, Expendable, HelperDied, HelperError, _Link
+from tests.platforms import many_files
 from tests.shm import parrot
 
 DEADLINE = 60.0
@@ -43,7 +44,7 @@ def test_answers_and_errors_come_back(helper: Expendable) -> None:
 
 def test_a_caller_with_thousands_of_open_files_is_answered() -> None:
     """`select.select` knows no descriptor from 1024 on."""
-    with ExitStack() as stack:
+    with many_files(1400), ExitStack() as stack:
         for _ in range(1100):
             stack.callback(os.close, os.dup(0))
         caller = stack.enter_context(closing(Expendable(PARROT, "kokoro-live: parrot")))

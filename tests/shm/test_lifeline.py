@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 
 import multiprocess
 import pytest
 
 from shm.lifeline import ORPHANED
+from tests.platforms import linux_only
 from tests.shm.children import DEADLY, supervise, tied
 
 spawn = multiprocess.get_context("spawn")
@@ -43,7 +43,7 @@ def test_the_end_of_the_lifeline_ends_the_child_and_nothing_less_does() -> None:
     "how",
     [
         "without PDEATHSIG",
-        pytest.param("stopped", marks=pytest.mark.skipif(sys.platform != "linux", reason="PDEATHSIG is Linux's")),
+        pytest.param("stopped", marks=linux_only("only PDEATHSIG reaches a stopped process")),
     ],
 )
 def test_a_child_dies_with_its_supervisor(how: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from shm.frames import BrokenChannel, FrameReader, FrameWriter
 from shm.memory import reserve
 from shm.messages import Commit, Release, decode_commit, decode_order, encode
 from shm.ring import Arena, RingReader, RingWriter
+from tests.platforms import many_files
 from tests.shm.numbered import joined, numbered
 
 NEIGHBOUR = 21_845
@@ -237,6 +239,13 @@ class Schedule(RuleBasedStateMachine):
             self.listen(4)
         assert self.sealed == self.now.source
         assert self.heard == list(numbered(0, self.now.source))
+
+
+@pytest.fixture(autouse=True)
+def enough_files() -> Iterator[None]:
+    """Each generation has two mappings, and dead ones are kept."""
+    with many_files(2000):
+        yield
 
 
 TestSchedules = Schedule.TestCase

@@ -8,7 +8,6 @@ import json
 import os
 import resource
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ import psutil
 import pytest
 
 from supervisor.processes.exit_codes import ExitCode
+from tests import platforms
 from tests.system.conftest import CommonServer
 from tests.system.listening import LONG
 from tests.system.oracle import miniature_arguments, samples_of
@@ -25,8 +25,6 @@ from tests.system.server import DEADLINE, Server, server
 from tests.system.shared import SharedServer, shared
 
 CROWD = 10_000
-
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="prlimit and /proc are Linux's")
 
 
 @pytest.fixture
@@ -51,13 +49,8 @@ def limited(limited_house: SharedServer) -> Server:
 @pytest.fixture
 def many_files() -> Iterator[None]:
     """Let this process, and the server that it starts, open enough for the crowd."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = CROWD + 1000
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        pytest.skip(f"{hard} open files are allowed here, {needed} needed")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    with platforms.many_files(CROWD + 1000):
+        yield
 
 
 @contextlib.contextmanager
@@ -125,7 +118,7 @@ def test_thousands_of_idle_connections_keep_nobody_out_and_cost_a_stream_nothing
     assert 'kokoro_live_connections_closed_total{reason="refused"}' in metrics
 
 
-@linux_only
+@platforms.linux_only("only Linux changes another process's limits")
 def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(started: Server) -> None:
     front, start = started.child("front"), len(started.log)
     old = front.rlimit(psutil.RLIMIT_NOFILE)
@@ -144,7 +137,7 @@ def test_a_front_that_may_open_nothing_more_serves_again_when_it_may(started: Se
     assert not [line for line in started.log[start:] if "Traceback" in line], "\n".join(started.log)
 
 
-@linux_only
+@platforms.linux_only("open files are limited by prlimit")
 def test_where_few_open_files_are_allowed_the_connections_are_fewer(limited: Server) -> None:
     """The limit is there from the start. A worker's restart needs descriptors, and finds them."""
     limited.logs(r"96 open files are allowed: \d+ connections instead of 1000")
@@ -161,7 +154,7 @@ def test_where_few_open_files_are_allowed_the_connections_are_fewer(limited: Ser
     assert not [line for line in limited.log if "Traceback" in line], "\n".join(limited.log)
 
 
-@linux_only
+@platforms.linux_only("only Linux changes another process's limits")
 def test_a_front_that_has_no_address_space_for_an_arena_says_so_and_gives_way(started: Server) -> None:
     front = started.child("front")
     assert is_intact(started)
@@ -198,7 +191,7 @@ def small_group() -> Iterator[Path]:
         group.rmdir()
 
 
-@linux_only
+@platforms.linux_only("control groups are Linux's")
 def test_an_arena_beyond_the_control_groups_memory_is_one_clear_line_and_kills_nobody(small_group: Path) -> None:
     with server("--engine", "espeak", "--ring-seconds", "240", wait=False) as refused:
         (small_group / "cgroup.procs").write_text(str(refused.process.pid))

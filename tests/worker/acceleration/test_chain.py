@@ -176,6 +176,7 @@ def model(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def pretend_cuda(monkeypatch: pytest.MonkeyPatch, session: Any) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: [CUDA, CPU])
     monkeypatch.setattr(onnxruntime, "InferenceSession", session)
 

@@ -36,7 +36,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerSettings:
     monkeypatch.setattr(checksum_cache, "default_cache", lambda: tmp_path / "checksums.json")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(NAMES, "cuda", AZURE)
-    monkeypatch.setattr(chain, "CUDA", AZURE)
+    for best in ("CUDA", "COREML"):
+        monkeypatch.setattr(chain, best, AZURE)
     model, voices = make_split_model(tmp_path / "small.onnx"), make_split_voices(tmp_path / "voices.bin")
     stages_of(model, tmp_path / "cache")
     return WorkerSettings(

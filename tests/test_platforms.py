@@ -1,0 +1,87 @@
+"""What the project asks of its system: Linux's folders only where their absence has an answer; macOS imitated."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("kokoro_live", "shm", "worker", "frontend", "books", "player", "supervisor")
+LINUX = re.compile(r"/(proc|sys|run|dev/(fd|shm|full))(/|$)")
+ANSWERED = {
+    "shm/memory.py": "the machine's own memory is the limit",
+    "worker/espeak/espeak_library.py": "the library's copy is a temporary file",
+    "worker/machine/machine.py": "sysctl and `platform` name the processor",
+    "worker/machine/share.py": "processors stay in the order of their numbers",
+    "worker/machine/signed_products.py": "the slower, right sums",
+}
+"""What holds where a folder of Linux's is missing, by the file that looks there."""
+
+
+def texts(file: Path) -> Iterator[str]:
+    return (
+        node.value
+        for node in ast.walk(ast.parse(file.read_bytes()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def test_folders_of_linux_are_looked_into_where_their_absence_is_answered() -> None:
+    files = (file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py")))
+    found = {file.relative_to(ROOT).as_posix() for file in files if any(map(LINUX.match, texts(file)))}
+    assert found == ANSWERED.keys()
+
+
+IMITATED = {
+    "the system": ("import sys, platform; said = sys.platform, platform.system()", ("darwin", "Darwin")),
+    "a library's system": (
+        "import pathlib, psutil; said = psutil.LINUX, pathlib.Path('/proc').exists()",
+        (True, False),
+    ),
+    "names": (
+        "import os, select, socket; said = [hasattr(os, 'memfd_create'), hasattr(select, 'epoll'),"
+        " hasattr(socket, 'SOCK_CLOEXEC')]",
+        [False] * 3,
+    ),
+    "a path of /dev/fd": (
+        "import os, tempfile; file = tempfile.TemporaryFile(); file.write(b'voices'); file.flush();"
+        " said = open(f'/dev/fd/{file.fileno()}', 'rb').read()",
+        b"",
+    ),
+    "an abstract socket": (
+        "import socket\nwith socket.socket(socket.AF_UNIX) as s:\n try: s.bind('\\0kokoro')\n"
+        " except OSError as error: said = type(error).__name__",
+        "FileNotFoundError",
+    ),
+    "a child with an environment of its own": (
+        "import subprocess; said = subprocess.run([sys.executable, '-c', 'import sys; print(sys.platform)'],"
+        " env={}, capture_output=True, text=True).stdout",
+        "darwin\n",
+    ),
+    "shared memory": (
+        "import os; from shm.memory import reserve; fd = reserve(100); said = [os.fstat(fd).st_size]\n"
+        "try: os.ftruncate(fd, 200)\nexcept OSError as error: said.append(error.strerror)",
+        [16384, "Invalid argument"],
+    ),
+}
+
+
+@pytest.mark.parametrize("part", IMITATED)
+def test_the_imitation_takes_away(part: str) -> None:
+    code, expected = IMITATED[part]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests/imitation'}{os.pathsep}{ROOT}"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint(repr(said))"],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == (f"{expected!r}\n", "")
