@@ -364,10 +364,10 @@ def test_a_machine_where_only_a_program_plays(monkeypatch, tmp_path):
     monkeypatch.setattr("player.output.choice.open_output", open_output)
     for library in ("pulse", "miniaudio", "sounddevice"):
         monkeypatch.setitem(sys.modules, f"player.output.{library}_output", None)
-    program = tmp_path / "aplay"
+    program = tmp_path / "ffplay"
     program.write_text("#!/bin/sh\nexec cat > /dev/null\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     found = sound.sound_card(circumstances())
     assert (found.verdict, "may stutter" in found.found) == (Severity.WARNING, True)
-    assert "plays through aplay" in found.found and "miniaudio" in found.cure
+    assert "plays through ffplay" in found.found and "miniaudio" in found.cure
