@@ -56,6 +56,7 @@ from shm.messages import (
     ControlMessage,
     Disconnect,
     Drain,
+    Heartbeat,
     PlayerLink,
     Started,
     Suspects,
@@ -262,6 +263,8 @@ class Front:
                 self._connect(message, fds)
             case Disconnect():
                 self._scheduler.disconnect(message)
+            case Heartbeat():
+                self._tell(message)
             case PlayerLink():
                 self._player.linked(*fds)
             case Situation():

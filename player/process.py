@@ -25,7 +25,7 @@ from player.sleep import SleepWatch
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
-from shm.messages import ChildProgress, Drain, PlayerLink, Started
+from shm.messages import ChildProgress, Drain, Heartbeat, PlayerLink, Started
 from shm.playing import (
     Change,
     FromPlayer,
@@ -131,6 +131,8 @@ class PlayerProcess:
                 match message:
                     case PlayerLink():
                         self._front.take(*fds)
+                    case Heartbeat():
+                        self._control.send(message)
                     case Drain():
                         self._end.set()
         except BrokenChannel:

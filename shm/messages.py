@@ -180,6 +180,7 @@ class Loading(msgspec.Struct, frozen=True, tag="loading"):
     """Worker -> supervisor: the worker is loading for the named execution provider, from now until `ChildReady`."""
 
     provider: str
+    """Empty in the answer to `Load`, before a provider is chosen."""
 
 
 class ChildProgress(msgspec.Struct, frozen=True, tag="progress"):
@@ -257,8 +258,11 @@ class WorkersNeeded(msgspec.Struct, frozen=True, tag="workers_needed"):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Front, player or maker of books -> supervisor: the process handles messages now. A front accepts requests after
-    its first `Situation`."""
+    """Child -> supervisor: the process handles messages now. A front accepts requests after its first `Situation`."""
+
+
+class Heartbeat(msgspec.Struct, frozen=True, tag="heartbeat"):
+    """Supervisor -> front, player or maker of books, whose event loop sends it back at once."""
 
 
 class TextBoard(msgspec.Struct, frozen=True, tag="text_board"):
@@ -332,6 +336,7 @@ ControlMessage = (
     | Idle
     | WorkersNeeded
     | Started
+    | Heartbeat
     | Situation
     | TextBoard
     | Suspects

@@ -27,6 +27,7 @@ from shm.messages import (
     Placed,
     ProviderFailure,
     Recycle,
+    Started,
     clipped,
 )
 from worker.channel import Channel
@@ -81,6 +82,7 @@ class Worker:
     def serve(self) -> NoReturn:
         """Handle the supervisor's messages until it is gone."""
         try:
+            self._control.send(Started())
             while True:
                 for message, fds in self._control.receive():
                     self._follow(message, fds)
@@ -110,6 +112,7 @@ class Worker:
             self._place.take(self._settings, load)
             self._control.send(Placed(read_back()))
             return
+        self._control.send(Loading(""))
         started = time.monotonic()
         settings = self._place.take(self._settings, load)
         try:

@@ -16,7 +16,7 @@ from books.jobs.speaker import FrontSpeaker
 from frontend.settings.jobs import JobSettings
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
-from shm.messages import BooksIdle, BooksNews, ChildProgress, Drain, Started
+from shm.messages import BooksIdle, BooksNews, ChildProgress, Drain, Heartbeat, Started
 
 IDLE_SECONDS = 10.0
 """Seconds without a job after which the process ends; the next job starts another one."""
@@ -111,6 +111,8 @@ class BookProcess:
                     self._seen = message.number
                     self._news.set()
                     self._queue.changed.set()
+                elif isinstance(message, Heartbeat):
+                    self._control.send(message)
                 elif isinstance(message, Drain):
                     self._end.set()
         except BrokenChannel:

@@ -25,10 +25,8 @@ from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.loop import Loop
 from supervisor.processes.metrics_folder import metrics_folder
 from supervisor.processes.outside import Changes, Outside
-from supervisor.processes.probe import Probe
 from supervisor.processes.spawn import ProcessSpawner
 from supervisor.processes.standing import Standing
-from supervisor.processes.watchdog import WatchdogFeed
 from supervisor.settings.command_line import parse_settings
 from supervisor.settings.composition import KINDS, Settings
 from supervisor.settings.groups import write_options
@@ -113,12 +111,7 @@ def _serve(
     loop = Loop(spawner)
     if service_log := os.environ.get(VARIABLE):
         keep_small(Path(service_log), loop.timers)
-    watchdog = None
-    if notifications.watchdog_seconds is not None:
-        probe = Probe(loop, listeners.http)
-        seconds = notifications.watchdog_seconds
-        watchdog = WatchdogFeed(seconds, loop.timers, probe, lambda: notifications.notify(WATCHDOG=1))
-    manager = ServiceManager(notifications, watchdog, lambda: spawner.settings.front.drain_timeout)
+    manager = ServiceManager(notifications, lambda: spawner.settings.front.drain_timeout)
     outside = Program(spawner, tuning, listeners, arguments, manager, metrics)
     return loop.run(Lifecycle(settings.supervisor, loop.spawn, time.monotonic, outside))
 
@@ -141,6 +134,7 @@ class Program(Outside):
         self._listeners = listeners
         self._arguments = arguments
         self._manager = manager
+        self.answer_limit = manager.watchdog_seconds
         self._metrics_folder = metrics
         self._metrics: SupervisorMetrics | None = None
         self._host, port = listeners.http.getsockname()[:2]
@@ -166,6 +160,9 @@ class Program(Outside):
             logging.info("%s", line, extra={"url": self._url, "engine": engine.name, "model": engine.model})
         else:
             print(line, flush=True)
+
+    def answers(self) -> None:
+        self._manager.answers()
 
     def stands(self, standing: Standing) -> None:
         self._manager.stands(standing)

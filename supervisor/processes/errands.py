@@ -40,12 +40,14 @@ class Errand:
     """True if the errand is tried again after it was killed, took too long or ended without a result."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Running:
     errand: Errand
     child: Incarnation
     era: int
     """The value of `Errands._era` when the errand was started."""
+    overdue: bool = False
+    """True once the errand was killed because it took too long."""
 
 
 class Errands:
@@ -82,9 +84,15 @@ class Errands:
         errand = self._waiting.popleft()
         self._started.add((errand.role, errand.subject))
         child = self._nursery.start(errand.role, errand.subject)
+        running = self._running = _Running(errand, child, self._era)
+
+        def expire() -> None:
+            if self._running is running:
+                running.overdue = True
+                child.kill()
+
         if errand.timeout is not None:
-            self._nursery.kill_after(child, errand.timeout)
-        self._running = _Running(errand, child, self._era)
+            self._timers.after(errand.timeout, expire)
 
     @property
     def running(self) -> tuple[Errand, Incarnation] | None:
@@ -94,13 +102,13 @@ class Errands:
         """Handle the end of the running errand's reaped process; returns the errand's `why` if it changed
         something."""
         assert self._running is not None
-        errand, child, era = self._running.errand, self._running.child, self._running.era
+        errand, era, overdue = self._running.errand, self._running.era, self._running.overdue
         self._running = None
         why = ""
         if status == DONE and self._wanted:
             self._waiting.clear()  # the worker that comes up next names the errands that are still wanted
             why = errand.why
-        elif status == -signal.SIGKILL and errand.timeout and self._timers.clock() >= child.started + errand.timeout:
+        elif overdue:
             log.warning("%s: ended after %g s, nothing changes", errand.meanwhile, errand.timeout)
         elif status != NOTHING_NEW and self._wanted:
             log.warning("%s: ended with %s, nothing changes", errand.meanwhile, ended(status))

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from shm.engine_info import EngineInfo, Priority
 from shm.in_flight import TextsInFlight
 from shm.messages import ChildReady, ControlMessage, Load
+
+
+class Activity(NamedTuple):
+    """The use of a processor by a process."""
+
+    seconds: float
+    """Processor time that it has used so far."""
+    waits: str = ""
+    """The resource that its main thread waits for: `processor` or `disk`; empty if neither, or if nobody knows."""
 
 
 class Incarnation(ABC):
@@ -27,6 +36,10 @@ class Incarnation(ABC):
         self.pid = pid
         self.started = 0.0
         """Start in monotonic seconds."""
+        self.attentive = False
+        """True once the process has sent a message: it handles messages."""
+        self.order_open = False
+        """True while a worker hasn't answered its last `Load`."""
         self.progressed = False
         """True once the process has sent `ChildProgress`."""
         self.ending = False
@@ -64,8 +77,13 @@ class Incarnation(ABC):
         """Send a message; returns False if the child is dead or hasn't read its messages for long."""
 
     @abstractmethod
+    def activity(self) -> Activity | None:
+        """The child's use of the processor; None if it is unknown."""
+
+    @abstractmethod
     def dump_stacks(self) -> None:
-        """Make the child write its threads' stacks to the log, even if it is stopped or in an endless loop."""
+        """Make the child write its threads' stacks to the log, even if it is in an endless loop, or a worker that is
+        stopped."""
 
     @abstractmethod
     def kill(self) -> None:

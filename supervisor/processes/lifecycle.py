@@ -22,6 +22,7 @@ from shm.messages import (
     Cleared,
     ControlMessage,
     Distrust,
+    Heartbeat,
     Idle,
     Loading,
     Placed,
@@ -36,6 +37,7 @@ from supervisor.processes.book_makers import BookMakers
 from supervisor.processes.errands import Errands
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.fronts import Fronts
+from supervisor.processes.heartbeats import Heartbeats
 from supervisor.processes.incarnation import Incarnation, Spawner
 from supervisor.processes.nursery import KILL_GRACE, Nursery
 from supervisor.processes.outside import Outside
@@ -67,6 +69,14 @@ class Lifecycle:
         self._clients = {"player": self._players.role, "books": self._books.role}
         """Roles whose processes are clients of the front."""
         self._errands = Errands(self._nursery, self._timers)
+        self._heartbeats = Heartbeats(
+            self._timers,
+            lambda: [child for child in self._nursery.children if not child.ending],
+            self._hangs,
+            outside.answers,
+            limit=outside.answer_limit,
+            longest_start=settings.load_timeout,
+        )
         self._code: ExitCode | None = None
         """The status with which the server ends; None until it is to stop."""
         self.exit_code: ExitCode | None = None
@@ -86,16 +96,24 @@ class Lifecycle:
 
     def message(self, sender: Incarnation, message: ControlMessage) -> None:
         """Handle a child's message."""
+        if not sender.attentive or isinstance(message, Heartbeat):
+            sender.attentive = True
+            self._heartbeats.heard(sender)
         match message:
             case Started():
-                self._clients.get(sender.role, self._fronts.role).serves(sender)
+                if sender.role == "worker":
+                    self._workers.supply.attends(sender)
+                else:
+                    self._clients.get(sender.role, self._fronts.role).serves(sender)
             case ChildProgress():
                 sender.progressed = True
             case Loading(provider):
+                sender.order_open = False
                 sender.loading = provider
             case ChildReady():
                 self._workers.ready(sender, message)
             case Placed(priority):
+                sender.order_open = False
                 sender.placed(priority)
             case BootFailure(_, reason):
                 self._workers.boot_failure(sender, reason)
@@ -121,6 +139,13 @@ class Lifecycle:
             case BooksIdle(seen):
                 self._books.idle(seen)
         self._reconcile()
+
+    def _hangs(self, child: Incarnation, reason: str) -> None:
+        """Handle the finding that a child hangs: another one takes its place at once."""
+        if child.role == "worker":
+            self._workers.hangs(child, reason)
+        else:
+            self._clients.get(child.role, self._fronts.role).condemn(child, reason)
 
     def exited(self, child: Incarnation) -> None:
         """Handle the end of a child's process."""

@@ -6,9 +6,7 @@ import logging
 import os
 import selectors
 import signal
-import socket
 import time
-from collections.abc import Callable
 from types import FrameType
 
 from shm.frames import BrokenChannel
@@ -48,15 +46,6 @@ class Loop:
         self.timers = Timers(time.monotonic)
         """Timers of the program around the lifecycle."""
 
-    def watch(self, channel: socket.socket, events: int, action: Callable[[], None]) -> None:
-        """Call `action` at each of these `selectors` events."""
-        self._selector.register(channel, events, action)
-
-    def forget(self, channel: socket.socket) -> None:
-        """Stop watching. Idempotent."""
-        if channel in self._watched():
-            self._selector.unregister(channel)
-
     def run(self, lifecycle: Lifecycle) -> ExitCode:
         """Run until the lifecycle ends."""
         for handled in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -84,8 +73,6 @@ class Loop:
                     lifecycle.signal(number)
             elif key.fileobj not in self._watched():
                 continue  # its child was reaped at another of these events
-            elif callable(key.data):
-                key.data()
             elif key.fileobj == key.data.sentinel:
                 self._ended(key.data, lifecycle)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,12 @@ class Changes:
 
 class Outside:
     """A program without reload and errands. `serve` overrides these methods."""
+
+    answer_limit = math.inf
+    """Seconds within which `answers` has to be called again."""
+
+    def answers(self) -> None:
+        """Note that the front answers, or that none serves at the moment: starts and ends have limits of their own."""
 
     def errands(self, ready: ChildReady) -> Sequence[Errand]:
         """The errands that are due now that this engine speaks. `Errands` runs none of them twice."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,12 @@ from shm.listeners import Listeners
 from shm.memory import NoMemory, reserve
 from shm.messages import ControlMessage, TextBoard
 from supervisor.processes import entries
-from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.incarnation import Activity, Incarnation
 from supervisor.settings.composition import Settings
+
+_WAITS = {"running": "processor", "disk-sleep": "disk"}
+_STATES_TELL = sys.platform == "linux"
+"""True where a process's state is its main thread's: macOS shows every process as running that isn't stopped."""
 
 
 class ChildProcess(Incarnation):
@@ -58,9 +63,20 @@ class ChildProcess(Incarnation):
             return False
         return True
 
+    def activity(self) -> Activity | None:
+        import psutil  # only a silent process needs it
+
+        try:
+            process = psutil.Process(self.pid)
+            times, state = process.cpu_times(), process.status()
+        except psutil.Error:
+            return None
+        return Activity(times.user + times.system, _WAITS.get(state, "") if _STATES_TELL else "")
+
     def dump_stacks(self) -> None:
-        # Signals wait while a process is stopped. Letting it continue is safe: none of its further output is read.
-        for number in (signal.SIGUSR2, signal.SIGCONT):
+        # Signals wait while a process is stopped. Letting a worker continue is safe: none of its further output is
+        # read. A front would accept requests that die with it.
+        for number in (signal.SIGUSR2, signal.SIGCONT) if self.role == "worker" else (signal.SIGUSR2,):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 

@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 ACCELERATORS = {"CoreMLExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"}
 """Execution providers that leave the cores to others. OpenVINO by default runs on the cores."""
 
+ORDER_LIMIT = 3.0
+"""Seconds within which a worker that handles messages must have answered its `Load`."""
+
 STANDBY_BACKOFF = 5.0
 """Seconds after which a standby that failed is replaced."""
 
@@ -32,9 +35,19 @@ class Supply:
     """
 
     def __init__(
-        self, settings: SupervisorSettings, nursery: Nursery, timers: Timers, overdue: Callable[[Incarnation], None]
+        self,
+        settings: SupervisorSettings,
+        nursery: Nursery,
+        timers: Timers,
+        overdue: Callable[[Incarnation], None],
+        ignores: Callable[[Incarnation, bool], None],
     ) -> None:
-        """`overdue` is called with a worker that hasn't loaded within `--load-timeout`."""
+        """
+        Args:
+            overdue: called with a worker that hasn't loaded within `--load-timeout`.
+            ignores: called with a worker that hasn't answered its order within `ORDER_LIMIT`, and True if it had been
+                a standby.
+        """
         self.roles = [Role("worker", settings, nursery, timers, slot, self._take) for slot in range(settings.workers)]
         self.failures = ProviderFailures()
         self.standby: Incarnation | None = None
@@ -44,6 +57,7 @@ class Supply:
         self._nursery = nursery
         self._timers = timers
         self._overdue = overdue
+        self._ignores = ignores
         self._divided_for: Incarnation | None = None
         """The process of slot 0 for which the cores were divided last."""
 
@@ -57,7 +71,28 @@ class Supply:
         else:
             self.standby = None
         self._tell(child, self._load(role))
+        if child.attentive:
+            self._expect_answer(child, was_standby=True)
         return child
+
+    def attends(self, child: Incarnation) -> None:
+        """Note that a worker handles messages: its order must be answered soon."""
+        if child.order_open:
+            self._expect_answer(child)
+
+    def _expect_answer(self, child: Incarnation, was_standby: bool = False) -> None:
+        order = child.load
+
+        def look() -> None:
+            if not child.order_open or child.load is not order or child not in self._nursery.children:
+                return  # it was answered, and perhaps another one was given since
+            found = None if was_standby else child.activity()
+            if found and found.waits == "processor":
+                self._timers.after(ORDER_LIMIT, look)  # the machine is busy: `overdue` is its limit
+            else:
+                self._ignores(child, was_standby)
+
+        self._timers.after(ORDER_LIMIT, look)
 
     def _load(self, role: Role) -> Load:
         """The `Load` message for a process of that role. Slot 0 gets a share of the cores until it proves to need
@@ -70,6 +105,7 @@ class Supply:
         """Have the child load within the time limit: an execution provider without its compiled files may compile for
         ever."""
         child.load = load
+        child.order_open = True
         child.send(load)
 
         def look() -> None:

@@ -9,7 +9,7 @@ from supervisor.processes.incarnation import Incarnation
 from supervisor.processes.nursery import KILL_GRACE, Nursery, ended
 from supervisor.processes.role import Role, RoleState
 from supervisor.processes.speaking import coming_up, hopeless, resting, speaking
-from supervisor.processes.supply import Supply
+from supervisor.processes.supply import ORDER_LIMIT, Supply
 from supervisor.processes.timers import Timers
 from supervisor.settings.supervisor import SupervisorSettings
 from worker.providers.targets import CPU
@@ -24,7 +24,7 @@ class Workers:
     """Event handlers record events; `reconcile` starts the missing processes."""
 
     def __init__(self, settings: SupervisorSettings, nursery: Nursery, timers: Timers) -> None:
-        self.supply = Supply(settings, nursery, timers, self._overdue)
+        self.supply = Supply(settings, nursery, timers, self._overdue, self._ignores)
         self.roles = self.supply.roles
         self.failures = self.supply.failures
         self.needed = True
@@ -87,14 +87,28 @@ class Workers:
     def _overdue(self, child: Incarnation) -> None:
         reason = f"it hadn't loaded after {self._load_timeout:g} s (--load-timeout)"
         accelerated = child.loading not in ("", CPU)
-        role = self.role_of(child)
-        if role and not accelerated:
-            role.condemn(child, reason)
-            return
-        child.dump_stacks()
         if accelerated:
+            child.dump_stacks()
             self.provider_failure(child, child.loading, reason)
         else:
+            self.hangs(child, reason)
+
+    def _ignores(self, child: Incarnation, was_standby: bool) -> None:
+        reason = f"it hasn't taken its order within {ORDER_LIMIT:g} s"
+        role = self.role_of(child)
+        if role and was_standby:
+            # Not counted as a death of the role: another process is started at once, and it is no standby.
+            log.error("ending worker[%d]: %s", child.generation, reason)
+            role.gives_way(child, f"the {role.name} is being restarted")
+        else:
+            self.hangs(child, reason)
+
+    def hangs(self, child: Incarnation, reason: str) -> None:
+        """Replace a worker that hangs before it speaks."""
+        if role := self.role_of(child):
+            role.condemn(child, reason)
+        else:
+            child.dump_stacks()
             self.supply.standby_fails(child, reason)
 
     def distrusted(self, generation: int, reason: str) -> None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
 from supervisor.processes.nursery import KILL_GRACE
 from supervisor.processes.standing import Phase, Standing
-from supervisor.processes.watchdog import WatchdogFeed
 from supervisor.startup.notifications import Notifications
 
 
 class ServiceManager:
     """Turns the lifecycle's standings into notifications. Without a manager, they are dropped."""
 
-    def __init__(
-        self, notifications: Notifications, watchdog: WatchdogFeed | None, drain_timeout: Callable[[], float]
-    ) -> None:
-        """`watchdog`: None if the manager has none."""
+    def __init__(self, notifications: Notifications, drain_timeout: Callable[[], float]) -> None:
         self._notifications = notifications
-        self._watchdog = watchdog
+        self.watchdog_seconds = notifications.watchdog_seconds or math.inf
+        """Seconds within which the manager's watchdog must be fed again."""
         self._drain_timeout = drain_timeout
         self._phase = Phase.STARTING
 
@@ -28,10 +26,11 @@ class ServiceManager:
         before, self._phase = self._phase, standing.phase
         fields = self._entering(standing.phase) if standing.phase is not before else {}
         self._notifications.notify(**fields, STATUS=standing.summary)
-        if self._watchdog and standing.phase is Phase.SERVING and before is Phase.STARTING:
-            self._watchdog.start()
-        elif self._watchdog and standing.phase is Phase.DRAINING:
-            self._watchdog.draining()
+
+    def answers(self) -> None:
+        """Feed the manager's watchdog, if it has one, once the server is ready: no front is silent."""
+        if self.watchdog_seconds < math.inf and self._phase is not Phase.STARTING:
+            self._notifications.notify(WATCHDOG=1)
 
     def _entering(self, phase: Phase) -> dict[str, object]:
         match phase:

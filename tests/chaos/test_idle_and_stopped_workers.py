@@ -11,7 +11,7 @@ from tests.chaos.evidence import SEED, check
 from tests.chaos.listeners import Crowd, Heard, listen, some_text
 from tests.chaos.loops import kill, stop_worker
 from tests.chaos.residue import comes_back_to, settled, warm_up
-from tests.system.server import Server
+from tests.system.server import DEADLINE, Server
 from tests.system.shared import SharedServer
 
 
@@ -31,6 +31,16 @@ def test_the_next_job_starts_each_time_an_idle_worker_was_killed(target: Server,
         histories.append(listen(target, Heard(0, some_text(rng, longest=2), kills[-1].at)))
         check(histories, kills, tmp_path, SEED)
     assert comes_back_to(before, target) == before
+
+
+def test_a_stopped_standby_keeps_nobody_waiting_for_long(target: Server, tmp_path: Path) -> None:
+    rng = random.Random(SEED)
+    standby, start = target.child("standby"), len(target.log)
+    standby.suspend()
+    killed = kill(target, "worker")
+    check([listen(target, Heard(0, some_text(rng, longest=2), killed.at))], [killed], tmp_path, SEED)
+    target.logs(r"it hasn't taken its order within 3 s", start)
+    standby.wait(DEADLINE)
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])

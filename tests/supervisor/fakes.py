@@ -15,6 +15,7 @@ from shm.messages import (
     Connect,
     ControlMessage,
     Distrust,
+    Heartbeat,
     Idle,
     Load,
     PlayerLink,
@@ -25,7 +26,7 @@ from shm.messages import (
 )
 from shm.situation import Situation
 from supervisor.processes.errands import Errand
-from supervisor.processes.incarnation import Incarnation
+from supervisor.processes.incarnation import Activity, Incarnation
 from supervisor.processes.lifecycle import Lifecycle
 from supervisor.processes.outside import Changes, Outside
 from supervisor.processes.standing import Standing
@@ -58,13 +59,25 @@ class FakeChild(Incarnation):
         self.said: set[type] = set()
         self.deaf = self.killed = self.dumped = self.reaped = False
         self.status = 0
+        self.hangs = False
+        """True while it reads nothing and answers nothing."""
+        self.asked = False
+        """True while a heartbeat is to be answered."""
+        self.uses: Activity | None = Activity(0.0)
+        """The processor time that it has used; None if that can't be read."""
+        self.share = 1.0
+        """The share of a processor that it uses."""
 
     def send(self, message: ControlMessage, fds: Sequence[int] = ()) -> bool:
         if self.deaf:
             return False
         assert len(fds) == (3 if isinstance(message, Connect) else isinstance(message, PlayerLink))
         self.heard.append(message)
+        self.asked |= isinstance(message, Heartbeat)
         return True
+
+    def activity(self) -> Activity | None:
+        return self.uses
 
     def dump_stacks(self) -> None:
         self.dumped = True
@@ -120,6 +133,7 @@ class House(Outside):
         standby: Literal["off", "imported", "loaded"] = "off",
         workers: int = 1,
         errands: Sequence[Errand] = (),
+        load_timeout: float = 300.0,
     ) -> None:
         """`errands` are wanted whenever something speaks."""
         self.now = 100.0
@@ -127,10 +141,14 @@ class House(Outside):
         self.announced: list[ChildReady] = []
         self.standings: list[Standing] = []
         self.listening = True
+        self.fed: list[float] = []
+        """Times at which the lifecycle reported that no front is silent."""
         self.changes = Changes(front=False, worker=False)
         self._fetch = fetch
         self._errands = errands
-        settings = SupervisorSettings(rings=1, ring_seconds=1, standby=standby, workers=workers)
+        settings = SupervisorSettings(
+            rings=1, ring_seconds=1, standby=standby, workers=workers, load_timeout=load_timeout
+        )
         self.lifecycle = Lifecycle(settings, self._spawn, lambda: self.now, self)
 
     def errands(self, ready: ChildReady) -> Sequence[Errand]:
@@ -141,6 +159,9 @@ class House(Outside):
 
     def stands(self, standing: Standing) -> None:
         self.standings.append(standing)
+
+    def answers(self) -> None:
+        self.fed.append(self.now)
 
     def stop_listening(self) -> None:
         self.listening = False
@@ -183,6 +204,20 @@ class House(Outside):
         """Let time pass. Ticks come when they are asked for, as the server's loop gives them."""
         end = self.now + seconds
         while (due := self.lifecycle.next_wakeup()) is not None and due <= end:
-            self.now = max(self.now, due)
+            self._moves(max(self.now, due))
             self.lifecycle.tick()
-        self.now = end
+            self.replies()
+        self._moves(end)
+
+    def _moves(self, to: float) -> None:
+        for child in self.children:
+            if child.uses and not child.reaped:
+                child.uses = Activity(child.uses.seconds + child.share * (to - self.now), child.uses.waits)
+        self.now = to
+
+    def replies(self) -> None:
+        """Let all children that don't hang answer their heartbeats."""
+        for child in self.children:
+            if child.asked and not (child.hangs or child.reaped or child.killed):
+                child.asked = False
+                self.lifecycle.message(child, Heartbeat())

@@ -11,6 +11,7 @@ import pytest
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
 from shm.messages import ChildReady, Started
 from supervisor.commands.serve import errands
+from supervisor.processes import heartbeats
 from supervisor.processes.errands import FIRST_RETRY, LAST_RETRY, Errand
 from supervisor.processes.exit_codes import ExitCode
 from supervisor.processes.outside import Changes
@@ -115,9 +116,10 @@ def test_what_nobody_has_tried_here_is_tried_within_the_setting() -> None:
     assert not errands(Settings(), ChildReady(KOKORO, 0.1))
 
 
-def later(home: House, seconds: float) -> None:
-    home.now += seconds
-    home.lifecycle.tick()
+@pytest.fixture(autouse=True)
+def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days pass in a test: heartbeats every few seconds would take it long."""
+    monkeypatch.setattr(heartbeats, "INTERVAL", 7200.0)
 
 
 def only_one() -> House:
@@ -132,9 +134,9 @@ def test_what_may_pass_is_tried_again_after_an_hour_then_two_and_at_last_once_a_
     delay, hours = FIRST_RETRY, []
     for count in range(1, 8):
         home.dies(home.newest("trial"), status)
-        later(home, delay - 1)
+        home.passes(delay - 1)
         assert home.count("trial") == count
-        later(home, 1.1)
+        home.passes(1.1)
         assert home.count("trial") == count + 1
         hours.append(delay / 3600)
         delay = min(2 * delay, LAST_RETRY)
@@ -146,7 +148,7 @@ def test_one_that_took_too_long_is_tried_again() -> None:
     home = only_one()
     home.passes(TIMEOUT + 0.1)
     home.dies(home.newest("trial"), home.newest("trial").status)
-    later(home, FIRST_RETRY + 1)
+    home.passes(FIRST_RETRY + 1)
     assert home.count("trial") == 2
     home.dies(home.newest("trial"), DONE)
     assert home.count("worker") == 2, "what it brought at last is used"
@@ -156,7 +158,7 @@ def test_one_that_took_too_long_is_tried_again() -> None:
 def test_what_says_something_of_the_provider_is_not_tried_again(status: int) -> None:
     home = only_one()
     home.dies(home.newest("trial"), status)
-    later(home, 10 * LAST_RETRY)
+    home.passes(10 * LAST_RETRY)
     assert home.count("trial") == 1
 
 
@@ -167,7 +169,7 @@ def test_a_worker_that_comes_meanwhile_does_not_hurry_it() -> None:
     home.passes(0.1)
     home.ready(home.newest("worker"), KOKORO)
     assert home.count("trial") == 1
-    later(home, FIRST_RETRY)
+    home.passes(FIRST_RETRY)
     assert home.count("trial") == 2
 
 
@@ -182,7 +184,7 @@ def test_other_settings_begin_again() -> None:
         home.ready(home.newest("worker"), KOKORO)
         assert home.count("trial") == 2
         home.dies(home.newest("trial"), NOTHING_NEW)
-        later(home, FIRST_RETRY + 1)
+        home.passes(FIRST_RETRY + 1)
         assert home.count("trial") == 2, "the old one's hour is over, and nobody waits for it"
 
 
@@ -193,7 +195,7 @@ def test_what_fails_under_settings_that_are_gone_is_not_tried_again_under_others
     home._errands = ()  # nobody wants it any more
     home.ready(home.newest("worker"), KOKORO)
     home.dies(home.newest("trial"), FAILED)
-    later(home, FIRST_RETRY + 1)
+    home.passes(FIRST_RETRY + 1)
     assert home.count("trial") == 1
 
 
@@ -201,13 +203,13 @@ def test_a_stopping_server_tries_nothing_again() -> None:
     home = only_one()
     home.dies(home.newest("trial"), FAILED)
     home.lifecycle.signal(signal.SIGTERM)
-    later(home, FIRST_RETRY + 1)
+    home.passes(FIRST_RETRY + 1)
     assert home.count("trial") == 1
 
 
-def test_a_fetch_that_failed_is_left_alone() -> None:
+def test_an_errand_that_is_not_to_be_tried_again_is_left_alone() -> None:
     home = House(fetch=True)
     home.up(ESPEAK)
     home.dies(home.newest("fetcher"), FAILED)
-    later(home, LAST_RETRY + 1)
+    home.passes(LAST_RETRY + 1)
     assert home.count("fetcher") == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -17,6 +17,8 @@ from supervisor.processes.spawn import ProcessSpawner
 from supervisor.settings.command_line import parse_settings
 from supervisor.settings.composition import Settings
 from supervisor.startup.listener import listen
+from supervisor.startup.notifications import Notifications
+from supervisor.startup.service_manager import ServiceManager
 from supervisor.tuning.application import status_of, tuned_settings
 from supervisor.tuning.profile import Way
 from tests.supervisor.clean_environment import clean_environment
@@ -48,7 +50,8 @@ def program() -> Iterator[Callable[..., Program]]:
         def make(*arguments: str) -> Program:
             applied = tuned_settings(parse_settings(arguments))
             spawner = ProcessSpawner(applied.settings, Listeners(listener))
-            return Program(spawner, status_of(applied), Listeners(listener), list(arguments), cast(Any, None), None)
+            manager = ServiceManager(Notifications({}, 0), lambda: 1.0)
+            return Program(spawner, status_of(applied), Listeners(listener), list(arguments), manager, None)
 
         yield make
 

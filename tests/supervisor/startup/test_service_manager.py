@@ -74,20 +74,25 @@ def test_a_server_that_cannot_speak_is_never_ready(
         assert "models fetch" in told[-1]["STATUS"]
 
 
-def test_the_watchdog_starves_while_the_front_hangs(manager: Manager, environment: dict[str, str]) -> None:
-    """1. it is fed; 2. the front is stopped: it isn't, though the supervisor is well; 3. it goes on: it is fed."""
+def test_a_front_that_is_stopped_is_replaced_and_the_watchdog_starves_meanwhile(
+    manager: Manager, environment: dict[str, str]
+) -> None:
+    """1. it is fed; 2. the front is stopped: it isn't, though the supervisor is well; 3. another front takes its
+    place, and answers a client that came before: it is fed."""
     with server(*ESPEAK, environment=environment | {"WATCHDOG_USEC": "400000"}) as started:
         for _ in range(3):
             manager.waits_for("WATCHDOG")
         front = started.child("front")
         front.suspend()
-        unanswered = "front has not answered /health"
-        started.logs(unanswered, len(started.log))
+        client = started.connect()
+        client.request("GET", "/health")
+        started.logs(r"front\[\d+\] hasn't answered for [45] s")
         manager.all_heard()
-        started.logs(unanswered, len(started.log))
+        started.logs(r"ending front\[\d+\]: it hangs: it hasn't answered for")
         assert not any("WATCHDOG" in told for told in manager.all_heard())
-        front.resume()
+        assert client.getresponse().status == 200
         manager.waits_for("WATCHDOG")
+        assert not front.is_running() and started.child("front")
 
 
 def passed(*descriptors: int) -> tuple[str, ...]:

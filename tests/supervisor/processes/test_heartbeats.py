@@ -1,0 +1,182 @@
+"""Processes that hang, are stopped, starved or slow, and a supervisor that sleeps: replayed without a process."""
+
+from __future__ import annotations
+
+import random
+import signal
+
+import pytest
+
+from shm.messages import BooksNews, Heartbeat, PlayerWanted, Started
+from supervisor.processes.heartbeats import INTERVAL, LONGEST, PATIENCE
+from supervisor.processes.incarnation import Activity
+from supervisor.processes.nursery import DUMP_GRACE
+from supervisor.processes.outside import Changes
+from tests.supervisor.fakes import KOKORO, FakeChild, House
+
+NOTICED = 15.0
+"""Seconds within which a process that is stopped or in an endless loop is noticed."""
+LOAD_TIMEOUT = 300.0
+
+ROLES = ["front", "player", "books"]
+HANGS = {"stopped": (0.0, NOTICED), "in an endless loop": (1.0, NOTICED), "on a busy machine": (0.2, 30.0)}
+"""Shares of a processor that a hanging process uses, and the seconds within which that is noticed."""
+
+
+def serving(role: str) -> tuple[House, FakeChild]:
+    """A server, and its process of that role."""
+    house = House()
+    front, _ = house.up(KOKORO)
+    if role == "player":
+        house.lifecycle.message(front, PlayerWanted())
+    elif role == "books":
+        house.lifecycle.message(front, BooksNews("http://a", "key", True))
+    child = house.newest(role)
+    if child is not front:
+        house.lifecycle.message(child, Started())
+    return house, child
+
+
+def lost_after(house: House, child: FakeChild, longest: float) -> float:
+    """Seconds until another process is started in its place."""
+    start, count = house.now, house.count(child.role)
+    while house.count(child.role) == count:
+        due = house.lifecycle.next_wakeup()
+        assert due is not None and due - start <= longest, f"the {child.role} hangs, and nobody notices"
+        house.passes(max(due - house.now, 0.0))
+    return house.now - start
+
+
+@pytest.mark.parametrize("hang", HANGS)
+@pytest.mark.parametrize("role", ROLES)
+def test_a_process_that_hangs_is_replaced_whenever_it_begins_to(role: str, hang: str) -> None:
+    share, noticed = HANGS[hang]
+    for tenths in range(0, int(10 * INTERVAL), 7):
+        house, child = serving(role)
+        house.passes(20 + tenths / 10)
+        child.hangs, child.share = True, share
+        assert lost_after(house, child, noticed) >= PATIENCE
+        assert child.dumped
+        house.passes(DUMP_GRACE)
+        assert child.killed
+        house.dies(child)
+        house.lifecycle.message(house.newest(role), Started())
+        house.passes(60.0)
+        assert house.count(role) == 2, "its successor is well"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_silence_has_an_end_where_nothing_is_known_of_a_process(role: str) -> None:
+    house, child = serving(role)
+    child.hangs, child.uses = True, None
+    assert lost_after(house, child, LONGEST + 3 * INTERVAL) >= LONGEST
+
+
+@pytest.mark.parametrize("slow", [("processor", 0.0), ("disk", 0.0), ("", 0.01)], ids=["runnable", "disk", "slow"])
+@pytest.mark.parametrize("role", ROLES)
+def test_a_busy_machine_is_no_hang(role: str, slow: tuple[str, float]) -> None:
+    """A healthy process gets next to no processor time for a minute."""
+    house, child = serving(role)
+    child.hangs, child.uses, child.share = True, Activity(0.0, slow[0]), slow[1]
+    house.passes(60.0)
+    child.hangs = False
+    house.replies()
+    house.passes(60.0)
+    assert house.count(role) == 1 and not child.killed
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_sleep_and_stops_of_the_supervisor_kill_nobody(seed: int) -> None:
+    """The clock jumps, by seconds or hours, at any moment; the others answer only after the supervisor's next turn."""
+    chance = random.Random(seed)
+    house, child = serving(chance.choice(ROLES))
+    for _ in range(30):
+        house.passes(chance.uniform(0.0, 2 * INTERVAL))
+        for each in house.children:
+            each.hangs = True
+        house.passes(chance.uniform(0.0, 3.0))
+        house.now += chance.choice([2.0, 10.0, 30.0, 3600.0, 86_400.0])
+        house.lifecycle.tick()
+        house.passes(chance.uniform(0.0, 3.0))
+        for each in house.children:
+            each.hangs = False
+        house.replies()
+    assert not [each for each in house.children if each.killed or each.dumped]
+    child.hangs, child.share = True, 0.0
+    lost_after(house, child, NOTICED)
+
+
+@pytest.mark.parametrize("silent", [1.0, 5.0, PATIENCE - 0.1, PATIENCE + INTERVAL - 0.1])
+def test_a_silence_from_before_a_sleep_is_not_judged_at_the_awakening(silent: float) -> None:
+    house, front = serving("front")
+    while len(front.heard_of(Heartbeat)) < 3:
+        house.passes(0.1)
+    front.hangs, front.asked, front.share = True, True, 0.0
+    house.passes(silent - 0.2)
+    house.now += 3600.0
+    house.lifecycle.tick()
+    front.hangs = False
+    house.replies()
+    house.passes(60.0)
+    assert house.count("front") == 1
+
+
+@pytest.mark.parametrize("standby", [False, True])
+@pytest.mark.parametrize("role", ["front", "worker"])
+def test_a_process_that_is_stopped_before_it_has_come_up_is_replaced(role: str, standby: bool) -> None:
+    """The first processes; or the front that takes over, and the standby."""
+    house = House(standby="imported")
+    house.up(KOKORO) if standby else house.lifecycle.start()
+    if standby and role == "front":
+        house.changes = Changes(front=True, worker=False)
+        house.lifecycle.signal(signal.SIGHUP)
+    child = house.newest(role)
+    child.share = 0.0
+    start = house.now
+    while not child.killed:
+        assert house.now - start <= NOTICED
+        house.passes(0.5)
+    house.dies(child)
+    house.passes(10.0)
+    alive = [each for each in house.all(role) if not each.reaped]
+    assert alive and child not in alive, "another one, or the one that it was to succeed"
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_slow_start_has_a_limit_too(role: str) -> None:
+    house, child = serving(role)
+    house.dies(child)
+    house.passes(0.1)
+    slow = house.newest(role)
+    assert slow is not child
+    house.passes(LOAD_TIMEOUT - 1.0)
+    assert not slow.killed
+    house.passes(PATIENCE + DUMP_GRACE + 1.0)
+    assert slow.killed
+
+
+def test_the_manager_s_watchdog_starves_while_the_front_is_silent() -> None:
+    house, front = serving("front")
+    house.passes(40.0)
+    assert len(house.fed) == 40.0 // INTERVAL
+    front.hangs, front.uses = True, None
+    house.passes(INTERVAL)
+    fed = len(house.fed)
+    house.passes(40.0)
+    assert len(house.fed) == fed
+    front.hangs = False
+    house.replies()
+    house.passes(INTERVAL)
+    assert len(house.fed) == fed + 1
+    house.lifecycle.signal(signal.SIGTERM)
+    front.hangs = True
+    house.passes(8.0)
+    assert len(house.fed) > fed + 1, "a drain has a limit of its own"
+
+
+def test_each_look_asks_once() -> None:
+    """A process that doesn't read gets no second heartbeat: its socket must not fill up."""
+    house, front = serving("front")
+    front.hangs, front.uses = True, None
+    house.passes(60.0)
+    assert len(front.heard_of(Heartbeat)) == 1
