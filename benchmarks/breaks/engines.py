@@ -174,4 +174,18 @@ BREAKS = (
         "if entry and entry.size == stat.st_size:",
         ("tests/worker/models",),
     ),
+    Mutation(
+        "espeak-files-unchecked",
+        "shm/espeak_installation.py",
+        "if _size(file) != size}",
+        "if False}",
+        ("tests/worker/espeak/test_damaged_installation.py",),
+    ),
+    Mutation(
+        "espeak-silent-is-ready",
+        "worker/espeak/espeak_engine.py",
+        "if any(block.samples.any() for block in self.begin(_READY)):",
+        "if [*self.begin(_READY)]:",
+        ("tests/worker/espeak/test_damaged_installation.py",),
+    ),
 )

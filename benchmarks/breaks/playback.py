@@ -117,4 +117,32 @@ BREAKS = (
         "if False:",
         ("tests/frontend/streams/cache", "tests/frontend/streams/test_stream_cache.py"),
     ),
+    Mutation(
+        "prebuffer-after-gap",
+        "player/prebuffer.py",
+        "AFTER_A_GAP = SAMPLE_RATE // 2",
+        "AFTER_A_GAP = SAMPLE_RATE // 20",
+        ("tests/player/test_figures.py",),
+    ),
+    Mutation(
+        "caption-end",
+        "books/writing/captions.py",
+        "group[0].start, word.start",
+        "group[0].start, group[-1].end",
+        ("tests/books/writing/test_read_along.py",),
+    ),
+    Mutation(
+        "journal-length-unchecked",
+        "books/making/journal.py",
+        "if len(pcm) != timing.samples:",
+        "if False:",
+        ("tests/books/making/test_journal.py",),
+    ),
+    Mutation(
+        "journal-folder-unsynced",
+        "books/making/journal.py",
+        "            sync_folder(self._folder)\n",
+        "            pass\n",
+        ("tests/books/making/test_journal.py",),
+    ),
 )

@@ -165,4 +165,32 @@ BREAKS = (
         "    if False:\n        raise",
         ("tests/supervisor/processes/test_metrics_folder.py",),
     ),
+    Mutation(
+        "requirements-go-unchecked",
+        "supervisor/commands/serve.py",
+        "                requirement.check(opening)\n",
+        "                pass\n",
+        ("tests/supervisor/startup/test_requirements.py",),
+    ),
+    Mutation(
+        "doctor-opens-alone",
+        "supervisor/commands/doctor.py",
+        "meta[_CONFIG_ERROR], applied, opening)",
+        "meta[_CONFIG_ERROR], applied)",
+        ("tests/supervisor/startup/test_requirements.py",),
+    ),
+    Mutation(
+        "any-toml-type",
+        "supervisor/settings/value_types.py",
+        "if type(value) not in types[name]:",
+        "if False:",
+        ("tests/supervisor/settings/test_bad_values.py",),
+    ),
+    Mutation(
+        "nan-is-a-number",
+        "supervisor/settings/value_types.py",
+        "if not math.isfinite(number):",
+        "if False:",
+        ("tests/supervisor/settings/test_bad_values.py",),
+    ),
 )

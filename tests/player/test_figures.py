@@ -74,3 +74,9 @@ def test_only_sleep_counts_as_sleep() -> None:
     asleep = iter([5.0, 5.0, 5.01, 65.0, 65.0])
     watch = SleepWatch(lambda: next(asleep))
     assert [watch.slept() for _ in range(4)] == [False, False, True, False]
+
+
+def test_after_a_gap_half_a_second_is_there_before_playback_goes_on() -> None:
+    for factor in (None, 0.1, 0.9):
+        assert needed(factor, 1e6, True) == SAMPLE_RATE // 2 > needed(factor, 1e6, False)
+    assert needed(2.0, 1e6, True) == needed(2.0, 1e6, False) > SAMPLE_RATE // 2, "a slow engine needs more anyway"

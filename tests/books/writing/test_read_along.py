@@ -16,7 +16,7 @@ from defusedxml.ElementTree import fromstring
 from books.book import BlockKind, Picture, TextBlock
 from books.reading.open import read_book
 from books.spoken import SAMPLE_RATE, BookWord, SpokenBlock, SpokenChapter, SpokenSentence
-from books.writing.captions import LONGEST_LINE, captions
+from books.writing.captions import LONGEST_LINE, _divided, captions
 from books.writing.chapter_audio import encode_chapter
 from books.writing.formats import AAC
 from books.writing.read_along import ReadAlongChapter, write_read_along
@@ -113,3 +113,16 @@ def test_the_page_has_the_text_as_it_is_written(tmp_path: Path, by_word: bool) -
     with zipfile.ZipFile(tmp_path / "a.epub") as archive:
         page = fromstring(archive.read("EPUB/c1.xhtml"))
     assert ["".join(each.itertext()) for each in page.findall(".//{*}p")] == [verse, eastern, "A bell rang."]
+
+
+def test_the_captions_of_a_divided_sentence_follow_its_words() -> None:
+    """Each begins with its first word and ends where the next one begins; the last ends with the sentence."""
+    texts = [f"word{number:03}" for number in range(60)]
+    words = tuple(BookWord(text, 1000 * number, 1000 * number + 600) for number, text in enumerate(texts))
+    sentence = SpokenSentence(" ".join(texts), 0, 61_000, words)
+    divided = list(_divided(sentence))
+    assert len(divided) > 3
+    starts = {text: 1000 * number for number, text in enumerate(texts)}
+    for (text, start, end), following in zip(divided, [*divided[1:], None], strict=True):
+        assert start == starts[text.replace("\\N", " ").split()[0]]
+        assert end == (following[1] if following else 61_000)

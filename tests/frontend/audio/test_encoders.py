@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import wave
 from collections.abc import Sequence
 from itertools import cycle
@@ -13,6 +14,7 @@ import soxr
 from numpy.typing import NDArray
 
 from frontend.audio.formats import FORMATS, AudioFormat, make_encoder
+from frontend.audio.wav import header
 from shm.audio import SAMPLE_RATE, Pcm
 from tests.frontend.audio.hearing import FRAME, PADDING, Heard, hear, loudness, signal_to_noise, vowels
 
@@ -176,3 +178,15 @@ def test_every_rate_that_a_codec_is_said_to_have_works(audio_format: AudioFormat
         got = heard(audio_format, encoded(audio_format, pcm, rate), rate)
         assert got.sample_rate == (48_000 if audio_format is AudioFormat.OPUS else rate)
         assert loudness(got.samples) > 1000
+
+
+@pytest.mark.parametrize("rate", [8000, 16_000, 24_000, 44_100, 48_000])
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_wav_header_says_what_its_samples_are(rate: int, whole: bool) -> None:
+    """RIFF's `fmt ` chunk: format, channels, samples per second, bytes per second, bytes per frame, bits per sample."""
+    kind, channels, per_second, byte_rate, frame, bits = struct.unpack_from(
+        "<HHIIHH", header(rate, 10 if whole else None), 20
+    )
+    assert (kind, channels, per_second, bits) == (1, 1, rate, 16)
+    assert frame == channels * bits // 8
+    assert byte_rate == per_second * frame

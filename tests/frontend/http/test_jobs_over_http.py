@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 import aiohttp
@@ -391,3 +393,36 @@ async def test_a_damaged_job_is_shown_among_the_others_and_can_be_deleted(tmp_pa
         async with at.session.delete(f"/v1/jobs/{bad['id']}") as response:
             assert response.status == 200
         assert at.kept == [good["id"]]
+
+
+async def test_uploads_leave_a_part_of_the_disk_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 MB, without which other programs of this machine would fail."""
+    free = 0
+    monkeypatch.setattr("frontend.jobs.desk.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    async with desk(tmp_path / "jobs") as at:
+        free = 64 * 2**20
+        status, answer = await at.upload()
+        assert (status, answer["error"]["code"]) == (507, "disk_full") and at.kept == []
+        free = 64 * 2**20 + 10_000
+        assert (await at.upload())[0] == 202
+
+
+def test_what_makes_an_upload_a_job_is_on_the_disk_before_it_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file's bytes, the order and its name, the job's own name: synced in this order."""
+    synced = []
+    sync = os.fsync
+
+    def noted(number: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{number}").readlink().relative_to(tmp_path)))
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    folder = JobFolder(tmp_path / "jobs")
+    with folder.upload() as (job, source):
+        source.write(BOOK)
+        order = JobOrder(id=job, file_name="b.md", file_bytes=len(BOOK), created=1.0)
+        folder.publish(order, source)
+    place = f"jobs/{job}"
+    assert synced == [f"{place}/source", f"{place}/.order.json.part", place, "jobs"]

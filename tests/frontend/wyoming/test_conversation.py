@@ -147,3 +147,16 @@ async def test_a_connection_without_events_is_closed(monkeypatch: pytest.MonkeyP
             await client.say(Ping())
             assert await client.error() == "inactivity"
         await desk.nothing_is_left()
+
+
+@pytest.mark.parametrize("others", [[], [Synthesize(TEXT, HEART)]])
+async def test_one_connection_takes_one_streamed_text_after_another(others: list[Synthesize]) -> None:
+    async with house() as desk, desk.client() as client:
+        for _ in range(3):
+            await client.say(SynthesizeStart(HEART))
+            await client.say(SynthesizeChunk("The first sentence is here. "))
+            await client.say(SynthesizeStop())
+            assert len(pcm(await client.until("synthesize-stopped")))
+            for other in others:
+                await client.say(other)
+                assert len(pcm(await client.until("audio-stop")))

@@ -136,3 +136,17 @@ def test_a_file_without_keys_is_refused_by_name(tmp_path: Path, content: bytes, 
         read_keys(path)
     with pytest.raises(BadKey, match=os.strerror(2)):
         read_keys(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("change", ["content", "time"])
+def test_a_key_that_is_replaced_by_one_of_the_same_length_is_noticed(file: Path, change: str) -> None:
+    """An editor writes into the file itself: the same name, the same inode, and often the same length."""
+    keys = ApiKeys([], file)
+    assert keys.match("kitchen-1")
+    before = file.stat()
+    file.write_text(file.read_text().replace("kitchen-1", "kitchen-2") if change != "time" else file.read_text())
+    assert file.stat().st_size == before.st_size and file.stat().st_ino == before.st_ino
+    # The clock of a file system may tick only every few milliseconds.
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 10_000_000))
+    assert bool(keys.match("kitchen-2")) == (change != "time")
+    assert bool(keys.match("kitchen-1")) == (change == "time")

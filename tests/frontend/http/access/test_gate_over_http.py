@@ -282,19 +282,22 @@ async def test_without_keys_an_address_is_a_client() -> None:
     assert statuses == [200, 429]
 
 
-async def begin_body(port: int, length: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def begin_body(port: int, length: int | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A request whose body isn't there yet."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"POST {SPEECH} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n".encode())
+    form = "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"
+    writer.write(f"POST {SPEECH} HTTP/1.1\r\nHost: localhost\r\n{form}\r\n\r\n".encode())
     await writer.drain()
     return reader, writer
 
 
-async def test_bodies_that_would_take_too_much_memory_together_are_asked_to_come_again() -> None:
+@pytest.mark.parametrize("announced", [True, False], ids=["announced", "chunked"])
+async def test_bodies_that_would_take_too_much_memory_together_are_asked_to_come_again(announced: bool) -> None:
+    """A body that doesn't announce its length may become the longest that is taken."""
     settings = FrontSettings(max_body_bytes=1000, max_bodies_bytes=1500)
     body = json.dumps({"input": "Hi."}).encode().ljust(1000)
     async with serving(FakeSpeaker(speech(10)), settings) as server:
-        reader, writer = await begin_body(server.port, 1000)
+        reader, writer = await begin_body(server.port, 1000 if announced else None)
         async with aiohttp.ClientSession(server.url) as client:
 
             async def post(data: bytes) -> int:
@@ -307,7 +310,7 @@ async def test_bodies_that_would_take_too_much_memory_together_are_asked_to_come
                 while await post(body) != 503:
                     pass
                 assert await post(body.strip()) == 200, "short ones find room"
-                writer.write(body)
+                writer.write(body if announced else b"3e8\r\n" + body + b"\r\n0\r\n\r\n")
                 assert (await reader.readline()).startswith(b"HTTP/1.1 200")
                 assert await post(body) == 200, "and their room is free again"
         writer.close()
