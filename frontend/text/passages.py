@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from frontend.contract.errors import ApiError
 from frontend.contract.mishap import Mishap
@@ -37,9 +37,8 @@ Failed = Callable[[Mishap], None]
 """Callback for each failure of the rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPassage:
-    """A passage's words, of which each list has one item."""
+class ReadPassage(NamedTuple):
+    """A passage's words, of which each list has one item. A tuple passes from process to process fastest."""
 
     text: str
     """The normalised words with single spaces."""

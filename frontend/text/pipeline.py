@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from frontend.text.apart import apart
 from frontend.text.given import Given
 from frontend.text.lexicon.lexicon import Lexicon
 from frontend.text.markup.bookmarks import Bookmarks
@@ -135,7 +136,11 @@ class TextPipeline:
 
     def _is_rewritten(self, marked: Marked, lexicon: Lexicon, language: str) -> bool:
         given = Given(marked, lexicon, language)
-        said = normalize(marked.text, language, self._normalization, given.keeps if given else None)
+        keeps = given.keeps if given else None
+        try:
+            said = apart.result(len(marked.text), normalize, marked.text, language, self._normalization, keeps)
+        except Exception:
+            return True  # the reading before has failed in the same way, and has told so
         return said.split() != marked.text.split()
 
     def _sentences(
