@@ -46,6 +46,7 @@ from frontend.text.g2p import G2P
 from frontend.text.lexicon.file import LexiconFile
 from frontend.text.normalization.settings import Normalization
 from frontend.text.settings import TextSettings
+from shm import awake_loop
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.in_flight import Board
@@ -92,7 +93,7 @@ def run(listeners: Listeners, control_end: socket.socket, settings: Configuratio
     memory."""
     setproctitle("kokoro-live: front")
     control_end.setblocking(False)
-    asyncio.run(Front(listeners, ControlSocket(control_end), settings, files).serve())
+    awake_loop.run(Front(listeners, ControlSocket(control_end), settings, files).serve())
     # Exit without waiting for a thread that phonemises a text for a listener who left.
     logging.shutdown()
     sys.stdout.flush()

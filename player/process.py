@@ -22,6 +22,7 @@ from player.playback import ItemPlayback
 from player.priority import come_first
 from player.settings import PlayerSettings
 from player.sleep import SleepWatch
+from shm import awake_loop
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.lifeline import die_with_supervisor, dump_stacks_on_request, leave_ending_to_supervisor
@@ -60,7 +61,7 @@ def run(control_end: socket.socket, lifeline: int, settings: PlayerSettings) -> 
     log.info("priority: %s", come_first())
     sys.setswitchinterval(0.001)  # the output's thread needs the interpreter every 10 ms
     control_end.setblocking(False)
-    asyncio.run(_serve(ControlSocket(control_end), settings))
+    awake_loop.run(_serve(ControlSocket(control_end), settings))
     # Exit without waiting for a thread that a sound library keeps.
     logging.shutdown()
     sys.stdout.flush()

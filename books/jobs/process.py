@@ -14,6 +14,7 @@ from setproctitle import setproctitle
 from books.jobs.queue import JobQueue
 from books.jobs.speaker import FrontSpeaker
 from frontend.settings.jobs import JobSettings
+from shm import awake_loop
 from shm.control import ControlSocket
 from shm.frames import BrokenChannel
 from shm.messages import BooksIdle, BooksNews, ChildProgress, Drain, Heartbeat, Started
@@ -38,7 +39,7 @@ def run(control_end: socket.socket, settings: JobSettings) -> None:
     control_end.setblocking(False)
     status = 1
     try:
-        asyncio.run(_serve(ControlSocket(control_end), settings))
+        awake_loop.run(_serve(ControlSocket(control_end), settings))
         status = 0
     except Exception:
         log.exception("the process that makes books failed")

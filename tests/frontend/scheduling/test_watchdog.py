@@ -13,6 +13,7 @@ from frontend.scheduling.watchdog import FACTOR, STARVED, Watchdog
 from frontend.streams.loss import Loss
 from frontend.streams.planned import PlannedSegment
 from frontend.text.segment import Cut, Segment
+from tests.shm.imitated_machine import Machine
 
 PATIENCE = 5.0
 
@@ -228,3 +229,27 @@ def test_a_worker_that_was_not_looked_at_in_time_is_looked_at_twice(desk: Desk) 
     assert not desk.link.lost
     desk.loop.advance(PATIENCE)
     assert not desk.link.lost
+
+
+def test_a_sleep_of_the_machine_at_any_moment_loses_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A healthy worker gets a small part of a core for long; hours that nobody has had don't make it still."""
+    machine = Machine(monkeypatch)
+    link: Any = FakeLink()
+    segment = PlannedSegment(Segment("x", "x", 1, Cut.SENTENCE), Performer((), "en-us"), 1.0, 100)
+    lease: Any = FakeLease()
+    segment.lease = lease
+
+    async def listens() -> None:
+        start = machine.now
+        watchdog = Watchdog(
+            link, PATIENCE, lambda _: [(segment, 0.2)], lambda: 0.02 * (machine.now - start - machine.slept)
+        )
+        watchdog.sign_of_life()
+        for _ in range(30):
+            await asyncio.sleep(1.0)
+        watchdog.stop()
+
+    machine.run(listens)
+    for sleeps_at in range(1, machine.waits + 1):
+        machine.run(listens, sleeps_at)
+        assert not link.lost, f"asleep at wait {sleeps_at}"
