@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench clean dist dist-wheel dist-deb dist-image dist-home-assistant sbom machines release
 
 run: $(VENV)/.installed
 	@$(BIN)/python -c "import kokoro_live" 2> /dev/null || { echo "$(VENV) doesn't fit this system's Python any more:" \
@@ -33,5 +33,48 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(VENV)/.installed
 	@$(BIN)/python deploy/install.py '.[dev]'
 	@touch $@
 
+# All that a release has, in dist/. Each can be made alone.
+VERSION_HERE = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+WHEEL = dist/kokoro_live-$(VERSION_HERE)-py3-none-any.whl
+DEB_PYTHON ?= /usr/bin/python3
+ARCH ?= $(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
+
+dist: dist-wheel dist-home-assistant dist-deb dist-image
+
+dist-wheel: $(VENV)/.installed-dev
+	$(BIN)/python -m build --outdir dist .
+
+# For Debian's own Python on the machine that runs this.
+dist-deb: dist-wheel
+	@if command -v dpkg-deb > /dev/null; then $(DEB_PYTHON) deploy/deb.py $(WHEEL); else echo "no Debian package: no dpkg-deb" >&2; fi
+
+# `make dist-image ARCH=arm64` needs qemu-user elsewhere; IMAGE_ARGS='--build-arg BASE=IMAGE' takes another base.
+dist-image:
+	@if command -v buildah > /dev/null; then \
+	    buildah build --arch $(ARCH) $(IMAGE_ARGS) -f deploy/Dockerfile -t kokoro-live:$(VERSION_HERE) . && mkdir -p dist && \
+	    rm -f dist/kokoro-live-$(VERSION_HERE)-$(ARCH).oci.tar && \
+	    buildah push kokoro-live:$(VERSION_HERE) oci-archive:dist/kokoro-live-$(VERSION_HERE)-$(ARCH).oci.tar; \
+	else echo "no image: no buildah" >&2; fi
+
+dist-home-assistant: dist-wheel
+	@rm -rf build/kokoro_live && mkdir -p build && cp -r deploy/home-assistant build/kokoro_live
+	@cp $(WHEEL) constraints.txt CHANGELOG.md LICENSE build/kokoro_live
+	tar -C build -czf dist/kokoro-live-$(VERSION_HERE)-home-assistant.tar.gz kokoro_live
+
+# Packages that an installation has, in CycloneDX; its tool has an environment of its own.
+sbom: dist-wheel
+	@rm -rf build/installed build/sbom && python3 -m venv build/installed && python3 -m venv build/sbom
+	@build/installed/bin/pip install -q -c constraints.txt '$(WHEEL)[model]'
+	@echo 'import glob, sys; sys.path += glob.glob(sys.prefix + "/lib/*/site-packages/kokoro_live/bundled")' \
+	    > $$(echo build/installed/lib/*/site-packages)/bundled.pth
+	@build/sbom/bin/pip install -q 'cyclonedx-bom>=7'
+	build/sbom/bin/cyclonedx-py environment --output-reproducible -o dist/kokoro-live-$(VERSION_HERE).cdx.json build/installed
+
+machines: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.machines
+
+release:
+	@python3 deploy/release.py '$(VERSION)'
+
 clean:
-	rm -rf $(VENV) dist kokoro_live/bundled
+	rm -rf $(VENV) build dist kokoro_live/bundled

