@@ -108,6 +108,18 @@ def heard(folder: Path) -> None:
     assert 1.0 < len(audio) / 24_000 < 3.5 and np.abs(audio.astype(int)).max() > 3_000
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["-m", "supervisor", "--version"]])
+def test_the_wheels_folders_come_before_other_modules_of_their_names(
+    built: tuple[Path, Path], tmp_path: Path, arguments: list[str]
+) -> None:
+    with zipfile.ZipFile(built[0]) as wheel:
+        wheel.extractall(tmp_path)
+    for name in PACKED:
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of another distribution')")
+    said = done(sys.executable, "-P", "-m", HOME, *arguments, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert said == f"kokoro-live, version {version('kokoro-live')}\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_what_is_installed_speaks_with_kokoro(
