@@ -45,6 +45,10 @@ IMITATED = {
         "import pathlib, psutil; said = psutil.LINUX, pathlib.Path('/proc').exists()",
         (True, False),
     ),
+    "nothing else of modules": (
+        "import json, types; said = type(json) is types.ModuleType, hasattr(json, 'platform')",
+        (True, False),
+    ),
     "names": (
         "import os, select, socket; said = [hasattr(os, 'memfd_create'), hasattr(select, 'epoll'),"
         " hasattr(socket, 'SOCK_CLOEXEC')]",

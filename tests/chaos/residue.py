@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -33,7 +34,10 @@ def residue(of: Server) -> Residue:
 
 
 def _descriptors(pid: int, sockets: bool) -> dict[str, int]:
-    """Number of resources of each kind. A front's sockets are its clients' affair."""
+    """Number of resources of each kind. A front's sockets are its clients' affair. Only Linux tells kinds; macOS tells
+    the number of all, which clients change."""
+    if sys.platform != "linux":
+        return {"all": psutil.Process(pid).num_fds()} if sockets else {}
     links: Counter[str] = Counter()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -68,8 +72,8 @@ OTHERS = (".org.chromium.", "org.mozilla.", "pulse-shm-")
 
 
 def shared_memory() -> list[str]:
-    """The names in /dev/shm, without those of `OTHERS`."""
-    return sorted(path.name for path in Path("/dev/shm").iterdir() if not path.name.startswith(OTHERS))
+    """The names in /dev/shm, without those of `OTHERS`; none where the system has no such folder."""
+    return sorted(path.name for path in Path("/dev/shm").glob("*") if not path.name.startswith(OTHERS))
 
 
 def warm_up(a: Server) -> None:

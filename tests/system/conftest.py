@@ -77,7 +77,8 @@ def plain(
     with shared(
         *("--offline", "--manifest", str(manifest), "--model-dir", str(folder / "models")),
         *("--wyoming-host", "127.0.0.1"),
-        *("--worker-nice", str(nice), "--worker-cpus", str(max(os.sched_getaffinity(0)))),
+        *("--worker-nice", str(nice)),
+        *(("--worker-cpus", str(max(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else ()),
         environment=common_cache | NO_SOUND_CARD | {"PATH": str(folder)},
     ) as kept:
         yield kept

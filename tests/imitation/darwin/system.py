@@ -21,6 +21,9 @@ REAL = _Real(sys.platform)
 class _Sys(ModuleType):
     replaced: str | None = None
 
+    def __new__(cls, *named: str) -> ModuleType:  # type: ignore[misc]
+        return ModuleType(*named)  # the import system makes every module by `type(sys)`
+
     @property
     def platform(self) -> str:
         return (_Sys.replaced or "darwin") if is_ours(sys._getframe(1)) else REAL

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from supervisor.startup.notifications import Notifications
+from tests.platforms import linux_only
 from tests.supervisor.startup.listening_manager import listening_manager
 
 PID = 4711
 
 
-@pytest.mark.parametrize("kind", ["a path", "an abstract socket"])
+@pytest.mark.parametrize(
+    "kind", ["a path", pytest.param("an abstract socket", marks=linux_only("only Linux has abstract sockets"))]
+)
 def test_fields_arrive_in_one_datagram(kind: str, tmp_path: Path) -> None:
     name = str(tmp_path / "notify") if kind == "a path" else f"@kokoro-live-test-{os.getpid()}"
     with listening_manager(name.replace("@", "\0")) as manager:

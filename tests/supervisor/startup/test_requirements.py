@@ -6,10 +6,10 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import re
 import resource
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from supervisor.processes.metrics_folder import metrics_folder
 from supervisor.startup.requirements import REQUIREMENTS, Requirement
 from supervisor.tuning.application import tuned_settings
 from tests.supervisor.clean_environment import clean_environment
+from worker.machine.priority import read_back
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +65,10 @@ VIOLATIONS: dict[str, Callable[[Path, int], list[list[str]]]] = {
         ["--api-key-file", _keys(folder, b"a key\n")],
         ["--api-key-file", _keys(folder, b"\xff")],
     ],
-    "processors": lambda _, taken: [["--worker-cpus", "9999"], ["--worker-qos", "utility"]],
+    "processors": lambda _, taken: [
+        ["--worker-cpus", "9999"],
+        *([] if sys.platform == "darwin" else [["--worker-qos", "utility"]]),
+    ],
     "shared memory": lambda _, taken: [["--rings", "1000000", "--ring-seconds", "600"]],
 }
 """Arguments that violate each requirement, for a folder and a port that is taken."""
@@ -132,13 +136,13 @@ def test_what_serve_takes_doctor_finds_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     key = ["--host", "0.0.0.0", "--api-key-file", _keys(tmp_path, b"key\n")]
-    placed = ["--worker-nice", "19", "--worker-cpus", str(min(os.sched_getaffinity(0)))]
-    before = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
+    before = read_back()
+    placed = ["--worker-nice", "19", *(("--worker-cpus", str(before.processors[0])) if before.processors else ())]
     for arguments in ([], ["--wyoming-port", "0"], key, placed):
         with pytest.raises(Reached):
             served(arguments, monkeypatch, caplog)
         assert {row["verdict"] for row in diagnosed(arguments, monkeypatch).values()} == {"ok"}
-    assert (os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)) == before
+    assert read_back() == before
 
 
 FOLDERS = ("new/and/below", ".", "file", "file/below", "x" * 300, "file/../new", "dangling", "dangling/below")
