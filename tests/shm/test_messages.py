@@ -260,5 +260,5 @@ def test_text_that_is_not_utf8_is_refused_like_any_other_nonsense() -> None:
 
 
 def test_nesting_without_end_is_refused_like_any_other_nonsense() -> None:
-    with pytest.raises(msgspec.MsgspecError, match="recursion"):
-        decode_commit(b"\x81\xa1x" + b"\x91" * 100_000 + b"\x90")
+    with pytest.raises(msgspec.MsgspecError, match=r"recursion|Stack overflow"):
+        decode_commit(b"\x81\xa1x" + b"\x91" * 3_000_000 + b"\x90")

@@ -170,6 +170,24 @@ def test_a_damaged_archive_is_an_error_wherever_it_was_cut() -> None:
         assert book.body
 
 
+def test_any_error_of_a_decompressor_is_an_error_of_the_book(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each compression method brings its own exceptions, and newer versions of Python have more methods."""
+
+    class Damaged(Exception):
+        pass
+
+    class Decompressor:
+        eof, unconsumed_tail = False, b""
+
+        def decompress(self, *_: object) -> bytes:
+            raise Damaged("no frame")
+
+    whole = MadeEpub(TWO, toc=nav(link("one.xhtml", "One"))).bytes()
+    monkeypatch.setattr("zipfile._get_decompressor", lambda method: Decompressor() if method else None)
+    with pytest.raises(BookError, match="can't be unpacked: no frame"):
+        read_book(whole, "damaged.epub")
+
+
 def test_many_chapters_are_read() -> None:
     documents = {f"c{n}.xhtml": f"<body><h1>Chapter {n}</h1><p>Text {n}.</p></body>" for n in range(1_000)}
     toc = nav("".join(link(name, f"Chapter {n}") for n, name in enumerate(documents)))
