@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -49,4 +51,24 @@ def first_takes_a_fraction(items: Callable[[], Iterator[object]], fraction: floa
 def _seconds(work: Callable[[int], object], length: int) -> float:
     started = time.thread_time()
     work(length)
+    return time.thread_time() - started
+
+
+def limited_seconds(run: Callable[[], object], limit: float = 4.0) -> float:
+    """Processor seconds of some work; infinity if it is interrupted because it has taken `limit` seconds. Calls of `re`
+    can be interrupted so, by signals only."""
+
+    def interrupt(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, interrupt)
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    started = time.thread_time()
+    try:
+        run()
+    except TimeoutError:
+        return math.inf
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
     return time.thread_time() - started

@@ -11,7 +11,8 @@ from frontend.text.segmentation import passages, pronounceable, units_of
 from frontend.text.word import PhonemeSource, Word
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[”)\"]*(?=\s)|$)", re.DOTALL)
+_END = r"[.!?…]++[”)\"]*+(?=\s)"
+_SENTENCE = re.compile(rf"\S(?:{_END}|.*?(?:(?<![.!?…]){_END}|$))", re.DOTALL)
 
 
 def unknown_phonemes(script: str, notation: Notation) -> str:
