@@ -37,6 +37,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt $(VENV)/.installed
 VERSION_HERE = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 WHEEL = dist/kokoro_live-$(VERSION_HERE)-py3-none-any.whl
 DEB_PYTHON ?= /usr/bin/python3
+IMAGE = dist/kokoro-live-$(VERSION_HERE)-$(ARCH).docker.tar
 ARCH ?= $(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
 
 dist: dist-wheel dist-home-assistant dist-deb dist-image
@@ -48,12 +49,13 @@ dist-wheel: $(VENV)/.installed-dev
 dist-deb: dist-wheel
 	@if command -v dpkg-deb > /dev/null; then $(DEB_PYTHON) deploy/deb.py $(WHEEL); else echo "no Debian package: no dpkg-deb" >&2; fi
 
+# An archive for `docker load` or `podman load`; the OCI format has no health checks.
 # `make dist-image ARCH=arm64` needs qemu-user elsewhere; IMAGE_ARGS='--build-arg BASE=IMAGE' takes another base.
 dist-image:
 	@if command -v buildah > /dev/null; then \
-	    buildah build --arch $(ARCH) $(IMAGE_ARGS) -f deploy/Dockerfile -t kokoro-live:$(VERSION_HERE) . && mkdir -p dist && \
-	    rm -f dist/kokoro-live-$(VERSION_HERE)-$(ARCH).oci.tar && \
-	    buildah push kokoro-live:$(VERSION_HERE) oci-archive:dist/kokoro-live-$(VERSION_HERE)-$(ARCH).oci.tar; \
+	    buildah build --format docker --arch $(ARCH) $(IMAGE_ARGS) -f deploy/Dockerfile -t kokoro-live:$(VERSION_HERE) . && mkdir -p dist && \
+	    rm -f $(IMAGE) && \
+	    buildah push kokoro-live:$(VERSION_HERE) docker-archive:$(IMAGE):kokoro-live:$(VERSION_HERE); \
 	else echo "no image: no buildah" >&2; fi
 
 dist-home-assistant: dist-wheel
