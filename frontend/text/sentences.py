@@ -155,8 +155,12 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return goes_on or _is_german_ordinal(before.lower(), following.lower(), language)
     if lower in abbreviations.NEVER_LAST or lower in abbreviations.NEVER_LAST_IN.get(language, ()):
         return True
-    if lower in abbreviations.BEFORE_NUMBERS and (following[0].isdecimal() or _ROMAN.fullmatch(following)):
-        return True
+    after_number = before[-1:].isdecimal()
+    if following[0].isdecimal() or _ROMAN.fullmatch(following):
+        if abbreviations.before_number(word, language):
+            return True
+        if after_number and lower in abbreviations.short_months(language):
+            return True  # "5 nov. 2024"
     if lower in abbreviations.BIBLE and _VERSE.match(stretch, stop):
         return True
     if lower == "ft" and not before[-1:].isdecimal():
@@ -165,7 +169,8 @@ def _belongs_to_word(stretch: str, stop: int, following: str, language: str) -> 
         return stretch.count(" ", 0, stop) < _SHORT_SENTENCE
     if lower in abbreviations.LAST_OR_NOT and goes_on:
         return True
-    is_name = lower in abbreviations.SELDOM_LAST and (word[0].isupper() or goes_on)
+    is_name = abbreviations.before_name(word, language, after_number)
+    is_name |= goes_on and lower in abbreviations.SELDOM_LAST
     is_initial = len(word) == 1 and word.isupper()
     if is_name or is_initial or _DOTTED.fullmatch(word):
         starters = abbreviations.SENTENCE_STARTERS

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from num2words import num2words
 
+from frontend.text.calendar_names import MONTH_NAMES, month_name
 from frontend.text.normalization import dates, times
-from frontend.text.normalization.calendar_names import MONTH_NAMES, month_name
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.words import digits, number, ordinal, year
 from frontend.text.spoken_signs import ADDRESS_SIGNS, SIGNS

@@ -4,112 +4,11 @@ from __future__ import annotations
 
 import re
 
-from frontend.text.normalization.calendar_names import MONTH_NAMES
+from frontend.text.abbreviations import ANYWHERE, LABELS, STREETS, TITLES
+from frontend.text.calendar_names import MONTH_NAMES
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import END, MASK, START
 
-_BEFORE_NAMES = {
-    "Mr": "Mister",
-    "Mrs": "Missus",
-    "Ms": "Miz",
-    "Dr": "Doctor",
-    "Drs": "Doctors",
-    "Assoc": "Associate",
-    "Asst": "Assistant",
-    "Dir": "Director",
-    "Prof": "Professor",
-    "Gen": "General",
-    "Col": "Colonel",
-    "Lt": "Lieutenant",
-    "Sgt": "Sergeant",
-    "Capt": "Captain",
-    "Cmdr": "Commander",
-    "Cpl": "Corporal",
-    "Pvt": "Private",
-    "Maj": "Major",
-    "Adm": "Admiral",
-    "Gov": "Governor",
-    "Sen": "Senator",
-    "Rep": "Representative",
-    "Pres": "President",
-    "Rev": "Reverend",
-    "Hon": "Honorable",
-    "Fr": "Father",
-    "Supt": "Superintendent",
-    "Mt": "Mount",
-    "Ft": "Fort",
-}
-_ANYWHERE = {
-    "Jr": "Junior",
-    "Sr": "Senior",
-    "Inc": "Incorporated",
-    "Ltd": "Limited",
-    "Corp": "Corporation",
-    "Bros": "Brothers",
-    "dept": "department",
-    "govt": "government",
-    "approx": "approximately",
-    "ea": "each",
-    "vs": "versus",
-    "incl": "including",
-    "misc": "miscellaneous",
-    "avg": "average",
-    "assoc": "association",
-    "feat": "featuring",
-    "intl": "international",
-    "natl": "national",
-    "dist": "district",
-    "mfg": "manufacturing",
-    "mgr": "manager",
-    "asst": "assistant",
-    "viz": "namely",
-    "cf": "compare",
-    "resp": "respectively",
-}
-_STREETS = {
-    "St": "Street",
-    "Ave": "Avenue",
-    "Blvd": "Boulevard",
-    "Rd": "Road",
-    "Ln": "Lane",
-    "Dr": "Drive",
-    "Hwy": "Highway",
-    "Pl": "Place",
-    "Sq": "Square",
-    "Ct": "Court",
-    "Pkwy": "Parkway",
-    "Ter": "Terrace",
-}
-_BEFORE_NUMBERS = {
-    "no": "number",
-    "nos": "numbers",
-    "vol": "volume",
-    "vols": "volumes",
-    "p": "page",
-    "pp": "pages",
-    "pg": "page",
-    "ch": "chapter",
-    "sec": "section",
-    "sect": "section",
-    "fig": "figure",
-    "figs": "figures",
-    "eq": "equation",
-    "art": "article",
-    "para": "paragraph",
-    "ed": "edition",
-    "op": "opus",
-    "apt": "apartment",
-    "tel": "telephone",
-    "rm": "room",
-    "ca": "circa",
-    "c": "circa",
-    "est": "established",
-    "min": "minimum",
-    "max": "maximum",
-    "pop": "population",
-    "b": "born",
-    "d": "died",
-}
 _PHRASES = {
     "e.g.": "for example",
     "eg.": "for example",
@@ -137,20 +36,20 @@ def _either(words: dict[str, str]) -> str:
 
 
 _STREET = re.compile(
-    rf"(?:\b[A-Z][\w'’]{{1,30}}|\b\d{{1,4}}(?:st|nd|rd|th)|[{MASK}]) (?P<said>(?P<name>{_either(_STREETS)})"
+    rf"(?:\b[A-Z][\w'’]{{1,30}}|\b\d{{1,4}}(?:st|nd|rd|th)|[{MASK}]) (?P<said>(?P<name>{_either(STREETS)})"
     r"(?:\.(?P<end>(?= [a-z0-9(]| [NSEW]\b|,|;))|\.$"
     r"|(?P<bare>(?=,|$|[.;:!?)]| (?:in|and|at|is|was|near|to|on|for|or|by|with)\b))))"
 )
 _SAINT = re.compile(rf"{START}(?:St\.? {_CAPITAL}|St\.(?=[A-Z]))")
 _SAINTS = re.compile(rf"{START}Sts\. {_CAPITAL}")
 _TITLE = re.compile(
-    rf"{START}(?P<name>{_either(_BEFORE_NAMES)})\. "
+    rf"{START}(?P<name>{_either(TITLES)})\. "
     rf"(?:{_CAPITAL}|(?=(?:and|or|&) [A-Z]))"
 )
 _BARE_TITLE = re.compile(rf"{START}(?P<name>Mr|Mrs|Ms|Dr|Prof) {_CAPITAL}")
-_WORD = re.compile(rf"{START}(?P<name>(?i:{_either(_ANYWHERE)}))\.(?!\w)(?P<last>[\"'”’)]*$)?")
+_WORD = re.compile(rf"{START}(?P<name>(?i:{_either(ANYWHERE)}))\.(?!\w)(?P<last>[\"'”’)]*$)?")
 _VERSUS = re.compile(rf"{START}vs(?= \w)")
-_NUMBERED = re.compile(rf"{START}(?<![.'’])(?P<name>(?i:{_either(_BEFORE_NUMBERS)}))\. ?(?=[#\d{MASK}])")
+_NUMBERED = re.compile(rf"{START}(?<![.'’])(?P<name>(?i:{_either(LABELS)}))\. ?(?=[#\d{MASK}])")
 _COMPANY = re.compile(rf"(?:\b[A-Z][\w'’&]{{0,30}},? (?:and )?|[{MASK}])(?P<said>Co\.(?P<end>$)?)")
 _PHRASE = re.compile(
     rf"{START}(?P<name>{_either(_PHRASES)}|E\.g\.|I\.e\.|Etc\.|etc)(?:{END}|(?<=\.))(?P<comma>,)?(?P<last>[\"'”’)]*$)?"
@@ -167,9 +66,9 @@ _PHRASE_WORDS = frozenset(
     ("g", "eg", "e", "ie", "etc", "Etc", "al", "k", "aka", "r", "B", "b", "Box", "o", "c", "n", "N")
 )
 """Words of which each of the phrases has one."""
-_STREET_WORDS, _TITLES = frozenset(_STREETS), frozenset(_BEFORE_NAMES)
+_STREET_WORDS, _TITLE_WORDS = frozenset(STREETS), frozenset(TITLES)
 _MONTH_WORDS = frozenset(("Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec"))
-_ANYWHERE_WORDS = frozenset(word.casefold() for word in _ANYWHERE)
+_ANYWHERE_WORDS = frozenset(word.casefold() for word in ANYWHERE)
 
 
 def apply(draft: Draft) -> None:
@@ -178,15 +77,15 @@ def apply(draft: Draft) -> None:
     if draft.says(_PHRASE_WORDS):
         draft.replace(_PHRASE, _phrase)
     if _STOPPED.search(draft.text):
-        draft.replace(_NUMBERED, lambda match: _like(match["name"], _BEFORE_NUMBERS[match["name"].lower()]) + " ")
+        draft.replace(_NUMBERED, lambda match: _like(match["name"], LABELS[match["name"].lower()]) + " ")
     if draft.says(_STREET_WORDS):
         draft.replace(_STREET, _street, "said")
     if "St" in draft.sentence:
         draft.replace(_SAINTS, lambda match: "Saints ")
         draft.replace(_SAINT, lambda match: "Saint ")
-    if draft.says(_TITLES):
-        draft.replace(_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
-        draft.replace(_BARE_TITLE, lambda match: _BEFORE_NAMES[match["name"]] + " ")
+    if draft.says(_TITLE_WORDS):
+        draft.replace(_TITLE, lambda match: TITLES[match["name"]] + " ")
+        draft.replace(_BARE_TITLE, lambda match: TITLES[match["name"]] + " ")
     if draft.says_folded(_ANYWHERE_WORDS):
         draft.replace(_WORD, _word)
     if "vs" in draft.sentence:
@@ -209,12 +108,12 @@ def _street(match: re.Match[str]) -> str | None:
     if match["name"] == "Dr" and match["bare"] is not None:
         return None
     stop = "." if match["end"] is None and match["bare"] is None else ""
-    return _STREETS[match["name"]] + stop
+    return STREETS[match["name"]] + stop
 
 
 def _word(match: re.Match[str]) -> str:
     written = match["name"]
-    said = _ANYWHERE.get(written) or _ANYWHERE.get(written.lower()) or _ANYWHERE[written.capitalize()]
+    said = ANYWHERE.get(written) or ANYWHERE.get(written.lower()) or ANYWHERE[written.capitalize()]
     return _like(written, said) + ("" if match["last"] is None else f".{match['last']}")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime
 import re
 
-from frontend.text.normalization.calendar_names import DAY, DAY_NAMES, MONTH, MONTH_NAMES, month_name
+from frontend.text.calendar_names import DAY, DAY_NAMES, MONTH, MONTH_NAMES, month_name
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import DASH, END, MASK, NUMBER_END, NUMBER_START, START
 from frontend.text.normalization.times import clock

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import re
 
+from frontend.text.abbreviations import BOOKS, PARTS, PLACES
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import DASH, END, NUMBER_END, NUMBER_START, START
 from frontend.text.normalization.words import cardinal, in_pairs, number, two_digits
 
 _PARTS = (
-    {
-        "Fig.": "Figure",
-        "Figs.": "Figures",
-        "Eq.": "Equation",
-        "Eqs.": "Equations",
-        "Eqn.": "Equation",
-        "Tab.": "Table",
-        "Sec.": "Section",
-        "Apt.": "Apartment",
-        "App.": "Appendix",
-        "Alg.": "Algorithm",
-    }
+    {f"{name}.": full for name, full in PARTS.items()}
     | {
         name: name
         for name in ("Figure", "Figures", "Equation", "Equations", "Table", "Tables", "Section", "Step", "Appendix")
@@ -30,7 +20,7 @@ _PARTS = (
         for name in ("Exit", "Gate", "Apartment", "Apt", "Seat", "Flat", "Unit", "Lemma", "Theorem", "Example")
     }
 )
-_PLACES = {"Rm.": "Room", "Ste.": "Suite", "Rte.": "Route", "Hwy.": "Highway", "Bldg.": "Building"} | {
+_PLACES = {f"{name}.": full for name, full in PLACES.items()} | {
     name: name
     for name in (
         *("Room", "Suite", "Route", "Highway", "Bus", "Platform", "Row", "Terminal", "Building", "Floor", "Bay", "Box"),
@@ -68,14 +58,6 @@ _REPORT = re.compile(
     rf"{NUMBER_START}(?P<volume>\d{{1,4}}) (?P<report>U\.S\.C?\.?|F\.[23]d|S\. Ct\.)(?: (?=§)"
     rf"| (?P<page>\d{{1,5}})(?!\d))"
 )
-_BOOKS = {
-    "Gen": "Genesis", "Ex": "Exodus", "Exod": "Exodus", "Lev": "Leviticus", "Num": "Numbers", "Deut": "Deuteronomy",
-    "Josh": "Joshua", "Judg": "Judges", "Sam": "Samuel", "Kgs": "Kings", "Chron": "Chronicles", "Ps": "Psalm",
-    "Prov": "Proverbs", "Eccl": "Ecclesiastes", "Isa": "Isaiah", "Jer": "Jeremiah", "Ezek": "Ezekiel", "Dan": "Daniel",
-    "Matt": "Matthew", "Rom": "Romans", "Cor": "Corinthians", "Gal": "Galatians", "Eph": "Ephesians",
-    "Phil": "Philippians", "Col": "Colossians", "Thess": "Thessalonians", "Tim": "Timothy", "Heb": "Hebrews",
-    "Jas": "James", "Pet": "Peter", "Rev": "Revelation",
-}  # fmt: skip
 _FULL_BOOKS = (
     "Genesis|Exodus|Leviticus|Numbers|Deuteronomy|Joshua|Judges|Ruth|Samuel|Kings|Chronicles|Ezra|Nehemiah|Esther|Job|"
     "Psalms?|Proverbs|Ecclesiastes|Isaiah|Jeremiah|Lamentations|Ezekiel|Daniel|Hosea|Joel|Amos|Jonah|Micah|Matthew|Mark|"
@@ -87,12 +69,12 @@ _SEVERAL = (
     r"|Sam\.|Kgs\.|Chron\.|Cor\.|Thess\.|Tim\.|Pet\.)"
 )
 _VERSE = re.compile(
-    rf"{START}(?:{_SEVERAL}|(?P<book>{_FULL_BOOKS}|(?:{'|'.join(_BOOKS)})\.))"
+    rf"{START}(?:{_SEVERAL}|(?P<book>{_FULL_BOOKS}|(?:{'|'.join(BOOKS)})\.))"
     rf" (?P<chapter>\d{{1,3}})(?::(?P<first>\d{{1,3}})(?:{DASH}(?P<last>\d{{1,3}}))?)?{NUMBER_END}"
 )
 _NTH = {"1": "First", "I": "First", "2": "Second", "II": "Second", "3": "Third", "III": "Third"}
 
-_VERSE_WORDS = frozenset(("Psalm", *re.findall(r"[A-Z][a-z]+", _FULL_BOOKS + _SEVERAL), *_BOOKS))
+_VERSE_WORDS = frozenset(("Psalm", *re.findall(r"[A-Z][a-z]+", _FULL_BOOKS + _SEVERAL), *BOOKS))
 _ROOM_WORDS = frozenset(
     ("room", "suite", "route", "highway", "flight", "bus", "Room", "Suite", "Route", "Highway", "Flight", "Bus", "US")
 )
@@ -159,7 +141,7 @@ def _verse(match: re.Match[str], british: bool) -> str | None:
     book = (match["numbered"] or match["book"]).rstrip(".")
     if match["first"] is None and not match["nth"]:
         return None
-    said = _BOOKS.get(book, book)
+    said = BOOKS.get(book, book)
     if match["nth"]:
         said = f"{_NTH[match['nth']]} {said}"
     said += f" {cardinal(int(match['chapter']), british)}"

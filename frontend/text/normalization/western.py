@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from functools import lru_cache, partial
 
+from frontend.text.locales import LOCALES, Locale
 from frontend.text.normalization import western_forms as forms
 from frontend.text.normalization.draft import Draft
-from frontend.text.normalization.locales import LOCALES, Locale
 from frontend.text.normalization.patterns import DASH, END, MASK, START
 from frontend.text.normalization.western_labels import ROMAN, Labelled
 from frontend.text.normalization.western_numbers import spoken_number

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from frontend.text.normalization.locales import Locale
+from frontend.text.locales import Locale
 from frontend.text.normalization.roman import value
 from frontend.text.normalization.western_numbers import agreeing, cardinal, counted, nth, spoken_number
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from frontend.text.locales import Locale
 from frontend.text.normalization.draft import Draft
-from frontend.text.normalization.locales import Locale
 from frontend.text.normalization.patterns import END, MASK, START
 from frontend.text.normalization.roman import value
 from frontend.text.normalization.western_numbers import cardinal, nth, spoken_number

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from num2words import num2words
 
-from frontend.text.normalization.locales import Locale
+from frontend.text.locales import Locale
 
 _FEMININE = frozenset(
     (

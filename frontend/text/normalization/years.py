@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from frontend.text.normalization.calendar_names import MONTH
+from frontend.text.calendar_names import MONTH
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.patterns import DASH, END, NUMBER_END, NUMBER_START, START
 from frontend.text.normalization.words import cardinal, decade, two_digits, year

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import frontend.text.normalization as rules
+from frontend.text.locales import LOCALES
 from frontend.text.normalization import normalize as normalization
 from frontend.text.normalization.draft import Draft
 from frontend.text.normalization.eastern import Eastern
 from frontend.text.normalization.eastern_words import JAPANESE, MANDARIN
-from frontend.text.normalization.locales import LOCALES
 from frontend.text.normalization.normalize import normalize
 from frontend.text.normalization.settings import Normalization
 from frontend.text.normalization.western import Western

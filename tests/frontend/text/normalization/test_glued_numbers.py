@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 from num2words import num2words
 
-from frontend.text.normalization.calendar_names import MONTH_NAMES
-from frontend.text.normalization.locales import LOCALES
+from frontend.text.calendar_names import MONTH_NAMES
+from frontend.text.locales import LOCALES
 from frontend.text.normalization.normalize import normalized_sentences
 from frontend.text.normalization.settings import Normalization
 from frontend.text.sanitize import sanitize

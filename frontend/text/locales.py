@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 
-def _pairs(listed: str) -> dict[str, str]:
+def pairs(listed: str) -> dict[str, str]:
+    """Words by abbreviation, from a list such as `Dr=Doctor;Mr=Mister`."""
     return dict(pair.split("=") for pair in listed.strip().split(";"))
 
 
 def _forms(listed: str) -> dict[str, tuple[str, str]]:
-    named = {sign: names.partition("/") for sign, names in _pairs(listed).items()}
+    named = {sign: names.partition("/") for sign, names in pairs(listed).items()}
     return {sign: (one, many) for sign, (one, _, many) in named.items()}
 
 
@@ -137,7 +138,7 @@ LOCALES: Mapping[str, Locale] = {
         ),
         hundredths=("céntimo", "céntimos"),
         units=_forms(_UNITS_ES),
-        abbreviations=_pairs(
+        abbreviations=pairs(
             "C/=calle;c/=calle;s/n=sin número;EE.UU.=Estados Unidos;JJ. OO.=Juegos Olímpicos;JJ.OO.=Juegos Olímpicos;"
             "D.ª=doña;Dª=doña;Dñ.ª=doña;s.=siglo;Pza.=plaza;Ctra.=carretera;Sto.=Santo;Sta.=Santa;Ej.=ejemplo;"
             "Sr.=señor;Sra.=señora;Srta.=señorita;Sres.=señores;Dr.=doctor;Dra.=doctora;D.=don;Dña.=doña;Ud.=usted;Uds.=ustedes;"
@@ -191,7 +192,7 @@ LOCALES: Mapping[str, Locale] = {
         ),
         hundredths=("centime", "centimes"),
         units=_forms(_UNITS_FR),
-        abbreviations=_pairs(
+        abbreviations=pairs(
             "M.=monsieur;MM.=messieurs;Mme=madame;Mmes=mesdames;Mlle=mademoiselle;Dr=docteur;Pr=professeur;Me=maître;"
             "p. ex.=par exemple;etc.=et cetera;c.-à-d.=c'est-à-dire;n°=numéro;N°=numéro;av. J.-C.=avant Jésus-Christ;"
             "apr. J.-C.=après Jésus-Christ;tél.=téléphone;Tél.=téléphone;bd=boulevard;env.=environ;chap.=chapitre;"
@@ -239,7 +240,7 @@ LOCALES: Mapping[str, Locale] = {
         ),
         hundredths=("centesimo", "centesimi"),
         units=_forms(_UNITS_IT),
-        abbreviations=_pairs(
+        abbreviations=pairs(
             "P.zza=piazza;p.zza=piazza;V.le=viale;v.le=viale;C.so=corso;c.so=corso;avv.=avvocato;ing.=ingegner;dott.=dottor;"
             "dott.ssa=dottoressa;prof.=professor;sig.=signor;sig.ra=signora;geom.=geometra;on.=onorevole;On.=onorevole;"
             "Sig.=signor;Sig.ra=signora;Sig.na=signorina;Sigg.=signori;Dott.=dottor;Dott.ssa=dottoressa;Prof.=professor;"
@@ -294,7 +295,7 @@ LOCALES: Mapping[str, Locale] = {
         ),
         hundredths=("centavo", "centavos"),
         units=_forms(_UNITS_PT),
-        abbreviations=_pairs(
+        abbreviations=pairs(
             "Eng.=engenheiro;eng.=engenheiro;Adv.=advogado;séc.=século;Pça.=praça;Rod.=rodovia;Sto.=Santo;Sta.=Santa;"
             "Sr.=senhor;Sra.=senhora;Srta.=senhorita;Dr.=doutor;Dra.=doutora;Prof.=professor;Profa.=professora;D.=dom;"
             "p. ex.=por "
