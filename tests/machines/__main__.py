@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,7 @@ def run(root: Root, machine: str, check: Check, rows: list[str]) -> bool:
     result = check.made(root)
     took = time.monotonic() - started
     verdict = "" if result.passed else "**FAILS** "
-    told = result.told.replace("|", "\\|")
+    told = re.sub(r"https?://\S+", "…", " ".join(result.told.split())).replace("|", "\\|")
     rows.append(f"| {machine} | {check.name} | {verdict}{told} | {took:.0f} |\n")
     print(rows[-1], end="", file=sys.stderr, flush=True)
     return result.passed
