@@ -4,6 +4,7 @@ is written, and alike by `serve` and by `doctor`."""
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 import typing
 from pathlib import Path
@@ -73,6 +74,8 @@ def test_a_value_in_a_file_has_its_settings_type(field: Any, tmp_path: Path) -> 
     place, types = FIELDS.index(field), list(TOML.values())
     for values in (types[place % len(types)], types[(place + 3) % len(types)]):
         check(field, values[place % len(values)], tmp_path)
+    if HINTS[field.name] is float:
+        check(field, "nan", tmp_path)
 
 
 @pytest.mark.slow
@@ -97,7 +100,7 @@ def check(field: Any, value: str, folder: Path) -> None:
     elif field.metadata.get("duration"):
         assert isinstance(written, str | int | float) and not isinstance(written, bool)
     elif isinstance(found, float):
-        assert type(written) in (int, float) and found == float(written)
+        assert math.isfinite(found) and type(written) in (int, float) and found == float(written)
     elif isinstance(found, Path):
         assert found == Path(written)
     else:

@@ -19,7 +19,8 @@ from worker.espeak.espeak_engine import EspeakEngine
 
 EVERY = [(part, how) for part in PARTS for how in damages(part)]
 SHORT = [(part, damages(part)[place % len(damages(part))]) for place, part in enumerate(PARTS)]
-"""One damage of each part, all damages among them."""
+SHORT.append((f"{DATA}/en_dict", "noise"))
+"""One damage of each part, all damages among them, and one of which only the silence tells."""
 
 _LIKELY_HARMLESS = {f"{DATA}/intonations", f"{DATA}/voices/!v"}
 """Parts without which there is another melody, or another voice."""
