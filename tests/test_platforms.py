@@ -45,6 +45,11 @@ IMITATED = {
         "import pathlib, psutil; said = psutil.LINUX, pathlib.Path('/proc').exists()",
         (True, False),
     ),
+    "no test's replacement": (
+        "import pytest\nwith pytest.MonkeyPatch.context() as patched:\n patched.setattr('sys.platform', 'linux');"
+        " said = [sys.platform]\nsaid.append(sys.platform)",
+        ["linux", "darwin"],
+    ),
     "nothing else of modules": (
         "import json, types; said = type(json) is types.ModuleType, hasattr(json, 'platform')",
         (True, False),

@@ -46,13 +46,6 @@ def limited(limited_house: SharedServer) -> Server:
     return limited_house.calm()
 
 
-@pytest.fixture
-def many_files() -> Iterator[None]:
-    """Let this process, and the server that it starts, open enough for the crowd."""
-    with platforms.many_files(CROWD + 1000):
-        yield
-
-
 @contextlib.contextmanager
 def crowd(to: Server, size: int) -> Iterator[list[socket.socket]]:
     """Open a number of connections that say nothing."""
@@ -89,10 +82,9 @@ def is_intact(to: Server) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("many_files")
 def test_ten_thousand_idle_connections_are_held_where_that_is_wanted(tmp_path: Path) -> None:
     arguments = ("--max-connections", str(CROWD + 100), "--header-timeout", "600")
-    with server(*miniature_arguments(tmp_path), *arguments) as crowded:
+    with platforms.many_files(CROWD + 1000), server(*miniature_arguments(tmp_path), *arguments) as crowded:
         front = crowded.child("front")
         with crowd(crowded, CROWD):
             assert is_intact(crowded)
@@ -101,12 +93,11 @@ def test_ten_thousand_idle_connections_are_held_where_that_is_wanted(tmp_path: P
         assert crowded.child("front") == front
 
 
-@pytest.mark.usefixtures("many_files")
 def test_thousands_of_idle_connections_keep_nobody_out_and_cost_a_stream_nothing(started: Server) -> None:
     front = started.child("front")
     response = started.speak(input=LONG, response_format="pcm")
     heard = response.read(4800)
-    with crowd(started, CROWD // 5):
+    with platforms.many_files(CROWD // 5 + 1000), crowd(started, CROWD // 5):
         insist(lambda: started.get("/health")[0] == 200)
         assert front.num_fds() < 300
         heard += response.read()

@@ -11,11 +11,12 @@ from darwin import is_ours
 MACOS = "14.5"
 
 
-class _Real(str):
-    """Linux's answer. A test that replaces it puts this very object back."""
+class _Kept(str):
+    """Linux's answer as pytest keeps it while a test replaces it; it puts this very object back."""
 
 
-REAL = _Real(sys.platform)
+REAL = str(sys.platform)
+KEPT = _Kept(REAL)
 
 
 class _Sys(ModuleType):
@@ -26,11 +27,14 @@ class _Sys(ModuleType):
 
     @property
     def platform(self) -> str:
-        return (_Sys.replaced or "darwin") if is_ours(sys._getframe(1)) else REAL
+        asker = sys._getframe(1)
+        if is_ours(asker):
+            return _Sys.replaced or "darwin"
+        return KEPT if asker.f_globals.get("__name__") == "_pytest.monkeypatch" else REAL
 
     @platform.setter
     def platform(self, value: str) -> None:
-        _Sys.replaced = None if value is REAL else value
+        _Sys.replaced = None if value is KEPT else value
 
 
 def imitate() -> None:
