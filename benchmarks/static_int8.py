@@ -33,7 +33,6 @@ from benchmarks.rewrites import VARIANTS, inputs, measured, ratio
 from shm.messages import Voice
 from worker.machine.machine import cores
 from worker.providers.targets import StageTarget
-from worker.quantization.surgery import replace_nodes
 from worker.session import NUMPY_TYPES
 from worker.settings import WorkerSettings
 from worker.split.cuts import find_cuts
@@ -44,6 +43,7 @@ from worker.split.prepared import prepare
 from worker.split.rewrites import Rewrite
 from worker.split.stage import LoadedStage
 from worker.split.stage_files import GENERATOR
+from worker.split.surgery import replace_nodes
 from worker.voices.low_rank import EMBEDDED
 from worker.voices.voice_bank import VoiceBank
 

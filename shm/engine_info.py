@@ -46,6 +46,8 @@ class TrialInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Result of an execution provider's trial. A figure is None if the trial ended before measuring it."""
 
     provider: str
+    compute_units: str = ""
+    """CoreML's compute units in this trial; empty for other providers."""
     when: float
     """Seconds since 1970."""
     right: bool
@@ -102,7 +104,7 @@ class EngineInfo(msgspec.Struct, frozen=True, kw_only=True):
     trials: tuple[TrialInfo, ...] = ()
     """Results of finished trials on this machine, for providers of the chain."""
     untried: tuple[str, ...] = ()
-    """Execution providers that could run the model here and have had no trial yet."""
+    """Execution providers that could run the model here and have had no trial yet, once for each trial that is due."""
 
     @property
     def rank(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavail
 from worker.machine.machine import cores
 from worker.models.checksum_cache import cached_sha256_of
 from worker.providers.options import BadOption
-from worker.providers.targets import Assignment
+from worker.providers.targets import CPU, Assignment
 from worker.settings import WorkerSettings
 from worker.split.prepared import Unprepared, prepare, remember_unloadable
 from worker.split.speech import SplitSpeech
@@ -112,8 +112,8 @@ class KokoroEngine:
             marks=self._speech.marks,
             files=_files(model, voices),
             providers=decision.chain,
-            stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), decision.verdicts)),
-            trials=tuple(_trial(provider, verdict) for provider, verdict in decision.verdicts.items()),
+            stages=tuple(_stages(model, placed, isinstance(self._speech, SplitSpeech), decision)),
+            trials=tuple(_trial(provider, tried, verdict) for provider, tried, verdict in decision.verdicts),
             untried=decision.choice.untried,
             threads=self._speech.session.get_session_options().intra_op_num_threads,
         )
@@ -171,20 +171,22 @@ def _files(model: Path, voices: Path) -> tuple[ModelFile, ...]:
     return ModelFile(model.name, model.stat().st_size, cached_sha256_of(model)), ModelFile(voices.name, size, sha256)
 
 
-def _stages(model: Path, placed: Assignment, cut: bool, verdicts: Mapping[str, Verdict]) -> Iterator[StageInfo]:
+def _stages(model: Path, placed: Assignment, cut: bool, decision: ProviderDecision) -> Iterator[StageInfo]:
     """Stages with their execution providers, and with the nodes counted by the winning trial; a stage on the CPU has no
     such count."""
+    won = next((verdict for _, tried, verdict in decision.verdicts if tried == placed), None)
     for name, target in placed.stages() if cut else [("whole", placed.whole)]:
-        verdict = verdicts.get(target.provider)
-        nodes = verdict.nodes_of(name if cut else model.stem, target.window) if verdict else None
+        verdict = won if target.provider != CPU else None
+        nodes = verdict.nodes_of(name if cut else model.stem, target.window, target.half) if verdict else None
         yield StageInfo(
             name=name, provider=target.provider, options=dict(target.options), window=target.window, nodes=nodes
         )
 
 
-def _trial(provider: str, verdict: Verdict) -> TrialInfo:
+def _trial(provider: str, tried: Assignment, verdict: Verdict) -> TrialInfo:
     return TrialInfo(
         provider=provider,
+        compute_units=dict(tried.generator.options).get("MLComputeUnits", ""),
         when=verdict.when,
         right=verdict.right,
         faster=verdict.faster,

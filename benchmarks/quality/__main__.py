@@ -38,9 +38,9 @@ from benchmarks.quality.ways import FOR_WINDOWS, WHOLE, Way
 from kokoro_live.installation import this_installation
 from worker.engine import EngineError, EngineUnavailable
 from worker.models.checksum_cache import cached_sha256_of
-from worker.quantization.dequantize import is_dynamic_int8
 from worker.quantization.error import QuantizationError
 from worker.quantization.float_model import write_float
+from worker.split.dequantize import is_dynamic_int8
 from worker.split.loading import load_graph
 
 

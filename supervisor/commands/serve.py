@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -209,6 +210,6 @@ def errands(settings: Settings, ready: ChildReady) -> Sequence[Errand]:
     if ready.engine.name == "espeak-ng" and not asked_for_another and not settings.supervisor.offline:
         return (Errand("fetcher", "the model was fetched", "the model is being fetched", FETCH_TIMEOUT, again=True),)
     return [
-        Errand("trial", f"{name} was tried", f"{name} is being tried", worker.compile_timeout, name, again=True)
-        for name in ready.engine.untried
+        Errand("trial", f"{name} was tried", f"{name} is being tried", worker.compile_timeout * due, name, again=True)
+        for name, due in Counter(ready.engine.untried).items()
     ]

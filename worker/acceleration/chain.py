@@ -8,7 +8,7 @@ name it. Until then the CPU speaks.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ import onnxruntime
 
 from worker.engine import ProviderUnavailable
 from worker.machine.machine import cores
-from worker.providers.options import OpenVINOOptions, options_of
+from worker.providers.options import OpenVINOOptions, given_to, options_of
 from worker.providers.targets import CPU, NAMES, Assignment, StageTarget
 from worker.settings import WorkerSettings
 from worker.split.segment import GENERATOR_CONTEXT
@@ -32,6 +32,9 @@ class Judged(Protocol):
     @property
     def reason(self) -> str: ...
 
+    @property
+    def ratio(self) -> float | None: ...
+
     def favours(self, asked_by_name: bool) -> bool: ...
 
 
@@ -41,7 +44,17 @@ class Choice:
 
     assignment: Assignment
     untried: tuple[str, ...] = ()
-    """Providers that may be better than the chosen one, and wait for their trial."""
+    """Providers that may be better than the chosen one and wait for their trial, once for each untried candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Stages that may run with an accelerator, and the verdict of their trial."""
+
+    provider: str
+    assignment: Assignment
+    verdict: Judged | None = None
+    """None before the trial."""
 
 
 def chain(settings: WorkerSettings, available: Collection[str], platform: str = "") -> tuple[str, ...]:
@@ -67,8 +80,9 @@ def chain(settings: WorkerSettings, available: Collection[str], platform: str = 
             return tuple(dict.fromkeys((NAMES[name], CPU)))
 
 
-def candidate(provider: str, settings: WorkerSettings, compiled: Path, version: str = "") -> Assignment:
-    """Stages and options to run with a provider.
+def candidates_of(provider: str, settings: WorkerSettings, compiled: Path, version: str = "") -> list[Assignment]:
+    """Stages to run with a provider, each with the provider's options: one assignment for each set of options that is
+    worth a trial.
 
     A stage that can't be given a static window stays on the CPU if the provider needs one. The sine source stays on the
     CPU with every provider: it is little work, and its phase has to be exact, but CoreML's modulo miscomputes it.
@@ -83,18 +97,26 @@ def candidate(provider: str, settings: WorkerSettings, compiled: Path, version: 
     Raises:
         BadOption: an option that the user gave isn't the provider's.
     """
-    options = options_of(provider, settings.provider_options, settings.provider, version or onnxruntime.__version__)
+    version = version or onnxruntime.__version__
+    options = options_of(provider, settings.provider_options, settings.provider, version)
     if isinstance(options, OpenVINOOptions) and not options.num_of_threads:
         options = OpenVINOOptions(**_filled(options, num_of_threads=str(settings.threads or cores())))
-    pairs = options.with_cache(compiled).as_options(version or onnxruntime.__version__)
-    anywhere = StageTarget(provider, pairs)
+    given = given_to(provider, settings.provider_options, settings.provider)
+    return [
+        _assigned(provider, settings, each.with_cache(compiled).as_options(version), options.half)
+        for each in options.variants(given)
+    ]
+
+
+def _assigned(provider: str, settings: WorkerSettings, options: tuple[tuple[str, str], ...], half: bool) -> Assignment:
+    anywhere = StageTarget(provider, options)
     if provider == CPU:
         return Assignment()
     if provider == CUDA:
         return Assignment(anywhere, StageTarget(), anywhere, anywhere, anywhere)
     if settings.vocoder == "whole":
         return Assignment()
-    return Assignment(generator=StageTarget(provider, pairs, window_frames(settings)))
+    return Assignment(generator=StageTarget(provider, options, window_frames(settings), half))
 
 
 def _filled(options: OpenVINOOptions, **more: str) -> dict[str, str]:
@@ -112,18 +134,16 @@ def choose(
     settings: WorkerSettings,
     available: Collection[str],
     without: Collection[str],
-    verdicts: Mapping[str, Judged],
-    candidates: Mapping[str, Assignment],
+    candidates: Sequence[Candidate],
     platform: str = "",
 ) -> Choice:
-    """The chain's first provider with a verdict in its favour, or else the CPU.
+    """The chain's first provider with a verdict in its favour, with its fastest candidate, or else the CPU.
 
     Args:
         settings: the settings.
         available: the providers that onnxruntime offers.
         without: providers that have failed here.
-        verdicts: the trials' verdicts, by provider.
-        candidates: the stages of each provider of the chain.
+        candidates: at least one for each provider of the chain that is available and not in `without`.
         platform: as for `chain`.
 
     Raises:
@@ -136,15 +156,16 @@ def choose(
             continue
         if provider not in available:
             raise ProviderUnavailable(provider, f"this onnxruntime has only {', '.join(available)}")
-        if candidates[provider] == Assignment():
+        its = [candidate for candidate in candidates if candidate.provider == provider]
+        if its[0].assignment == Assignment():
             if asked:
                 raise ProviderUnavailable(provider, "it runs static windows, and --vocoder whole has none")
             continue
-        verdict = verdicts.get(provider)
-        if verdict is None:
-            untried.append(provider)
-        elif verdict.favours(asked):
-            return Choice(candidates[provider], tuple(untried))
-        elif asked:
-            raise ProviderUnavailable(provider, verdict.reason)
+        judged = [(each.verdict, each.assignment) for each in its if each.verdict]
+        untried += [provider] * (len(its) - len(judged))
+        favoured = [(verdict, assignment) for verdict, assignment in judged if verdict.favours(asked)]
+        if favoured:
+            return Choice(max(favoured, key=lambda each: each[0].ratio or 0.0)[1], tuple(untried))
+        if asked and len(judged) == len(its):
+            raise ProviderUnavailable(provider, "; ".join(dict.fromkeys(verdict.reason for verdict, _ in judged)))
     return Choice(Assignment(), tuple(untried))

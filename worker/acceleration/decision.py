@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnxruntime
 
-from worker.acceleration.chain import Choice, candidate, chain, choose
+from worker.acceleration.chain import Candidate, Choice, candidates_of, chain, choose
 from worker.acceleration.probe import see_accepted
 from worker.acceleration.verdict import Key, Verdict, load
 from worker.engine import EngineUnavailable
@@ -24,8 +24,8 @@ class ProviderDecision:
 
     choice: Choice
     chain: tuple[str, ...]
-    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
-    """Verdicts of finished trials, by provider."""
+    verdicts: Sequence[tuple[str, Assignment, Verdict]] = ()
+    """Verdicts of finished trials, each with the provider and the assignment that it is about."""
 
 
 def first(settings: WorkerSettings, without: Collection[str] = ()) -> str:
@@ -46,25 +46,27 @@ def decide_providers(model: Path, settings: WorkerSettings, without: Collection[
     providers = chain(settings, available)
     # Options are checked first, so that a wrong one is reported whatever else is wrong.
     options_of(providers[0], settings.provider_options, settings.provider, onnxruntime.__version__)
-    candidates: dict[str, Assignment] = {}
-    verdicts: dict[str, Verdict] = {}
+    candidates: list[Candidate] = []
+    verdicts: list[tuple[str, Assignment, Verdict]] = []
     for provider in providers:
         if provider == CPU or provider in without or provider not in available or not model.is_file():
             continue
-        candidates[provider], key = candidate_of(provider, model, settings)
-        if given := given_to(provider, settings.provider_options, settings.provider):
-            placed = next(target for _, target in candidates[provider].stages() if target.provider == provider)
-            see_accepted(placed, given)
-        verdict = load(settings.cache_dir, key)
-        if verdict and not verdict.had_less(settings.compile_timeout):
-            verdicts[provider] = verdict
+        given = given_to(provider, settings.provider_options, settings.provider)
+        for placed, key in keyed_candidates(provider, model, settings):
+            if given:
+                see_accepted(next(target for _, target in placed.stages() if target.provider == provider), given)
+            verdict = load(settings.cache_dir, key)
+            if verdict and verdict.had_less(settings.compile_timeout):
+                verdict = None
+            candidates.append(Candidate(provider, placed, verdict))
+            verdicts += [(provider, placed, verdict)] if verdict else []
     if not model.is_file():
         return ProviderDecision(Choice(Assignment()), providers)
-    return ProviderDecision(choose(settings, available, without, verdicts, candidates), providers, verdicts)
+    return ProviderDecision(choose(settings, available, without, candidates), providers, verdicts)
 
 
-def candidate_of(provider: str, model: Path, settings: WorkerSettings) -> tuple[Assignment, Key]:
-    """The stages' assignment with that provider, and the key under which its verdict is kept.
+def keyed_candidates(provider: str, model: Path, settings: WorkerSettings) -> list[tuple[Assignment, Key]]:
+    """The assignments to try with that provider, each with the key under which its verdict is kept.
 
     Raises:
         BadOption: an option that the user gave isn't the provider's.
@@ -76,5 +78,5 @@ def candidate_of(provider: str, model: Path, settings: WorkerSettings) -> tuple[
         raise EngineUnavailable(f"{model} can't be read: {error.strerror}") from error
     short = next(name for name, long in NAMES.items() if long == provider)
     compiled = settings.cache_dir / short / f"{sha256[:32]}-{onnxruntime.__version__}"
-    placed = candidate(provider, settings, compiled)
-    return placed, Key.of(provider, placed, settings, sha256)
+    placed = candidates_of(provider, settings, compiled)
+    return [(each, Key.of(provider, each, settings, sha256)) for each in placed]

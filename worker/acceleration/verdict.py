@@ -20,7 +20,7 @@ from worker.split.prepared import FORMAT as STAGES_FORMAT
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 """Version of the verdicts, to be raised when they are reached or stored in another way."""
 
 _FOLDER = "verdicts"
@@ -55,8 +55,9 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     """Hexadecimal sha256 of the model file."""
     provider: str
-    stages: tuple[tuple[str, str, tuple[tuple[str, str], ...], int], ...]
-    """Name, provider, options and static window of each stage, and of the whole model."""
+    stages: tuple[tuple[str, str, tuple[tuple[str, str], ...], int, bool], ...]
+    """Name, provider, options and static window of each stage and of the whole model, and whether it is in half
+    precision."""
     shape: tuple[str, ...]
     """Values of the settings in `_DECIDE`, as text."""
 
@@ -69,7 +70,9 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
             onnxruntime=onnxruntime.__version__,
             model=model,
             provider=provider,
-            stages=tuple((name, target.provider, _lasting(target), target.window) for name, target in targets),
+            stages=tuple(
+                (name, target.provider, _lasting(target), target.window, target.half) for name, target in targets
+            ),
             shape=tuple(str(getattr(settings, name)) for name in _DECIDE),
         )
 
@@ -109,11 +112,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         faster."""
         return self.right and (self.faster or asked_by_name)
 
-    def nodes_of(self, stage: str, window: int = 0) -> dict[str, int] | None:
+    def nodes_of(self, stage: str, window: int = 0, half: bool = False) -> dict[str, int] | None:
         """Number of a stage's nodes by the provider that ran them. With a static window (`window` > 0), the window's
         graph counts; without one, the graph for any length or, if only that ran, the graph that computes its own
         statistics (`exact`)."""
-        names = [f"{stage}-{window}"] if window else [stage, f"{stage}-exact"]
+        names = [f"{stage}-{window}{'.half' if half else ''}"] if window else [stage, f"{stage}-exact"]
         return next((self.nodes_run[name] for name in names if name in self.nodes_run), None)
 
 

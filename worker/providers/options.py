@@ -9,7 +9,7 @@ providers react to a wrong value by leaving everything to the CPU (OpenVINO's do
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,11 +50,17 @@ class Options:
     page: ClassVar[str] = "https://onnxruntime.ai/docs/execution-providers/"
     cache: ClassVar[str] = ""
     """Name of the option for the folder of compiled models, which the next start needn't compile again."""
+    half: ClassVar[bool] = False
+    """True if the provider's best units take float16 alone."""
 
     def as_options(self, version: str) -> tuple[tuple[str, str], ...]:
         """Name and value of each option, sorted by name, without those that onnxruntime `version` doesn't have yet."""
         known = (each for each in fields(self) if Version(version) >= Version(each.metadata["since"]))
         return tuple(sorted((each.name, value) for each in known if (value := getattr(self, each.name))))
+
+    def variants(self, given: Collection[str]) -> tuple[Options, ...]:
+        """The sets of options to try; the user's values, whose keys are `given`, are in each."""
+        return (self,)
 
     def with_cache(self, folder: Path) -> Options:
         """The options with `folder` for compiled models, unless the user named another folder."""
@@ -74,6 +80,7 @@ class CoreMLOptions(Options):
 
     page: ClassVar[str] = "https://onnxruntime.ai/docs/execution-providers/CoreML-ExecutionProvider.html"
     cache: ClassVar[str] = "ModelCacheDirectory"
+    half: ClassVar[bool] = True
 
     ModelFormat: str = _one_of("MLProgram", "NeuralNetwork", default="MLProgram")
     MLComputeUnits: str = _one_of("ALL", "CPUAndGPU", "CPUAndNeuralEngine", "CPUOnly", default="ALL")
@@ -85,6 +92,11 @@ class CoreMLOptions(Options):
     ProfileComputePlan: str = _one_of("0", "1", since="1.21")
     """Log of the unit that runs each operation, which onnxruntime's profile doesn't know."""
     ModelCacheDirectory: str = _path("a folder", since="1.21")
+
+    def variants(self, given: Collection[str]) -> tuple[Options, ...]:
+        """Compute units differ by chip, system and model in what they take and how fast they are."""
+        units = () if "MLComputeUnits" in given else ("CPUAndNeuralEngine", "CPUAndGPU")
+        return (self, *(replace(self, MLComputeUnits=each) for each in units))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ class StageTarget:
     window: int = 0
     """Length of the static window that the stage was compiled for, in frames at 80 Hz with context; 0 if the stage
     takes any length."""
+    half: bool = False
+    """True if the static window's graph has float16 types, without which CoreML doesn't use the Neural Engine."""
 
 
 @dataclass(frozen=True, slots=True)

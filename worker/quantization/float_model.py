@@ -10,9 +10,9 @@ import onnx
 
 from worker.models.checksum_cache import cached_sha256_of
 from worker.models.model_search import MODEL_NAMES
-from worker.quantization.dequantize import dequantize, is_dynamic_int8
 from worker.quantization.error import QuantizationError
 from worker.quantization.workplace import workplace
+from worker.split.dequantize import dequantize, is_dynamic_int8
 from worker.split.dynamic_int8 import UnknownPattern
 from worker.split.graph import CannotSplit
 from worker.split.loading import load_graph

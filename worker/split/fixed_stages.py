@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from worker.engine import ProviderUnavailable
 from worker.providers.targets import StageTarget
 from worker.settings import WorkerSettings
@@ -12,7 +14,9 @@ from worker.split.static_windows import static_generator
 from worker.split.windows import WindowShape
 
 
-def fixed_generators(prepared: Prepared, settings: WorkerSettings, target: StageTarget) -> dict[int, LoadedStage]:
+def fixed_generators(
+    model: Path, prepared: Prepared, settings: WorkerSettings, target: StageTarget
+) -> dict[int, LoadedStage]:
     """Fixed-length generators by length in frames at 80 Hz: the target's length, and a shorter one for the first
     window, so that the sound begins no later than with a generator for any length.
 
@@ -21,11 +25,11 @@ def fixed_generators(prepared: Prepared, settings: WorkerSettings, target: Stage
     """
     first = WindowShape.of(settings).first + 2 * GENERATOR_CONTEXT
     lengths = {min(first, target.window), target.window} if target.window else set()
-    return {frames: _stage(prepared, frames, settings, target) for frames in lengths}
+    return {frames: _stage(model, prepared, frames, settings, target) for frames in lengths}
 
 
-def _stage(prepared: Prepared, frames: int, settings: WorkerSettings, target: StageTarget) -> LoadedStage:
+def _stage(model: Path, prepared: Prepared, frames: int, settings: WorkerSettings, target: StageTarget) -> LoadedStage:
     try:
-        return LoadedStage(static_generator(prepared, frames), settings, target)
+        return LoadedStage(static_generator(model, prepared, frames, target.half), settings, target)
     except Unprepared as error:
         raise ProviderUnavailable(target.provider, str(error)) from error

@@ -71,7 +71,7 @@ class SplitSpeech:
         self._decoder = stage("decoder.onnx", assignment.decoder)
         for_one_run = "generator-weighted.onnx" if self.windowed else "generator-whole.onnx"
         self._one_run_generator = stage(for_one_run, assignment.generator)
-        fixed = fixed_generators(prepared, settings, assignment.generator) if self.windowed else {}
+        fixed = fixed_generators(model, prepared, settings, assignment.generator) if self.windowed else {}
         self._generator = FittedStage(stage("generator.onnx", assignment.generator), fixed)
         for each in (self._decoder, self._one_run_generator):
             each.session(self._crew.most)

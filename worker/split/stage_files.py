@@ -83,18 +83,35 @@ def write_stages(graph: Graph, folder: Path, rewrites: Collection[Rewrite] = DEF
         writer.write(PROSODY, _Part(inputs, [*prosody, cuts.durations]), graph.model.metadata_props)
         noise = _write_source(graph, writer, cuts)
         writer.write(DECODER, _Part([*prosody, cuts.style], [cuts.features]))
-        instead, more = give_statistics(graph, generator, given[:2])
-        crop, crop_more = crop_context(graph, cuts)
-        more.nodes += crop_more.nodes
-        more.constants += crop_more.constants
-        more_inputs = [*_statistics(channels), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
-        writer.write(GENERATOR, _Part(given, [cuts.audio], instead | crop, more, more_inputs=more_inputs))
+        _write_generator(graph, writer, cuts)
         writer.write(WHOLE_GENERATOR, _Part(given, [cuts.audio]))
         instead, more = weigh_statistics(graph, generator, given[:2], [node.output[0] for node in cuts.second_stage])
         writer.write(WEIGHTED_GENERATOR, _Part(given, [cuts.audio], instead, more, more_inputs=weight_inputs()))
         told = tell_statistics(graph, generator)
         writer.write(EXACT_GENERATOR, _Part(given, [cuts.audio], more=told, more_outputs=_statistics(channels)))
     return noise, channels
+
+
+def write_generator(graph: Graph, folder: Path) -> None:
+    """Write `GENERATOR` and its part of `WEIGHTS`, with none of the rewrites, which are for onnxruntime's CPU provider.
+
+    Raises:
+        CannotSplit: the model isn't built as Kokoro is.
+    """
+    with (folder / WEIGHTS).open("wb") as weights:
+        _write_generator(graph, _Writer(graph, folder, weights, ()), find_cuts(graph))
+
+
+def _write_generator(graph: Graph, writer: _Writer, cuts: Cuts) -> None:
+    given = [cuts.features, cuts.harmonics, cuts.style]
+    generator, _ = graph.needed([cuts.audio], given)
+    channels = sum(norm.channels for norm in norms(graph, generator))
+    instead, more = give_statistics(graph, generator, given[:2])
+    crop, crop_more = crop_context(graph, cuts)
+    more.nodes += crop_more.nodes
+    more.constants += crop_more.constants
+    more_inputs = [*_statistics(channels), helper.make_tensor_value_info(CROP, onnx.TensorProto.INT64, [2])]
+    writer.write(GENERATOR, _Part(given, [cuts.audio], instead | crop, more, more_inputs=more_inputs))
 
 
 def fingerprint(graph: Graph) -> tuple[float, ...]:

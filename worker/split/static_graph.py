@@ -28,9 +28,6 @@ Shape = tuple[int, ...]
 _SMALL = 65_536
 """Bytes up to which a weight is read from the file of weights: other constants are computed from it."""
 
-_INTEGERS = ("DynamicQuantizeLinear", "MatMulIntegerToFloat", "ConvInteger", "MatMulInteger", "QLinearConv")
-"""Operators of int8 models, of which accelerators take none: their quantisation is another form (QDQ), or none."""
-
 _OF_SHAPES = ("Shape", "Size")
 _FROM_SHAPES = (*_OF_SHAPES, "Gather", "ConstantOfShape", "Range", "NonZero", "If", "Loop", "Scan")
 _UNWANTED = ("Pad", "Resize", "BatchNormalization", "InstanceNormalization")
@@ -48,14 +45,10 @@ def static_model(file: Path, inputs: Arrays, fixed: Arrays, probe: Path) -> Any:
         probe: a file alongside `file` that may be written meanwhile.
 
     Raises:
-        CannotSplit: a shape isn't known before the stage runs, or the stage computes in 8-bit integers.
+        CannotSplit: a shape isn't known before the stage runs.
     """
     model = onnx.load(file, load_external_data=False)
     graph = model.graph
-    if any(node.op_type in _INTEGERS for node in graph.node):
-        raise CannotSplit(
-            "it computes in 8-bit integers, which is made for CPUs; `kokoro-live dequantize` makes the model in floats"
-        )
     for tensor in graph.initializer:
         if uses_external_data(tensor) and np.prod(tensor.dims, dtype=int) * 4 <= _SMALL:
             load_external_data_for_tensor(tensor, str(file.parent))

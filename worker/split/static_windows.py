@@ -1,26 +1,41 @@
 """The generator for windows of one length, for accelerators, which compile graphs of known shapes.
 
-The static generator is a file alongside the stages, made at its first use; its large weights are the stages' own.
+The static generator is a file alongside the stages, made at its first use. It computes in floats, of which accelerators
+take more than of integers: an int8 model is converted for it. Its large weights are the float generator's, or, in half
+precision, its own.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from worker.engine import EngineError, EngineUnavailable
+from worker.models.checksum import sha256_of
 from worker.models.checksum_cache import cached_sha256_of
 from worker.split.prepared import Prepared, Unprepared, alone
 
 log = logging.getLogger(__name__)
 
+_INTEGERS = ("DynamicQuantizeLinear", "MatMulIntegerToFloat", "ConvInteger", "MatMulInteger", "QLinearConv")
+"""Operators of int8 models, of which accelerators take none: their quantisation is another form (QDQ), or none."""
 
-def static_generator(prepared: Prepared, frames: int) -> Path:
+_FLOATS = "floats"
+"""Name of the folder with the generator in floats, where the stages have none that is fit for accelerators."""
+
+
+def static_generator(model: Path, prepared: Prepared, frames: int, half: bool = False) -> Path:
     """The generator for windows of this many frames at 80 Hz, with the statistics given.
+
+    Args:
+        model: the file from which `prepared` was made.
+        half: with float16 types (`worker.split.half`).
 
     The generator takes features [1, channels, frames], harmonics [1, 22, 60 frames + 1], style, means and variances; it
     returns audio of 300 samples for each frame, in order, in any shape.
@@ -28,14 +43,49 @@ def static_generator(prepared: Prepared, frames: int) -> Path:
     Raises:
         Unprepared: there can be none; the message says why.
     """
-    file = prepared.folder / f"generator-{frames}.onnx"
+    file = prepared.folder / f"generator-{frames}{'.half' if half else ''}.onnx"
     if not _sound(file):
         with alone(prepared.folder.parent):
             if not _sound(file):
                 started = time.monotonic()
-                _make(prepared, frames, file)
+                _make(model, prepared, frames, half, file)
                 log.info("made the generator for windows of %d frames in %.1f s", frames, time.monotonic() - started)
     return file
+
+
+def _floats(model: Path, prepared: Prepared, half: bool) -> Path:
+    """The folder with the generator in floats for windows of any length: the stages' own, or a folder among them.
+
+    Raises:
+        CannotSplit, UnknownPattern: an int8 model isn't built as Kokoro's is, or is quantised in another way.
+    """
+    import onnx
+
+    from worker.split.dequantize import dequantize
+    from worker.split.loading import load_graph
+    from worker.split.stage_files import GENERATOR, WEIGHTS, write_generator
+
+    floats = prepared.folder / _FLOATS
+    # An int8 model's graph has operations that no accelerator takes.
+    nodes = onnx.load(prepared.folder / GENERATOR, load_external_data=False).graph.node
+    in_integers = any(node.op_type in _INTEGERS for node in nodes)
+    if not in_integers and not half:
+        return prepared.folder
+    if _sound(floats / WEIGHTS):
+        return floats
+    graph = load_graph(model)
+    if in_integers:
+        graph = dequantize(graph)
+    shutil.rmtree(floats, ignore_errors=True)
+    floats.mkdir()
+    write_generator(graph, floats)
+    _checksum(floats / WEIGHTS).write_text(_line(floats / WEIGHTS))
+    return floats
+
+
+def _line(file: Path, folder: str = "") -> str:
+    """A line of a checksum file, as `sha256sum` writes it."""
+    return f"{sha256_of(file)}  {folder}{file.name}\n"
 
 
 def _checksum(file: Path) -> Path:
@@ -43,24 +93,28 @@ def _checksum(file: Path) -> Path:
 
 
 def _sound(file: Path) -> bool:
-    """True if the file exists with its checksum."""
+    """True if the file exists with its checksum, and so do the weights outside it that it doesn't share with stages."""
     try:
-        expected = _checksum(file).read_text()
-        if cached_sha256_of(file) == expected:
+        lines = [line.split("  ") for line in _checksum(file).read_text().splitlines()]
+        if lines and all(cached_sha256_of(file.parent / name) == expected for expected, name in lines):
             return True
-    except (FileNotFoundError, UnicodeDecodeError):
+    except (FileNotFoundError, ValueError):  # a text that can't be decoded is a ValueError
         if not file.exists():
             return False
     log.warning("%s is made again: it isn't as it was written", file)
     return False
 
 
-def _make(prepared: Prepared, frames: int, file: Path) -> None:
+def _make(model: Path, prepared: Prepared, frames: int, half: bool, file: Path) -> None:
     # The onnx package is needed once, when the file is made.
+    from onnx.external_data_helper import load_external_data_for_model
     from onnx.shape_inference import InferenceError
 
+    from worker.split.dynamic_int8 import UnknownPattern
     from worker.split.graph import CannotSplit
+    from worker.split.half import to_half
     from worker.split.rewrite import CROP
+    from worker.split.stage_files import WEIGHTS
     from worker.split.static_graph import static_model
     from worker.split.trial_window import window_inputs
 
@@ -68,13 +122,21 @@ def _make(prepared: Prepared, frames: int, file: Path) -> None:
     try:
         inputs = window_inputs(prepared, frames)
         fixed = {CROP: np.zeros(2, np.int64)}
-        model = static_model(prepared.folder / "generator.onnx", inputs, fixed, file.with_suffix(".probe"))
-        data = model.SerializeToString()
+        floats = _floats(model, prepared, half)
+        static = static_model(floats / "generator.onnx", inputs, fixed, floats / "probe.onnx")
+        if half:
+            load_external_data_for_model(static, str(floats))
+            to_half(static, list(inputs)[:2])
+        outside = ""
+        if floats != prepared.folder and not half:
+            _point_into(static, floats.name)
+            outside = _line(floats / WEIGHTS, f"{floats.name}/")
+        data = static.SerializeToString()
         part.write_bytes(data)
         # The checksum is written first: a file without the right checksum is never used.
-        _checksum(file).write_text(hashlib.sha256(data).hexdigest())
+        _checksum(file).write_text(f"{hashlib.sha256(data).hexdigest()}  {file.name}\n{outside}")
         part.replace(file)
-    except (CannotSplit, InferenceError) as error:
+    except (CannotSplit, UnknownPattern, InferenceError) as error:
         raise Unprepared(f"its generator can't be made for windows of {frames} frames: {error}") from error
     except (EngineError, EngineUnavailable) as error:
         raise Unprepared(f"its generator doesn't run: {error}") from error
@@ -82,3 +144,11 @@ def _make(prepared: Prepared, frames: int, file: Path) -> None:
         raise Unprepared(f"the cache {prepared.folder} can't be used: {error}") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def _point_into(model: Any, folder: str) -> None:
+    """Have the model, which is written one folder higher, find its weights."""
+    for tensor in model.graph.initializer:
+        for entry in tensor.external_data:
+            if entry.key == "location":
+                entry.value = f"{folder}/{entry.value}"

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import multiprocess
@@ -20,8 +20,8 @@ import psutil
 from setproctitle import setproctitle
 
 from shm.errand_status import DONE, FAILED, NOTHING_NEW
-from worker.acceleration.decision import candidate_of
-from worker.acceleration.verdict import Verdict, store
+from worker.acceleration.decision import keyed_candidates
+from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable
 from worker.machine.priority import place_process
 from worker.models.model_choice import kokoro_files
@@ -45,35 +45,56 @@ def run(settings: WorkerSettings, provider: str, measure: Callable[..., None] = 
     try:
         place_process(settings)  # the CPU run to compare with gets the worker's processors
         os.nice(NICENESS)
-        verdict = trial(settings, provider, seconds, measure)
+        verdicts = trial(settings, provider, seconds, measure)
     except EngineUnavailable as error:
         log.warning("%s could not be tried: %s", provider, error)
         sys.exit(FAILED)
-    if verdict is None:
-        sys.exit(FAILED)
-    if verdict.timeout is not None:
-        log.warning("%s: %s", provider, verdict.reason)
-        sys.exit(FAILED)  # the machine may have been busy: the next start obeys the verdict, this server retries
-    in_favour = verdict.favours(NAMES.get(settings.provider) == provider)
-    log.info("%s: %s", provider, verdict.reason)
-    sys.exit(DONE if in_favour else NOTHING_NEW)
+    if _any_in_favour(verdicts or (), settings, provider):
+        sys.exit(DONE)
+    # The machine may have been busy: the next start obeys a verdict on one that took too long, this server retries.
+    failed = verdicts is None or any(verdict.timeout is not None for verdict in verdicts)
+    sys.exit(FAILED if failed else NOTHING_NEW)
 
 
 def trial(
     settings: WorkerSettings, provider: str, seconds: float, measure: Callable[..., None] = measuring.run
-) -> Verdict | None:
-    """Verdict on a provider, from measurements in another process; None if it can't be stored, because then no worker
-    would find it.
+) -> list[Verdict] | None:
+    """Verdicts on a provider's candidates, each from measurements in another process; None if one can't be stored,
+    because then no worker would find it. Candidates that were measured before are left out, unless they took too long.
+
+    Args:
+        seconds: time for each candidate.
 
     Raises:
-        EngineUnavailable: there is no model for the trial, or the CPU can't speak with it.
+        EngineUnavailable: there is no model for the trial, the CPU can't speak with it, or a process was killed from
+            outside and no other candidate has won. Verdicts on the other candidates are stored all the same.
     """
     files = kokoro_files(settings)
-    placed, key = candidate_of(provider, files[0], settings)
-    log.info("trying %s, for at most %.0f s", provider, seconds)
-    arguments = (files, settings, provider, placed)
-    verdict = judge(_measured(measure, seconds, settings.compile_timeout, provider, arguments))
-    return verdict if store(settings.cache_dir, key, verdict) else None
+    verdicts: list[Verdict] = []
+    problem: EngineUnavailable | None = None
+    for placed, key in keyed_candidates(provider, files[0], settings):
+        before = load(settings.cache_dir, key)
+        if before and before.timeout is None:
+            continue
+        name = " ".join(filter(None, (provider, dict(placed.generator.options).get("MLComputeUnits"))))
+        log.info("trying %s, for at most %.0f s", name, seconds)
+        arguments = (files, settings, provider, placed)
+        try:
+            verdict = judge(_measured(measure, seconds, settings.compile_timeout, provider, arguments))
+        except EngineUnavailable as error:
+            problem = error
+            continue
+        log.log(logging.INFO if verdict.timeout is None else logging.WARNING, "%s: %s", name, verdict.reason)
+        if not store(settings.cache_dir, key, verdict):
+            return None
+        verdicts.append(verdict)
+    if problem and not _any_in_favour(verdicts, settings, provider):
+        raise problem
+    return verdicts
+
+
+def _any_in_favour(verdicts: Sequence[Verdict], settings: WorkerSettings, provider: str) -> bool:
+    return any(verdict.favours(NAMES.get(settings.provider) == provider) for verdict in verdicts)
 
 
 def _measured(

@@ -67,7 +67,7 @@ def _try_providers(settings: WorkerSettings) -> None:
         EngineUnavailable: a verdict can't be stored.
     """
     files = kokoro_files(settings)
-    for provider in decide_providers(files[0], settings).choice.untried:
+    for provider in dict.fromkeys(decide_providers(files[0], settings).choice.untried):
         if trial(settings, provider, settings.compile_timeout) is None:
             raise EngineUnavailable(f"the verdict on {provider} can't be stored in {settings.cache_dir}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from msgspec import UNSET, UnsetType
@@ -39,15 +40,16 @@ def _priority(engine: EngineInfo, situation: Situation) -> Priority | None:
 
 
 def _chain(engine: EngineInfo, situation: Situation) -> list[Provider]:
-    """The providers of the chain, each with the reason why it was taken or not."""
-    trials = {trial.provider: trial for trial in engine.trials}
+    """The providers of the chain, each with the reason why it was taken or not, once for each of its trials."""
+    units = next((stage.options.get("MLComputeUnits", "") for stage in engine.stages if stage.name == "generator"), "")
     found: list[Provider] = []
     taken = False
-    for name in engine.providers:
-        trial = trials.get(name)
-        if name == engine.provider:
+    for name, trial in _tried(engine):
+        if name == engine.provider and (trial.compute_units == units if trial else not taken):
             taken = True
             provider = Provider(name, "taken", trial.reason if trial else _instead(found))
+        elif name == engine.provider and trial:
+            provider = Provider(name, "refused", trial.reason)
         elif name in situation.provider_failures:
             provider = Provider(name, "refused", situation.provider_failures[name])
         elif trial and not taken:
@@ -60,6 +62,14 @@ def _chain(engine: EngineInfo, situation: Situation) -> list[Provider]:
             continue
         found.append(_with_figures(provider, trial) if trial else provider)
     return found
+
+
+def _tried(engine: EngineInfo) -> Iterator[tuple[str, TrialInfo | None]]:
+    for name in engine.providers:
+        trials = [trial for trial in engine.trials if trial.provider == name]
+        yield from ((name, trial) for trial in trials)
+        if not trials or name in engine.untried:
+            yield name, None
 
 
 def _instead(before: list[Provider]) -> str:
@@ -77,6 +87,7 @@ def _untried(name: str, situation: Situation) -> Provider:
 
 
 def _with_figures(provider: Provider, trial: TrialInfo) -> Provider:
+    provider.compute_units = trial.compute_units or UNSET
     provider.right = trial.right
     provider.faster = trial.faster
     provider.tried_at = datetime.fromtimestamp(trial.when, UTC).isoformat(timespec="seconds")

@@ -25,6 +25,7 @@ class Provider(msgspec.Struct):
     name: str
     state: Literal["taken", "refused", "being tried", "not tried"]
     reason: str
+    compute_units: Annotated[str, Meta(description="CoreML's, in the trial.")] | UnsetType = UNSET
     right: Annotated[bool, Meta(description="Its sound is the CPU's, within the trial's limits.")] | UnsetType = UNSET
     faster: Annotated[bool, Meta(description="Enough for `auto` to use it.")] | UnsetType = UNSET
     tried_at: Annotated[str, Meta(description="UTC, ISO 8601.")] | UnsetType = UNSET

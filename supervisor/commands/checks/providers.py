@@ -39,10 +39,12 @@ def providers(circumstances: Circumstances) -> Finding:
         return wrong(f"{there}. {error}", "Mend the file, or name another with --model.")
     taken = decision.choice.assignment.provider
     notes = [
-        f"{name} waits for its trial, which the server makes while the CPU speaks" for name in decision.choice.untried
+        f"{name} waits for its trial, which the server makes while the CPU speaks"
+        for name in dict.fromkeys(decision.choice.untried)
     ]
     notes += [
-        f"{name}: {verdict.reason}" + (" (taken)" if name == taken else " (not taken)")
-        for name, verdict in decision.verdicts.items()
+        " ".join(filter(None, (name, dict(tried.generator.options).get("MLComputeUnits"))))
+        + f": {verdict.reason} ({'taken' if tried == decision.choice.assignment else 'not taken'})"
+        for name, tried, verdict in decision.verdicts
     ]
     return ok("; ".join([f"{there}; {taken} is taken, of the chain {', '.join(decision.chain)}", *notes]))

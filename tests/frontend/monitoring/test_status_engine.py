@@ -64,6 +64,28 @@ def test_one_that_lost_has_the_reason_and_no_figure_that_was_not_measured() -> N
     assert (cpu["state"], cpu["reason"]) == ("taken", "each one before it was refused, or waits for its trial")
 
 
+def test_each_trial_of_coremls_compute_units_has_its_row() -> None:
+    """One lost, one won and is taken, one was right and slower than that, and a fourth is due."""
+    units = [
+        structs.replace(LOST, compute_units="ALL"),
+        structs.replace(WON, compute_units="CPUAndNeuralEngine"),
+        structs.replace(WON, compute_units="CPUAndGPU", ratio=2.0),
+    ]
+    stages = (
+        StageInfo(name="generator", provider=COREML, options={"MLComputeUnits": "CPUAndNeuralEngine"}, window=70),
+    )
+    found = shown(TRYING, provider=COREML, trials=units, stages=stages, untried=(COREML,))["providers"]
+    assert [(each["name"], each.get("compute_units"), each["state"]) for each in found] == [
+        (COREML, "ALL", "refused"),
+        (COREML, "CPUAndNeuralEngine", "taken"),
+        (COREML, "CPUAndGPU", "refused"),
+        (COREML, None, "being tried"),
+        (CPU, None, "not tried"),
+    ]
+    waiting = shown(QUIET, trials=units[:1], untried=(COREML, COREML))["providers"]
+    assert [each["state"] for each in waiting] == ["refused", "not tried", "taken"]
+
+
 def test_one_that_was_given_up_says_why_whatever_its_trial_said() -> None:
     failed = structs.replace(QUIET, provider_failures={COREML: "it raised"})
     assert providers(failed, trials=(WON,))[0] == ("refused", "it raised")

@@ -13,7 +13,7 @@ from supervisor.commands.checks.providers import providers
 from supervisor.settings.composition import Settings
 from tests.miniature import make_miniature, make_voices
 from tests.supervisor.clean_environment import clean_environment
-from worker.acceleration.decision import candidate_of
+from worker.acceleration.decision import keyed_candidates
 from worker.acceleration.verdict import Verdict as TrialVerdict
 from worker.acceleration.verdict import store
 from worker.providers.targets import CPU, NAMES
@@ -58,7 +58,7 @@ def test_one_that_was_not_tried_yet(tmp_path, cuda):
 @pytest.mark.parametrize("faster", [True, False])
 def test_one_that_was_tried(tmp_path, cuda, faster):
     where = circumstances(tmp_path)
-    _, key = candidate_of(CUDA, tmp_path / "model.onnx", where.settings.worker)
+    [(_, key)] = keyed_candidates(CUDA, tmp_path / "model.onnx", where.settings.worker)
     store(tmp_path / "cache", key, TrialVerdict(when=0.0, right=True, faster=faster, reason="so and so fast"))
     found = providers(where).found
     assert f"{CUDA if faster else CPU} is taken" in found

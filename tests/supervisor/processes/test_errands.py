@@ -113,6 +113,9 @@ def test_what_nobody_has_tried_here_is_tried_within_the_setting() -> None:
     (wanted,) = errands(Settings(), ChildReady(engine, 0.1))
     assert (wanted.role, wanted.subject, wanted.again) == ("trial", "CoreMLExecutionProvider", True)
     assert wanted.timeout == Settings().worker.compile_timeout
+    three = msgspec.structs.replace(KOKORO, untried=("CoreMLExecutionProvider",) * 3)
+    (all_units,) = errands(Settings(), ChildReady(three, 0.1))
+    assert all_units.timeout == 3 * wanted.timeout, "each has its own time"
     assert not errands(Settings(), ChildReady(KOKORO, 0.1))
 
 

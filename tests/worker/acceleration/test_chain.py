@@ -10,8 +10,8 @@ import onnxruntime
 import pytest
 
 from tests.miniature import make_miniature, make_voices
-from worker.acceleration.chain import Choice, candidate, chain, choose, window_frames
-from worker.acceleration.decision import candidate_of
+from worker.acceleration.chain import Candidate, Choice, candidates_of, chain, choose, window_frames
+from worker.acceleration.decision import keyed_candidates
 from worker.acceleration.verdict import Verdict, store
 from worker.engine import EngineUnavailable, ProviderUnavailable, Utterance
 from worker.kokoro import KokoroEngine
@@ -48,7 +48,7 @@ def test_the_chain_ends_at_the_cpu(setting: Any, platform: str, available: list[
 
 
 def stages(provider: str, /, **settings: Any) -> dict[str, tuple[str, int]]:
-    placed = candidate(provider, WorkerSettings(**settings), COMPILED, "1.31.1")
+    placed = candidates_of(provider, WorkerSettings(**settings), COMPILED, "1.31.1")[0]
     found = {name: (target.provider, target.window) for name, target in placed.stages()}
     return found | {"whole": (placed.whole.provider, placed.whole.window)}
 
@@ -77,15 +77,15 @@ def test_without_windows_there_is_no_static_one(provider: str) -> None:
 
 
 def test_a_compiled_model_is_kept_where_nothing_else_is() -> None:
-    options = dict(candidate(COREML, WorkerSettings(), COMPILED, "1.31.1").generator.options)
+    options = dict(candidates_of(COREML, WorkerSettings(), COMPILED, "1.31.1")[0].generator.options)
     assert options["ModelCacheDirectory"] == str(COMPILED)
 
 
 def test_openvino_is_given_as_many_threads_as_a_run_has() -> None:
-    placed = candidate(OPENVINO, WorkerSettings(provider="openvino", threads=3), COMPILED)
+    (placed,) = candidates_of(OPENVINO, WorkerSettings(provider="openvino", threads=3), COMPILED)
     assert dict(placed.generator.options)["num_of_threads"] == "3"
     settings = WorkerSettings(provider="openvino", threads=3, provider_options=("num_of_threads=1",))
-    assert dict(candidate(OPENVINO, settings, COMPILED).generator.options)["num_of_threads"] == "1"
+    assert dict(candidates_of(OPENVINO, settings, COMPILED)[0].generator.options)["num_of_threads"] == "1"
 
 
 @pytest.mark.parametrize("shape", [{}, {"window": 1.0}, {"first_window": 0.15, "window": 0.3}, {"window_growth": 4.0}])
@@ -106,8 +106,9 @@ PLACED = {name: Assignment(generator=StageTarget(name)) for name in (COREML, CUD
 
 def chosen(setting: Any, available: list[str], without: tuple[str, ...] = (), **verdicts: Verdict) -> Choice:
     told = {NAMES[name]: verdict for name, verdict in verdicts.items()}
+    candidates = [Candidate(name, placed, told.get(name)) for name, placed in PLACED.items()]
     settings = WorkerSettings(provider=setting)
-    return choose(settings, available, without, told, PLACED, "darwin" if COREML in available else "linux")
+    return choose(settings, available, without, candidates, "darwin" if COREML in available else "linux")
 
 
 def test_without_a_verdict_the_cpu_is_taken_whether_it_was_asked_for_or_not() -> None:
@@ -145,10 +146,10 @@ def test_a_provider_that_onnxruntime_does_not_have_is_an_error() -> None:
 
 
 def test_a_provider_that_has_nothing_to_run_is_an_error_if_it_was_asked_for() -> None:
-    nothing = {COREML: Assignment()}
+    nothing = [Candidate(COREML, Assignment())]
     with pytest.raises(ProviderUnavailable, match="--vocoder whole"):
-        choose(WorkerSettings(provider="coreml", vocoder="whole"), [COREML, CPU], (), {}, nothing, "darwin")
-    assert choose(WorkerSettings(), [COREML, CPU], (), {}, nothing, "darwin") == Choice(Assignment())
+        choose(WorkerSettings(provider="coreml", vocoder="whole"), [COREML, CPU], (), nothing, "darwin")
+    assert choose(WorkerSettings(), [COREML, CPU], (), nothing, "darwin") == Choice(Assignment())
 
 
 class FakeAccelerator:
@@ -205,7 +206,7 @@ def test_a_session_that_quietly_went_over_to_the_cpu_is_found_out(
 
 
 def win_trial(model: Path, settings: WorkerSettings) -> None:
-    placed, key = candidate_of(CUDA, model, settings)
+    [(placed, key)] = keyed_candidates(CUDA, model, settings)
     assert placed.whole.provider == CUDA
     store(settings.cache_dir, key, FASTER)
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from worker.acceleration import verdict as verdicts
-from worker.acceleration.chain import candidate
+from worker.acceleration.chain import candidates_of
 from worker.acceleration.verdict import Key, Verdict, clear, load, store
 from worker.providers.targets import Assignment, StageTarget
 from worker.settings import WorkerSettings
@@ -68,7 +68,7 @@ def test_a_worker_with_a_share_of_the_cores_finds_what_a_trial_with_all_has_kept
     keys = []
     for cpus in ({0, 1, 2, 3}, {0}):
         monkeypatch.setattr(os, "sched_getaffinity", lambda _, cpus=cpus: cpus, raising=False)
-        placed = candidate(provider, SETTINGS, tmp_path, "1.24.1")
+        placed = candidates_of(provider, SETTINGS, tmp_path, "1.24.1")[0]
         keys.append(Key.of(provider, placed, SETTINGS, "ab"))
     assert keys[0] == keys[1]
 

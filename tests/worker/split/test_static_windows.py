@@ -45,7 +45,7 @@ def loaded_once():
 @pytest.fixture(scope="module")
 def made(parts):
     """The file for one length."""
-    return static_generator(parts.prepared, FRAMES)
+    return static_generator(parts.model, parts.prepared, FRAMES)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_accelerators_can_take_the_published_model_in_floats(real_model, tmp_pat
     write_float(real_model, plain)
     prepared = prepare(plain, tmp_path)
     for frames in (34, FRAMES):
-        static = static_generator(prepared, frames)
+        static = static_generator(plain, prepared, frames)
         check_shapes(static)
         check_operators(static)
         arrays = [*window_inputs(prepared, frames, seed=5).values()]
@@ -118,7 +118,7 @@ def check_operators(made):
 
 
 def test_weights_stay_with_the_other_stages(parts, tmp_path):
-    model = loaded(static_generator(parts.prepared, FRAMES))
+    model = loaded(static_generator(parts.model, parts.prepared, FRAMES))
     outside = {
         entry.value for tensor in model.graph.initializer for entry in tensor.external_data if entry.key == "location"
     }
@@ -129,7 +129,7 @@ def test_weights_stay_with_the_other_stages(parts, tmp_path):
 
 @pytest.mark.parametrize("frames", [40, FRAMES])
 def test_it_gives_what_the_stage_of_any_length_gives(parts, frames):
-    static = static_generator(parts.prepared, frames)
+    static = static_generator(parts.model, parts.prepared, frames)
     arrays = [*window_inputs(parts.prepared, frames, seed=5).values()]
     [fixed] = parts.run(static.name, *arrays)
     [any_length] = parts.run("generator.onnx", *arrays, np.zeros(2))
@@ -150,17 +150,17 @@ def test_a_trial_windows_inputs_are_those_of_speech(parts):
 
 
 def test_it_is_made_once(own_parts, monkeypatch):
-    file = static_generator(own_parts.prepared, UNMADE)
-    assert static_generator(own_parts.prepared, FRAMES) != file
+    file = static_generator(own_parts.model, own_parts.prepared, UNMADE)
+    assert static_generator(own_parts.model, own_parts.prepared, FRAMES) != file
     monkeypatch.setattr(static_windows, "_make", lambda *_: pytest.fail("made again"))
-    assert static_generator(own_parts.prepared, UNMADE) == file
+    assert static_generator(own_parts.model, own_parts.prepared, UNMADE) == file
     assert not [left for left in own_parts.prepared.folder.iterdir() if left.suffix in (".part", ".probe")]
 
 
 @pytest.mark.parametrize("damaged", [".onnx", ".sha256"])
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:-9]), lambda path: path.unlink()])
 def test_what_is_damaged_is_made_again(own_parts, damaged, damage, monkeypatch, caplog):
-    file = static_generator(own_parts.prepared, FRAMES)
+    file = static_generator(own_parts.model, own_parts.prepared, FRAMES)
     whole, checksum = file.read_bytes(), file.with_suffix(".sha256").read_text()
 
     def make(*_):
@@ -171,7 +171,7 @@ def test_what_is_damaged_is_made_again(own_parts, damaged, damage, monkeypatch, 
     damage(file.with_suffix(damaged))
     gone = not file.exists()
     with caplog.at_level(logging.WARNING):
-        assert static_generator(own_parts.prepared, FRAMES).read_bytes() == whole
+        assert static_generator(own_parts.model, own_parts.prepared, FRAMES).read_bytes() == whole
     assert ("made again" in caplog.text) != gone
 
 
@@ -185,7 +185,7 @@ def test_what_depends_on_more_than_the_length_cant_be_static(own_parts):
     model.graph.node.append(onnx.helper.make_node("Cast", ["where"], [found], to=onnx.TensorProto.FLOAT))
     file.write_bytes(model.SerializeToString())
     with pytest.raises(Unprepared, match="generator can't be made for windows of 50 frames"):
-        static_generator(own_parts.prepared, UNMADE)
+        static_generator(own_parts.model, own_parts.prepared, UNMADE)
 
 
 def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
@@ -202,7 +202,7 @@ def test_a_branch_that_takes_what_moves_is_no_constant(own_parts):
     model.graph.node.append(onnx.helper.make_node("If", ["always"], [found], **branches))
     file.write_bytes(model.SerializeToString())
     with pytest.raises(Unprepared, match="because of If"):
-        static_generator(own_parts.prepared, UNMADE)
+        static_generator(own_parts.model, own_parts.prepared, UNMADE)
 
 
 class Counted(LoadedStage):
@@ -223,7 +223,9 @@ class Fixed:
     def __init__(self, parts, generators=()):
         self._parts = parts
         folder = parts.prepared.folder
-        self.generators = {frames: Counted(static_generator(parts.prepared, frames)) for frames in generators}
+        self.generators = {
+            frames: Counted(static_generator(parts.model, parts.prepared, frames)) for frames in generators
+        }
         self._generator = FittedStage(Counted(folder / "generator.onnx"), self.generators)
 
     def samples(self, prosody, statistics, plan, wanted=None):

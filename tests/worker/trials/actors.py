@@ -104,6 +104,21 @@ def is_placed(
     is_quick(lifeline, answer, files, settings, provider, placed)
 
 
+def by_units(
+    _lifeline: Any, answer: Any, _files: Any, _settings: WorkerSettings, provider: str, placed: Assignment
+) -> None:
+    """Hangs, crashes or is right, by CoreML's compute units."""
+    from worker.trials.judge import Measurements
+
+    units = dict(placed.generator.options)["MLComputeUnits"]
+    if units == "ALL":
+        never_ends()
+    if units == "CPUAndNeuralEngine":
+        crashes()
+    ran = {"generator-70.half": {provider: 1}}
+    answer.send(Measurements(provider=provider, snr=(45.0,), cpu_seconds=(4.0,), seconds=(1.0,), nodes_run=ran))
+
+
 def run_trial(lifeline: Any, settings: WorkerSettings) -> None:
     """A whole trial, as the supervisor starts it."""
     from worker.trials import trial

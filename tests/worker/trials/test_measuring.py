@@ -12,7 +12,7 @@ import onnxruntime
 import pytest
 
 from tests.split_model import make_split_model, make_split_voices, stages_of
-from worker.engine import Block, EngineError, EngineUnavailable, Utterance
+from worker.engine import Block, EngineError, EngineUnavailable, ProviderUnavailable, Utterance
 from worker.kokoro import KokoroEngine
 from worker.models import checksum_cache
 from worker.providers.targets import CPU, Assignment, StageTarget
@@ -80,6 +80,32 @@ def test_both_speak_the_same_in_turn(clock: FakeClock, seconds: float, ratio: fl
 def test_sounds_are_compared(clock: FakeClock, error: float, snr: float) -> None:
     found = measured(FakeEngine(clock, 1.0), FakeEngine(clock, 1.0, error))
     assert found.snr == pytest.approx([snr] * len(SENTENCES), abs=2)
+
+
+def test_static_windows_are_compared_with_the_same_windows_in_floats_and_timed_against_what_speaks(
+    clock: FakeClock,
+) -> None:
+    """The CPU speaks in 8-bit integers, 20 dB from its own floats; the accelerator is 60 dB from these."""
+    placed = Assignment(generator=StageTarget(AZURE, window=70, half=True))
+    engines = {
+        Assignment(): FakeEngine(clock, 1.0, error=0.1),
+        Assignment(generator=StageTarget(CPU, window=70)): FakeEngine(clock, 9.0),
+        placed: FakeEngine(clock, 0.5, error=0.001),
+    }
+    found = measure(AZURE, engines.__getitem__, placed)
+    assert found.snr == pytest.approx([60] * len(SENTENCES), abs=2)
+    assert judge(found).ratio == 2.0
+
+
+def test_a_model_that_has_no_floats_is_a_verdict(clock: FakeClock) -> None:
+    placed = Assignment(generator=StageTarget(AZURE, window=70, half=True))
+
+    def load(assigned: Assignment) -> FakeEngine:
+        if assigned == Assignment():
+            return FakeEngine(clock, 1.0)
+        raise ProviderUnavailable(CPU, "its generator can't be made for windows of 70 frames")
+
+    assert "can't be made" in measure(AZURE, load, placed).failure
 
 
 def test_another_length_is_another_sound(clock: FakeClock) -> None:

@@ -18,7 +18,7 @@ from tests.worker.split.splitting import SCRIPT, blocks_of, joined
 from tests.worker.trials import actors
 from tests.worker.trials.actors import AZURE
 from worker.acceleration import chain
-from worker.acceleration.decision import candidate_of, decide_providers
+from worker.acceleration.decision import decide_providers, keyed_candidates
 from worker.acceleration.verdict import Verdict, load, store
 from worker.engine import EngineUnavailable, ProviderUnavailable
 from worker.kokoro import KokoroEngine
@@ -56,7 +56,14 @@ def engine(settings: WorkerSettings) -> KokoroEngine:
 
 def kept(settings: WorkerSettings) -> Any:
     assert settings.model
-    return load(settings.cache_dir, candidate_of(AZURE, settings.model, settings)[1])
+    return load(settings.cache_dir, keyed_candidates(AZURE, settings.model, settings)[0][1])
+
+
+def tried(settings: WorkerSettings, provider: str, seconds: float, measure: Any) -> Verdict:
+    """The verdict on a provider's only candidate."""
+    verdicts = trial(settings, provider, seconds, measure)
+    assert verdicts and len(verdicts) == 1
+    return verdicts[0]
 
 
 def test_without_a_verdict_the_cpu_speaks_and_says_what_could_be_tried(settings: WorkerSettings) -> None:
@@ -69,8 +76,8 @@ def test_without_a_verdict_the_cpu_speaks_and_says_what_could_be_tried(settings:
 
 def test_a_provider_that_runs_nothing_is_found_out(settings: WorkerSettings) -> None:
     """Loaded, compared and timed; all of it by the CPU, as the profile says."""
-    verdict = trial(settings, AZURE, PLENTY, actors.is_quick)
-    assert verdict is not None and verdict == kept(settings)
+    verdict = tried(settings, AZURE, PLENTY, actors.is_quick)
+    assert verdict == kept(settings)
     assert (verdict.right, verdict.faster) == (False, False)
     assert verdict.reason == f"onnxruntime gave it nothing to run: all of the model fell to {CPU}"
     assert verdict.snr is not None and verdict.snr > 100, "it was compared all the same"
@@ -90,10 +97,29 @@ def test_one_that_wants_static_windows_is_tried_with_them(
     monkeypatch.setattr(chain, "CUDA", "nobody's")
     monkeypatch.setitem(NAMES, "cuda", "nobody's")
     wanted = replace(settings, provider="openvino", first_window=0.3, window=0.6)
-    verdict = trial(wanted, AZURE, PLENTY, actors.is_quick)
-    assert verdict is not None and verdict.snr is not None, verdict
+    verdict = tried(wanted, AZURE, PLENTY, actors.is_quick)
+    assert verdict.snr is not None, verdict
     assert verdict.snr > 60
     assert verdict.nodes_of("generator", chain.window_frames(wanted)), verdict.nodes_run
+
+
+def test_coreml_is_tried_in_half_precision(settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The windows that CoreML would compile are made in the trial's process, and say what they say in float32."""
+    monkeypatch.setitem(NAMES, "coreml", AZURE)
+    monkeypatch.setattr(chain, "COREML", AZURE)
+    monkeypatch.setattr(chain, "CUDA", "nobody's")
+    monkeypatch.setitem(NAMES, "cuda", "nobody's")
+    wanted = replace(
+        settings,
+        provider="coreml",
+        provider_options=("MLComputeUnits=CPUAndNeuralEngine",),
+        first_window=0.3,
+        window=0.6,
+    )
+    verdict = tried(wanted, AZURE, PLENTY, actors.is_quick)
+    assert verdict.snr is not None and 35 < verdict.snr < 80, verdict
+    assert verdict.nodes_of("generator", chain.window_frames(wanted), half=True), verdict.nodes_run
+    assert verdict.reason == f"onnxruntime gave it nothing to run: all of the model fell to {CPU}"
 
 
 def test_what_lost_its_trial_and_was_asked_for_by_name_is_refused_with_the_reason(settings: WorkerSettings) -> None:
@@ -105,8 +131,8 @@ def test_what_lost_its_trial_and_was_asked_for_by_name_is_refused_with_the_reaso
 
 
 def test_what_won_its_trial_is_used_and_shows_where_its_nodes_ran(settings: WorkerSettings) -> None:
-    verdict = trial(asked(settings), AZURE, PLENTY, actors.is_placed)
-    assert verdict is not None and verdict.right, verdict
+    verdict = tried(asked(settings), AZURE, PLENTY, actors.is_placed)
+    assert verdict.right, verdict
     info = engine(asked(settings)).info
     assert (info.provider, info.untried) == (AZURE, ())
     stages = {stage.name: stage for stage in info.stages}
@@ -122,7 +148,7 @@ def test_cuda_speaks_the_float_graph_in_windows_of_any_length(
     optimised form. 3. A segment comes in the windows that the CPU makes, with its samples; a short one whole."""
     wanted = replace(asked(settings), first_window=0.3, window=0.6, threads=0)
     assert wanted.model
-    _, key = candidate_of(AZURE, wanted.model, wanted)
+    [(_, key)] = keyed_candidates(AZURE, wanted.model, wanted)
     store(wanted.cache_dir, key, Verdict(when=0.0, right=True, faster=False, reason="it is right"))
     opened: list[tuple[str, str]] = []
     real = stage.open_session
@@ -146,15 +172,13 @@ def test_cuda_speaks_the_float_graph_in_windows_of_any_length(
 
 @pytest.mark.parametrize(("crash", "status"), [(actors.crashes, "SIGABRT"), (actors.crashes_late, "SIGSEGV")])
 def test_a_crash_costs_one_trial(settings: WorkerSettings, crash: Any, status: str) -> None:
-    verdict = trial(settings, AZURE, PLENTY, crash)
-    assert verdict is not None
+    verdict = tried(settings, AZURE, PLENTY, crash)
     assert (verdict.right, verdict.reason) == (False, f"its trial crashed ({status})")
     assert engine(settings).info.untried == ()
 
 
 def test_a_provider_that_takes_too_long_is_left_alone(settings: WorkerSettings) -> None:
-    verdict = trial(settings, AZURE, 0.5, actors.never_ends)
-    assert verdict is not None
+    verdict = tried(settings, AZURE, 0.5, actors.never_ends)
     assert (verdict.right, verdict.reason) == (False, "it wasn't ready within 0.5 s")
     assert kept(settings) == verdict
     assert engine(settings).info.untried == ()

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from onnx import helper, numpy_helper
 
-from worker.quantization.surgery import replace_nodes
 from worker.split.dynamic_int8 import UnknownPattern, along, constant_of, maker_of, product_of, told
 from worker.split.graph import Graph
+from worker.split.surgery import replace_nodes
 
 _PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
 _MARKS = (*_PRODUCTS, "DynamicQuantizeLSTM")

@@ -16,10 +16,10 @@ from worker.engine import Utterance
 from worker.fidelity import log_mel_distance
 from worker.kokoro import KokoroEngine
 from worker.pcm import to_pcm
-from worker.quantization.dequantize import dequantize, is_dynamic_int8
 from worker.quantization.float_model import write_float
 from worker.settings import WorkerSettings
 from worker.split.cuts import find_cuts
+from worker.split.dequantize import dequantize, is_dynamic_int8
 from worker.split.dynamic_int8 import UnknownPattern
 from worker.split.graph import Graph
 from worker.split.loading import load_graph
