@@ -27,7 +27,7 @@ PATIENCE = 8.0
 STILL = 0.002
 """Share of one processor up to which a process counts as not running."""
 
-LOOPS = 3.0
+LOOPS = 1.0
 """Processor seconds from which a silent process is in an endless loop: an answer takes a thousandth of them."""
 
 LONGEST = 120.0
