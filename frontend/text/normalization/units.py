@@ -98,7 +98,7 @@ def apply(draft: Draft) -> None:
         draft.replace_numbers(
             _COMPASS, lambda match: f"{number(match['number'], british)} degrees {_WAYS[match['way']]}"
         )
-    if draft.has("^⁰¹²³⁴⁵⁶⁷⁸⁹"):
+    if draft.has("^*⁰¹²³⁴⁵⁶⁷⁸⁹"):
         draft.replace_numbers(_SCALED, lambda match: _scaled(match, british))
     if draft.has("⁻"):
         draft.replace_numbers(_INVERSE, lambda match: _inverse(match, british))
