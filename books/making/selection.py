@@ -19,7 +19,7 @@ def chosen(chapters: Sequence[Chapter], ranges: str) -> tuple[Chapter, ...]:
         return tuple(chapters)
     wanted: set[int] = set()
     for part in ranges.split(","):
-        found = re.fullmatch(r"\s*(\d*)\s*(-?)\s*(\d*)\s*", part)
+        found = re.fullmatch(r"\s*+(\d*+)\s*+(-?)\s*+(\d*+)\s*+", part)
         if not found or not (found[1] or found[3]):
             raise BookError(f"{part.strip()!r} is no range of chapters: write 3, 3-9, 3- or -9.")
         first = int(found[1] or 1)
