@@ -115,7 +115,7 @@ def pack(stage: Path, version: str, folder: Path) -> Path:
     )
     (stage / "DEBIAN" / "control").write_text(control)
     package = folder / f"kokoro-live_{version}_{architecture.strip()}.deb"
-    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z4", "--build", stage, package], check=True)
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", stage, package], check=True)
     return package
 
 
