@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PACKAGES = ("shm", "worker", "frontend", "supervisor", "benchmarks", "tests", "deploy", "docs")
 PATH = re.compile(rf"(?:{'|'.join(PACKAGES)})/[\w./-]*")
-OF_OTHER_PROGRAMS = {"--add-host", "--time", "--demuxer", "--profile"}
+OF_OTHER_PROGRAMS = {"--build-arg", "--add-host", "--time", "--demuxer", "--profile"}
 """Docker's and mpv's."""
 
 documents = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))

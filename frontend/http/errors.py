@@ -104,6 +104,8 @@ def _late_status(error: Exception) -> int:
     match error:
         case ApiError():
             return error.status
+        case Interrupted():
+            return 409
         case Overloaded():
             return 429
         case Unavailable():

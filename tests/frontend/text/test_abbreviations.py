@@ -13,8 +13,8 @@ from frontend.text.sanitize import sanitize
 from frontend.text.sentences import sentences
 
 ENDS = Path(__file__).with_name("ends.txt").read_text().splitlines()
-"""Sentences with short words before a full stop, and sentences with abbreviations; "|" where a sentence ends. The table
-was not made from these lines: a sixth of their abbreviations aren't in it.
+"""Sentences with short words before a full stop, and sentences with abbreviations; "|" where a sentence ends. Some of
+their abbreviations aren't in the table.
 """
 
 NAMES = (*table.TITLES, *table.STREETS, *(name for name in table.ANYWHERE if name.lower() not in table.LAST_OR_NOT))
