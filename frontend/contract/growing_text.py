@@ -52,8 +52,6 @@ class GrowingText:
         """Characters of the parts that the reader has taken."""
         self.texts: list[str] = []
         """Text of each part."""
-        self.longest = 0
-        """Characters of the longest part."""
         self.ended = False
         """True once no part will be added."""
         self.hurried = False
@@ -77,7 +75,6 @@ class GrowingText:
         self._parts.append(part)
         self.characters += len(part.text)
         self.texts.append(part.text)
-        self.longest = max(self.longest, len(part.text))
         self._news.set()
 
     def end(self) -> None:

@@ -94,7 +94,7 @@ class Phonemizer:
         cast = Cast(engine.voices, language=fields.lang or fields.language) if engine else Cast()
         with current.get().working():
             limit = self._max_pause_seconds
-            marked = apart.result(len(text), parse_markup, fields.markup, text, language, notation, limit, cast)
+            marked = apart.result(text, parse_markup, fields.markup, text, language, notation, limit, cast)
             words: list[Word] = []
             for performer, part in marked.parts():
                 words += self._pipeline.words(part, performer.language if performer else language, notation)

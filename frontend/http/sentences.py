@@ -63,7 +63,7 @@ class SentenceDivision:
 
 def _divided(paragraphs: list[str], language: str) -> list[list[list[str]]]:
     with current.get().working():
-        return apart.result(sum(map(len, paragraphs)), _lines, paragraphs, language)
+        return apart.result("\n\n".join(paragraphs), _lines, paragraphs, language)
 
 
 def _lines(paragraphs: list[str], language: str) -> list[list[list[str]]]:

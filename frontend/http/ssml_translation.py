@@ -93,7 +93,7 @@ class SsmlTranslation:
 
     def _translated(self, text: str, voice: str) -> str:
         with current.get().working():
-            return apart.result(len(text), _with_tags, text, voice)
+            return apart.result(text, _with_tags, text, voice)
 
 
 def _with_tags(text: str, voice: str) -> str:

@@ -103,7 +103,7 @@ class Reader:
         cast = Cast.of(request, engine)
         notation = Notation.of(engine)
         language, limit = performer.language, self._max_pause_seconds
-        return apart.result(len(text), parse_markup, request.markup, text, language, notation, limit, cast)
+        return apart.result(text, parse_markup, request.markup, text, language, notation, limit, cast)
 
 
 def numbered_sentences(sentences: Iterator[Sentence], first: int = 0) -> Iterator[Sentence]:

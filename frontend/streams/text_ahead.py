@@ -10,7 +10,7 @@ from frontend.contract import in_flight, request_id
 from frontend.contract.growing_text import TextMark
 from frontend.contract.request import SpeechRequest
 from frontend.streams.segment_queue import SegmentQueue
-from frontend.text.apart import AT_ONCE
+from frontend.text.apart import may_take_long
 from frontend.text.segment import Segment
 
 LOOKAHEAD = 4
@@ -38,6 +38,9 @@ class TextAhead:
         self._patient = patient
         self._room = asyncio.Event()
         self._room.set()
+        self._takes_long = False
+        self._looked_at = 0
+        """Parts of the text of which `_takes_long` knows."""
         self.tokens = 0
         """Tokens of the segments that were read."""
         self.ended = False
@@ -57,8 +60,10 @@ class TextAhead:
         await self._room.wait()
         loop = asyncio.get_running_loop()
         growing = self._request.growing
-        longest = growing.longest if growing else len(self._request.text)
-        executor = self._patient if longest > AT_ONCE else self._executor
+        texts = growing.texts if growing else [self._request.text]
+        self._takes_long = self._takes_long or any(map(may_take_long, texts[self._looked_at :]))
+        self._looked_at = len(texts)
+        executor = self._patient if self._takes_long else self._executor
         return await loop.run_in_executor(executor, self._read)
 
     async def more(self, seconds: float | None) -> None:

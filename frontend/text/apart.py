@@ -1,8 +1,9 @@
 """Reading of long texts in a helper process, so that no rule's time on a text holds up the process that serves others.
 
-One call of `re` holds the interpreter's lock until it ends. A text of up to `AT_ONCE` characters ends in time whatever
-the rule; a longer one is read by `shm.expendable`'s helper, where each step has a limit of processor time, which a busy
-machine doesn't shorten. What the helper yields comes back in batches that grow, so the first sentence comes at once.
+One call of `re` holds the interpreter's lock until it ends. Prose of up to `AT_ONCE` characters ends in time whatever
+the rule; a longer text, or one with a run that no prose has, is read by `shm.expendable`'s helper, where each step has
+a limit of processor time, which a busy machine doesn't shorten. What the helper yields comes back in batches that grow,
+so the first sentence comes at once.
 
 ```
 caller ──(number, how many were given, work)──► helper: goes on with that iterator, or makes it and skips those
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +25,9 @@ from shm.expendable import Expendable, HelperDied
 
 AT_ONCE = 2_000
 """Most characters that are read in the calling thread: a rule of quadratic time takes 0.1 s for them."""
+
+_RUN = re.compile(r"(.{1,4}?)\1{24}|\S{160}", re.DOTALL)
+"""A sign or a few repeated, or a word of great length: expressions of more than linear time need one."""
 
 _STEP_SECONDS = 2.0
 _STEP_SECONDS_PER_CHARACTER = 3e-5
@@ -75,6 +80,11 @@ class HelpersError:
         return made
 
 
+def may_take_long(text: str) -> bool:
+    """True if a text is read by the helper."""
+    return len(text) > AT_ONCE or _RUN.search(text) is not None
+
+
 class Apart:
     """Caller's side. Thread-safe; without `start` everything is done by the calling thread."""
 
@@ -101,28 +111,28 @@ class Apart:
         """Process ids of the running helper."""
         return self._helper.pids if self._helper else ()
 
-    def result(self, length: int, function: Callable[_P, _Item], *args: _P.args, **named: _P.kwargs) -> _Item:
-        """The function's result, for a text of that many characters. Function, arguments and result must be picklable.
+    def result(self, text: str, function: Callable[_P, _Item], *args: _P.args, **named: _P.kwargs) -> _Item:
+        """The function's result, which reads that text. Function, arguments and result must be picklable.
 
         Raises:
             HelperDied: the function takes too long, or crashes.
             Exception: the function's own.
         """
-        if (helper := self._for(length)) is None:
+        if (helper := self._for(text)) is None:
             return function(*args, **named)
-        found: list[_Item] = list(_asked_items(helper, length, _alone, function, args, named))
+        found: list[_Item] = list(_asked_items(helper, len(text), _alone, function, args, named))
         return found[0]
 
     def items(
-        self, length: int, function: Callable[_P, Iterator[_Item]], *args: _P.args, **named: _P.kwargs
+        self, text: str, function: Callable[_P, Iterator[_Item]], *args: _P.args, **named: _P.kwargs
     ) -> Iterator[_Item]:
         """The items of a function's iterator, as `result`. Equal arguments must give equal items."""
-        if (helper := self._for(length)) is None:
+        if (helper := self._for(text)) is None:
             return function(*args, **named)
-        return _asked_items(helper, length, function, *args, **named)
+        return _asked_items(helper, len(text), function, *args, **named)
 
-    def _for(self, length: int) -> Expendable | None:
-        return self._helper if length > AT_ONCE else None
+    def _for(self, text: str) -> Expendable | None:
+        return self._helper if may_take_long(text) else None
 
 
 def _alone(function: Callable[..., _Item], args: tuple[Any, ...], named: dict[str, Any]) -> Iterator[_Item]:

@@ -65,7 +65,7 @@ def read_passages(
     while (start := _next_word(clean, end)) < len(clean):
         rules = normalization if failures < _PATIENCE else Normalization.none()
         try:
-            for passage in apart.items(len(clean), _read, clean, start, language, rules, given, limit):
+            for passage in apart.items(clean, _read, clean, start, language, rules, given, limit):
                 yield passage
                 end = passage.end
             return
@@ -134,7 +134,7 @@ def _next_word(clean: str, place: int) -> int:
 
 def _without_rules(clean: str, start: int, language: str, given: Given, limit: int) -> ReadPassage | None:
     try:
-        found = apart.items(len(clean), _read, clean, start, language, Normalization.none(), given, limit)
+        found = apart.items(clean, _read, clean, start, language, Normalization.none(), given, limit)
         return next(found, None)
     except Exception:
         return None  # the failure before is the one that is told

@@ -138,7 +138,7 @@ class TextPipeline:
         given = Given(marked, lexicon, language)
         keeps = given.keeps if given else None
         try:
-            said = apart.result(len(marked.text), normalize, marked.text, language, self._normalization, keeps)
+            said = apart.result(marked.text, normalize, marked.text, language, self._normalization, keeps)
         except Exception:
             return True  # the reading before has failed in the same way, and has told so
         return said.split() != marked.text.split()

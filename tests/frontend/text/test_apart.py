@@ -27,7 +27,7 @@ from tests.frontend.text import stalling
 from tests.frontend.text.letters import KOKORO, VOCABULARY, LetterG2P
 from tests.frontend.text.stalling import StallingLexicon, done, steps
 
-LONG = AT_ONCE + 1
+LONG = "Some prose. " * (AT_ONCE // 12 + 1)
 ENGINE = EngineInfo(
     name="kokoro",
     provider="CPUExecutionProvider",
@@ -160,5 +160,13 @@ def test_a_text_whose_markup_stalls_is_a_failure(served: None, quick: None) -> N
 
 
 def test_short_texts_and_processes_without_a_helper_read_at_once(helped: Apart) -> None:
-    assert helped.result(AT_ONCE, os.getpid) == os.getpid() == Apart().result(LONG, os.getpid)
+    prose = "It rained, and nobody came. " * (AT_ONCE // 28)
+    assert helped.result(prose, os.getpid) == os.getpid() == Apart().result(LONG, os.getpid)
     assert helped.result(LONG, os.getpid) != os.getpid()
+
+
+@pytest.mark.parametrize(
+    "run", [unit * 200 for unit in ("=", ":.", "- ", "ab1", "\n> ")] + ["".join(map(chr, range(200, 400)))]
+)
+def test_a_short_text_with_a_run_that_no_prose_has_is_read_apart(helped: Apart, run: str) -> None:
+    assert helped.result(f"It rained. {run} Nobody came.", os.getpid) != os.getpid()
