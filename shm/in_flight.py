@@ -19,7 +19,8 @@ import hashlib
 import mmap
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 SLOTS = 256
@@ -102,10 +103,21 @@ class TextInFlight:
     def working(self) -> Iterator[None]:
         """Mark the text as worked on by a thread: if the process dies in the meantime, this text is suspected first."""
         self._count(1)
+        _at_work.set(self)
         try:
             yield
         finally:
+            _at_work.set(None)
             self._count(-1)
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Inside `working`, while the thread waits for a process that works on the text: no code of this one does."""
+        self._count(-1)
+        try:
+            yield
+        finally:
+            self._count(1)
 
     def _count(self, change: int) -> None:
         with self._lock:
@@ -140,3 +152,12 @@ class TextInFlight:
                 self._mark()
             if self._board is not None and self._place is not None and not self._workers:
                 self._board.release(self._place)
+
+
+_at_work: ContextVar[TextInFlight | None] = ContextVar("text_at_work", default=None)
+
+
+def resting() -> AbstractContextManager[None]:
+    """`TextInFlight.resting` of the text that this thread works on, if any."""
+    text = _at_work.get()
+    return text.resting() if text else nullcontext()

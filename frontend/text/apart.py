@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from shm.expendable import Expendable, HelperDied
+from shm.in_flight import resting
 
 AT_ONCE = 2_000
 """Most characters that are read in the calling thread: a rule of quadratic time takes 0.1 s for them."""
@@ -175,4 +176,6 @@ apart = Apart()
 
 
 def _asked(helper: Expendable, order: HelpersOrder) -> Any:
-    return pickle.loads(helper.ask(pickle.dumps(order)))
+    with resting():
+        answer = helper.ask(pickle.dumps(order))
+    return pickle.loads(answer)

@@ -93,7 +93,7 @@ def test_settings_that_make_no_sense_change_nothing(impatient: Server, impatient
     worker, start = impatient.child("worker"), len(impatient.log)
     impatient_config.write_text("concurrency = 'many'\n")
     impatient.process.send_signal(signal.SIGHUP)
-    impatient.logs(r"the settings are as they were: .*many", start)
+    impatient.logs(r"the settings are as they were: .*concurrency", start)
     assert exact([impatient.hear(input="As before.", response_format="pcm")], "As before.")
     assert impatient.child("worker") == worker
     impatient_config.write_text("concurrency = 1\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ from frontend.text.normalization import normalize
 from frontend.text.pipeline import TextPipeline
 from shm.engine_info import EngineInfo
 from shm.expendable import HelperDied
+from shm.in_flight import BOARD_BYTES, Board, digest_of
+from shm.memory import reserve
 from tests.frontend.text import stalling
 from tests.frontend.text.letters import KOKORO, VOCABULARY, LetterG2P
 from tests.frontend.text.stalling import StallingLexicon, done, steps
@@ -170,3 +173,21 @@ def test_short_texts_and_processes_without_a_helper_read_at_once(helped: Apart) 
 )
 def test_a_short_text_with_a_run_that_no_prose_has_is_read_apart(helped: Apart, run: str) -> None:
     assert helped.result(f"It rained. {run} Nobody came.", os.getpid) != os.getpid()
+
+
+def test_a_text_that_waits_for_the_helper_isnt_suspected_of_the_fronts_death() -> None:
+    board = Board(memory := reserve(BOARD_BYTES))
+    os.close(memory)
+
+    class Watched:
+        pids = (1,)
+
+        def ask(self, order: bytes) -> bytes:
+            assert (len(board.read().working), len(board.read().waiting)) == (0, 1)
+            return pickle.dumps(([1], True, None))
+
+    made = Apart()
+    made._helper = Watched()
+    with board.enter(digest_of(LONG)).working():
+        assert made.result(LONG, os.getpid) == 1
+        assert (len(board.read().working), len(board.read().waiting)) == (1, 0)
