@@ -6,6 +6,7 @@ import importlib
 import io
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -229,3 +230,12 @@ def test_every_setting_of_serve_is_on_the_page_of_settings() -> None:
     assert not wanted - set(named), "name it in docs/settings.md"
     twice = {option for option in named if named.count(option) > 1} - {"--max-streams"}
     assert not twice
+
+
+def test_every_test_that_ci_names_is_there() -> None:
+    steps = (ROOT / ".ci" / "run").read_text().replace("\\\n", " ")
+    named = [part for part in steps.split() if part.startswith("tests/")]
+    expanded = subprocess.run(
+        ["bash", "-c", f"printf '%s\\n' {' '.join(named)}"], capture_output=True, text=True, check=True
+    )
+    assert not [path for path in expanded.stdout.split() if not (ROOT / path).exists()]

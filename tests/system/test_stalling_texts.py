@@ -43,7 +43,13 @@ def misread(live: Server) -> float:
     return float(found[1]) if found else 0.0
 
 
-@pytest.mark.parametrize("text", STALLING.values(), ids=STALLING)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(text, id=name, marks=[pytest.mark.slow] if name == "long" else [])
+        for name, text in STALLING.items()
+    ],
+)
 def test_health_and_other_streams_go_on_and_the_text_is_spoken_whole(live: Server, text: str) -> None:
     """1. A text is read in which a rule never ends. 2. Meanwhile /health answers, others are spoken. 3. The helper is
     killed, and the text is spoken, the one sentence without its rules."""
