@@ -66,7 +66,7 @@ def settle(stage: Path) -> None:
 
 
 def document(stage: Path, version: str) -> None:
-    """What Debian wants to find in /usr/share/doc, and lintian's exceptions."""
+    """Write the copyright and changelog files of /usr/share/doc, and lintian's exceptions."""
     docs = stage / "usr" / "share" / "doc" / "kokoro-live"
     overrides = stage / "usr" / "share" / "lintian" / "overrides"
     for folder in (docs, overrides):

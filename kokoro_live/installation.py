@@ -1,7 +1,7 @@
 """The kind of this installation, and the commands that add to it, update it and remove it.
 
 The name kokoro-live is not the project's own on the public package index, so no command here asks an index for it.
-Imported by `frontend`, `worker`, `supervisor` and `benchmarks`.
+Imported by `frontend`, `shm`, `worker`, `supervisor` and `benchmarks`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import espeakng_loader
 
+from kokoro_live.installation import this_installation
+
 PACKAGE = "espeakng-loader"
-CURE = f"reinstall {PACKAGE}"
 
 _CORE = ("phontab", "phonindex", "phondata", "intonations")
 """Files of the data without which the library has no voice at all."""
@@ -25,6 +26,11 @@ _CORE = ("phontab", "phonindex", "phondata", "intonations")
 
 class DamagedInstallation(Exception):
     """Files of espeak-ng are missing or damaged. The message names them, and the cure."""
+
+
+def cure() -> str:
+    """The advice for a damaged installation, with the command that carries it out."""
+    return f"install {PACKAGE} again: {this_installation().install(PACKAGE, again=True)}"
 
 
 def library_path() -> Path:
@@ -41,7 +47,7 @@ def data_path() -> Path:
     try:
         return Path(espeakng_loader.get_data_path())
     except RuntimeError as error:  # espeakng_loader's own, for a missing folder
-        raise DamagedInstallation(f"espeak-ng has no data ({error}): {CURE}") from error
+        raise DamagedInstallation(f"espeak-ng has no data ({error}): {cure()}") from error
 
 
 def quiet() -> None:
@@ -77,7 +83,7 @@ class EspeakData:
 
     def _refuse(self, needed: Sequence[str]) -> None:
         if bad := sorted(self._damaged.intersection(needed)):
-            raise DamagedInstallation(f"espeak-ng's data in {self.path} is damaged ({', '.join(bad)}): {CURE}")
+            raise DamagedInstallation(f"espeak-ng's data in {self.path} is damaged ({', '.join(bad)}): {cure()}")
 
 
 def damaged_files() -> list[str]:

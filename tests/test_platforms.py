@@ -1,4 +1,4 @@
-"""What the project asks of its system: Linux's folders only where their absence has an answer; macOS imitated."""
+"""The project's demands on its system: Linux's folders only where their absence has an answer; macOS imitated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANSWERED = {
     "worker/machine/share.py": "processors stay in the order of their numbers",
     "worker/machine/signed_products.py": "the slower, right sums",
 }
-"""What holds where a folder of Linux's is missing, by the file that looks there."""
+"""The answer to a missing folder of Linux's, by the file that looks there."""
 
 
 def texts(file: Path) -> Iterator[str]:

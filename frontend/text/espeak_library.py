@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from shm.espeak_installation import CURE, DamagedInstallation, EspeakData, library_path, quiet
+from shm.espeak_installation import DamagedInstallation, EspeakData, cure, library_path, quiet
 
 _SYNCHRONOUS = 2
 _DONT_EXIT = 0x8000
@@ -53,12 +53,12 @@ class _Library:
         try:
             self._c: Any = ctypes.CDLL(str(library_path()))
         except OSError as error:
-            raise DamagedInstallation(f"{library_path()} can't be loaded: {error}; {CURE}") from error
+            raise DamagedInstallation(f"{library_path()} can't be loaded: {error}; {cure()}") from error
         self._data = EspeakData()
         if self._c.espeak_Initialize(_SYNCHRONOUS, 0, os.fsencode(self._data.path), _DONT_EXIT) <= 0:
             raise DamagedInstallation(
-                f"espeak-ng doesn't find its data in {self._data.path}: {CURE} (in a shorter path, "
-                "if that has over 150 characters)"
+                f"espeak-ng doesn't find its data in {self._data.path}; move it to a shorter path if that has over "
+                f"150 characters, or {cure()}"
             )
         self._c.espeak_Info.restype = ctypes.c_char_p
         self._c.espeak_TextToPhonemes.restype = ctypes.c_char_p
@@ -75,7 +75,7 @@ class _Library:
         if voice != self._voice:
             self._data.check(voice)
             if self._c.espeak_SetVoiceByName(voice.encode()):
-                raise DamagedInstallation(f"espeak-ng's data has no voice {voice}: {CURE}")
+                raise DamagedInstallation(f"espeak-ng's data has no voice {voice}: {cure()}")
             self._voice = voice
         rest = ctypes.pointer(ctypes.c_char_p(text.encode()))
         found: list[str] = []

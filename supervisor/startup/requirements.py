@@ -1,4 +1,4 @@
-"""What a server needs before it starts. `serve` ends at the first requirement that isn't met, with its status; `doctor`
+"""The requirements of a server's start. `serve` ends at the first requirement that isn't met, with its status; `doctor`
 makes the same checks and names them all."""
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def test_it_belongs_to_root_and_lies_in_its_own_places(package: tuple[Path, Path
 @pytest.mark.parametrize("script", ["prerm", "postrm"])
 @pytest.mark.parametrize("word", ["remove", "purge", "upgrade"])
 def test_its_scripts_are_shell_and_end_well_without_systemd(tmp_path: Path, script: str, word: str) -> None:
-    """In a folder of its own in place of /opt: what root added goes with the package, and an upgrade keeps it."""
+    """Files that root added go with the package, and an upgrade keeps them. A temporary folder stands for /opt."""
     text = (ROOT / "deploy" / "debian" / script).read_text()
     added = tmp_path / "opt" / "kokoro-live" / "added.py"
     added.parent.mkdir(parents=True)

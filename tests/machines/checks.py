@@ -30,7 +30,7 @@ done
 
 @dataclass(frozen=True)
 class Result:
-    """What one check gave."""
+    """The outcome of one check."""
 
     passed: bool
     told: str

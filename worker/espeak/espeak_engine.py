@@ -11,7 +11,7 @@ import soxr
 
 from shm.audio import SAMPLE_RATE
 from shm.engine_info import EngineInfo
-from shm.espeak_installation import CURE
+from shm.espeak_installation import cure
 from shm.espeak_languages import LANGUAGE_FILES
 from shm.expendable import Expendable, HelperDied, HelperError, NoHelper
 from shm.marks import Mark
@@ -196,7 +196,7 @@ _READY = Utterance("ready", "en-us", ((KOKORO_VOICES[0], 1.0),), 1.0)
 
 def _broken(reason: object) -> EngineUnavailable:
     told = str(reason)
-    return EngineUnavailable(told if CURE in told else f"espeak-ng doesn't work: {told}; {CURE}")
+    return EngineUnavailable(told if cure() in told else f"espeak-ng doesn't work: {told}; {cure()}")
 
 
 def _voice(blend: Voice, language: str) -> tuple[str, int]:

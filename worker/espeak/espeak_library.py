@@ -27,7 +27,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from shm.espeak_installation import CURE, DamagedInstallation, data_path, library_path
+from shm.espeak_installation import DamagedInstallation, cure, data_path, library_path
 from worker.engine import EngineError, EngineUnavailable
 from worker.espeak.espeak_messages import LIBRARY_RATE, EspeakRequest
 
@@ -97,7 +97,7 @@ class EspeakLibrary:
             raise EngineUnavailable(str(error)) from error
         except OSError as error:
             raise EngineUnavailable(
-                f"espeak-ng's library can't be loaded from a copy of {original}: {error}; {CURE}"
+                f"espeak-ng's library can't be loaded from a copy of {original}: {error}; {cure()}"
             ) from error
         self.words: list[WordEvent] = []
         """Word events of the spoken texts, in the order in which they sound."""
@@ -112,8 +112,8 @@ class EspeakLibrary:
         if rate != LIBRARY_RATE:
             self.close()
             raise EngineUnavailable(
-                f"espeak-ng doesn't start (it says {rate}) with its data in {data}: {CURE} (in a shorter path, if "
-                "that has over 150 characters)"
+                f"espeak-ng doesn't start (it says {rate}) with its data in {data}; move it to a shorter path if that "
+                f"has over 150 characters, or {cure()}"
             )
         self._library.espeak_SetSynthCallback(self._callback)
 

@@ -60,19 +60,18 @@ def phonemizer(_: Circumstances) -> Finding:
 
 def espeak(_: Circumstances) -> Finding:
     """Check that espeak-ng's library loads, finds its data and speaks, and that its files are the installed ones."""
-    from shm.espeak_installation import DamagedInstallation, damaged_files
+    from shm.espeak_installation import DamagedInstallation, cure, damaged_files
     from worker.engine import EngineUnavailable
     from worker.espeak.espeak_engine import EspeakEngine
 
-    cure = this_installation().install("espeakng-loader", again=True)
     try:
         engine = EspeakEngine()
         engine.warm_up()
         damaged = damaged_files()
     except (EngineUnavailable, DamagedInstallation) as error:
-        return wrong(str(error), cure)
+        return wrong(str(error), cure())
     if damaged:
-        return warning(f"{engine.info.model} speaks, with damaged files: {', '.join(damaged[:8])}", cure)
+        return warning(f"{engine.info.model} speaks, with damaged files: {', '.join(damaged[:8])}", cure())
     return ok(f"version {engine.info.model.removeprefix('espeak-ng ')} loads and speaks")
 
 

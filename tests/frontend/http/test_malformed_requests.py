@@ -77,6 +77,18 @@ async def test_a_late_body_is_408_and_closed_at_once(chunked: bool) -> None:
         writer.close()
 
 
+async def answered(request: bytes, *, go_on: bool = False) -> int:
+    """Status of a request's answer; with `go_on`, the connection must answer another one."""
+    async with guarded(FakeSpeaker()) as server:
+        reader, writer = await server.connect()
+        writer.write(request)
+        status = (await answer(reader))[0]
+        if go_on:
+            await asks_health(reader, writer)
+        writer.close()
+    return status
+
+
 @pytest.mark.parametrize(
     ("target", "status"),
     [
@@ -89,11 +101,7 @@ async def test_a_late_body_is_408_and_closed_at_once(chunked: bool) -> None:
     ],
 )
 async def test_a_target_with_a_host_must_name_this_server(target: bytes, status: int) -> None:
-    async with guarded(FakeSpeaker()) as server:
-        reader, writer = await server.connect()
-        writer.write(HEALTH.replace(b"/health", target))
-        assert (await answer(reader))[0] == status
-        writer.close()
+    assert await answered(HEALTH.replace(b"/health", target)) == status
 
 
 @pytest.mark.parametrize(
@@ -109,13 +117,8 @@ async def test_a_target_with_a_host_must_name_this_server(target: bytes, status:
 )
 async def test_an_old_browsers_sound_of_another_sites_page_makes_no_work(headers: bytes, status: int) -> None:
     """400: the request reaches the handler, which misses the text."""
-    async with guarded(FakeSpeaker()) as server:
-        reader, writer = await server.connect()
-        head = b"GET /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" * bool(headers) + b"\r\n"
-        writer.write(head)
-        assert (await answer(reader))[0] == status
-        await asks_health(reader, writer)
-        writer.close()
+    head = b"GET /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\n" + headers + b"\r\n" * bool(headers) + b"\r\n"
+    assert await answered(head, go_on=True) == status
 
 
 async def test_what_follows_a_whole_body_is_the_next_request() -> None:

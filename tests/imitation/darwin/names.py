@@ -35,7 +35,8 @@ LACKING = {
         "MAP_EXECUTABLE"
     ),
 }
-"""By module; `select` first, because `selectors` chooses when it is imported. A star stands for any ending."""
+"""Names that macOS lacks, by module; `select` first, because `selectors` chooses when it is imported. A star stands for
+any ending."""
 
 CALLS = {"prctl", "malloc_trim", "mallopt", "gettid", "pidfd_open", "memfd_create", "eventfd", "accept4"}
 """Functions that macOS's C library lacks."""

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from kokoro_live.installation import this_installation
 from player.output.choice import open_output
 from player.output.output import NoOutput
-from shm.espeak_installation import CURE
+from shm.espeak_installation import cure
 from supervisor.commands.checks import installation, machine, programs, sound, speech
 from supervisor.commands.checks.finding import Circumstances, Severity
 from supervisor.commands.doctor import checks, doctor
@@ -167,7 +167,7 @@ def test_espeak_that_is_damaged(tmp_path, monkeypatch, part, how, verdict):
     monkeypatch.setattr("espeakng_loader.get_data_path", lambda: str(tmp_path / "espeakng_loader" / DATA))
     finding = installation.espeak(circumstances())
     assert finding.verdict == verdict
-    assert part in finding.found or CURE in finding.found
+    assert part in finding.found or cure() in finding.found
     assert finding.cure.endswith("pip install --force-reinstall --no-deps espeakng-loader")
 
 

@@ -162,7 +162,7 @@ def test_compute_units_that_the_user_names_are_the_only_ones(
 def test_one_that_hangs_while_it_compiles_costs_the_others_nothing(
     settings: WorkerSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In real processes: ALL hangs, the Neural Engine crashes, and the GPU is right."""
+    """ALL hangs, the Neural Engine crashes, and the GPU is right; each runs in a real process."""
     real = trials._measured
 
     def measured(measure: Any, seconds: float, timeout: float, provider: str, arguments: Any) -> Measurements:
