@@ -11,6 +11,7 @@ import pytest
 
 from books.making.journal import SpeechJournal
 from books.making.speech import PassageSpeech, PassageWord
+from tests.open_files import path_of
 
 SPEECH = PassageSpeech(np.arange(-2000, 2000, dtype=np.int16), (PassageWord("word", 0, 3000),))
 KEY = "ab" * 20
@@ -35,7 +36,7 @@ def test_the_folder_of_a_new_passage_is_synced_too(tmp_path: Path, monkeypatch: 
     sync = os.fsync
 
     def noted(number: int) -> None:
-        synced.append(Path(f"/proc/self/fd/{number}").readlink())
+        synced.append(path_of(number, tmp_path))
         sync(number)
 
     monkeypatch.setattr(os, "fsync", noted)

@@ -16,6 +16,7 @@ from shm.book_jobs import Job, JobJournal, JobOrder, JobState
 from shm.job_folder import JobFolder
 from shm.messages import BooksNews
 from tests.frontend.http.jobs_desk import BOOK, desk
+from tests.open_files import FullDisk, path_of
 
 
 async def test_an_upload_is_a_job(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ async def test_a_disk_that_fills_during_an_upload_is_an_error_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = "job-0000000000000001"
-    monkeypatch.setattr(JobFolder, "_begin", lambda folder: (job, Path("/dev/full").open("wb")))  # noqa: SIM115
+    monkeypatch.setattr(JobFolder, "_begin", lambda folder: (job, FullDisk(tmp_path / "full", "wb")))
     async with desk(tmp_path / "jobs") as at:
         status, answer = await at.upload()
         assert (status, answer["error"]["code"]) == (507, "disk_full")
@@ -283,7 +284,7 @@ def test_what_makes_an_upload_a_job_is_on_the_disk_before_it_is_one(
     sync = os.fsync
 
     def noted(number: int) -> None:
-        synced.append(str(Path(f"/proc/self/fd/{number}").readlink().relative_to(tmp_path)))
+        synced.append(str(path_of(number, tmp_path).relative_to(tmp_path)))
         sync(number)
 
     monkeypatch.setattr(os, "fsync", noted)

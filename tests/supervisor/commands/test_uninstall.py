@@ -17,6 +17,7 @@ from kokoro_live.installation import this_installation
 from supervisor.cli import kokoro_live
 from supervisor.settings.options import default_config_file
 
+MANAGER = "launchd" if sys.platform == "darwin" else "systemd"
 LINUX = {
     "XDG_CONFIG_HOME": ".config",
     "XDG_DATA_HOME": ".local/share",
@@ -48,8 +49,8 @@ def files(folder: Path) -> list[Path]:
 
 def used() -> None:
     """A user has used what writes: both installations, a config, learnt figures, a job, a book, a model, a cache."""
-    ran("install-service", "--manager", "systemd")
-    ran("install-service", "--manager", "systemd", "--name", "kitchen", "--socket")
+    ran("install-service", "--manager", MANAGER)
+    ran("install-service", "--manager", MANAGER, "--name", "kitchen", *(["--socket"] if MANAGER == "systemd" else []))
     ran("install-speechd")
     cache, data = (platformdirs.user_cache_path("kokoro-live"), platformdirs.user_data_path("kokoro-live"))
     runtime = Path(os.environ["XDG_RUNTIME_DIR"]) / "kokoro-live"
