@@ -62,6 +62,31 @@ def test_the_scan_sees_an_accident() -> None:
         assert _kind(low) != _kind(high)
 
 
+def test_possessive_repeats_are_of_single_signs() -> None:
+    """Python before 3.11.5 (Debian 12 has 3.11.2) matches `(?:ab|c)*+` wrongly; `(?>(?:ab|c)*)` is as possessive."""
+    found = {str(each) for each in expressions() if _possessive(_parser.parse(each.pattern, each.flags))}
+    assert not found
+
+
+def test_the_scan_sees_a_compound_possessive_repeat() -> None:
+    assert all(_possessive(_parser.parse(each)) for each in ("(?:ab|c)*+", "x(?P<y>(?:[^z]|zz){1,9}+)", "(?:a+)?+"))
+    assert not any(
+        _possessive(_parser.parse(each)) for each in ("a++", "[ab]*+c", r"(?>(?:ab|c)*)", r"\d{1,3}+", "(?:a)?+")
+    )
+
+
+_SINGLE = (_constants.LITERAL, _constants.NOT_LITERAL, _constants.IN, _constants.ANY)
+
+
+def _possessive(parsed: Any) -> bool:
+    """True if something that consists of more than one sign is repeated possessively."""
+    if isinstance(parsed, tuple) and len(parsed) == 2 and parsed[0] is _constants.POSSESSIVE_REPEAT:
+        body = parsed[1][2]
+        if len(body) != 1 or body[0][0] not in _SINGLE:
+            return True
+    return isinstance(parsed, list | tuple | _parser.SubPattern) and any(map(_possessive, parsed))
+
+
 def _ranges(parsed: Any) -> Iterator[tuple[str, str]]:
     if isinstance(parsed, tuple) and len(parsed) == 2 and parsed[0] is _constants.RANGE:
         yield chr(parsed[1][0]), chr(parsed[1][1])

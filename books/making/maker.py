@@ -155,7 +155,7 @@ class BookMaker:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self.order.parallel or self.speaker.inference_threads):
                     group.create_task(speak_waiting())
-        except* Exception as errors:
+        except ExceptionGroup as errors:
             raise _first(errors) from None
 
     async def _passage(self, planned: PlannedChapter, number: int) -> None:

@@ -10,8 +10,8 @@ import re
 from html import escape
 
 _SUBSET = re.compile(
-    r"""(<!DOCTYPE[^\[>"']*+(?:"[^"]*+"|'[^']*+'|[^\[>"'])*+)"""
-    r"""\[((?:<!--.*?-->|"[^"]*+"|'[^']*+'|[^\]"'])*+)\]\s*>""",
+    r"""(<!DOCTYPE[^\[>"']*+(?>(?:"[^"]*+"|'[^']*+'|[^\[>"'])*))"""
+    r"""\[((?>(?:<!--.*?-->|"[^"]*+"|'[^']*+'|[^\]"'])*))\]\s*>""",
     re.I | re.S,
 )
 """A document type with its internal subset. Possessive repetitions keep the search linear."""

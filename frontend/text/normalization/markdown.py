@@ -29,7 +29,7 @@ than its own limit.
 """
 
 _DEFINITION = re.compile(
-    r"^(?P<before>(?:> ?)*+)(?:\[\^[^\]\n]{1,40}\]: ?"
+    r"^(?P<before>(?>(?:> ?)*))(?:\[\^[^\]\n]{1,40}\]: ?"
     r"|\[(?!\^)[^\]\n]{1,200}\]: ?<?(?:https?://|www\.|/|#|\.{1,2}/|mailto:)[^\n]*$)",
     re.MULTILINE,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-FENCE = re.compile(r"^(?:>++ ?|[-*+] |\d{1,3}[.)] )*+(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$", re.MULTILINE)
+FENCE = re.compile(r"^(?>(?:>++ ?|[-*+] |\d{1,3}[.)] )*)(?P<fence>`{3,}+|~{3,}+)(?P<info>[^`\n]*)$", re.MULTILINE)
 
 
 def chunks(text: str) -> Iterator[tuple[int, int]]:

@@ -13,11 +13,11 @@ from frontend.text.normalization.words import number, ordinal
 _MATH = re.compile(
     r"\$(?P<inline>(?![\s$])[^$\n]{0,199}(?<![\s\\]))\$(?![\d$])"
     r"|\$\$(?P<shown>[^$]{1,400})\$\$"
-    r"|\\\((?P<round>(?:[^\\\n]|\\(?!\))[^\n]){1,400}+)\\\)"
-    r"|\\\[(?P<square>(?:[^\\]|\\(?!\])[^\n]){1,400}+)\\\]"
+    r"|\\\((?P<round>(?>(?:[^\\\n]|\\(?!\))[^\n]){1,400}))\\\)"
+    r"|\\\[(?P<square>(?>(?:[^\\]|\\(?!\])[^\n]){1,400}))\\\]"
 )
-_TERM = r"(?:[a-zA-Z](?![a-zA-Z])|\d++(?:\.\d++)?+)"
-_IS_MATH = re.compile(rf"[=^_\\<>+]|^\s*+[(|]?{_TERM}(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*+[)|!'’]*+\s*+$")
+_TERM = r"(?:[a-zA-Z](?![a-zA-Z])|(?>\d++(?:\.\d++)?))"
+_IS_MATH = re.compile(rf"[=^_\\<>+]|^\s*+[(|]?{_TERM}(?>(?:[ ,!'’()|*/−-]{{0,4}}{_TERM})*)[)|!'’]*+\s*+$")
 _TOKEN = re.compile(
     r"\\(?:text|mathrm|mathbf|mathit|operatorname|textbf|textit)\{[^{}]*\}|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[a-zA-Z]|[^\s\w]|_"
 )
