@@ -118,5 +118,6 @@ class Fronts:
     def send_to_front(self, front: Incarnation, message: ControlMessage, fds: tuple[int, ...] = ()) -> None:
         """Send a message. A front that doesn't read its messages is killed."""
         if not front.send(message, fds):
-            log.error("front[%d] doesn't listen: ending it", front.generation)
+            if not front.ending:
+                log.error("front[%d] doesn't listen: ending it", front.generation)
             front.kill()

@@ -6,6 +6,8 @@ import time
 from dataclasses import replace
 
 from supervisor.commands.checks.finding import Circumstances, Finding, ok, warning, wrong
+from worker.engine import Engine
+from worker.settings import WorkerSettings
 
 _FETCH = "kokoro-live models fetch"
 
@@ -76,7 +78,6 @@ def voices(circumstances: Circumstances) -> Finding:
 def engine(circumstances: Circumstances) -> Finding:
     """Load the engine that `serve` would load, and make it speak a word."""
     from worker.engine import EngineUnavailable
-    from worker.select import choose
 
     settings = circumstances.settings.worker
     may_fall_back = settings.engine == "auto" and settings.model is None
@@ -84,13 +85,12 @@ def engine(circumstances: Circumstances) -> Finding:
     started = time.monotonic()
     try:
         try:
-            chosen = choose(replace(settings, engine="kokoro") if may_fall_back else settings)
+            chosen = _speaking(replace(settings, engine="kokoro") if may_fall_back else settings)
         except EngineUnavailable as error:
             if not may_fall_back:
                 raise
             fallback = str(error)
-            chosen = choose(replace(settings, engine="espeak"))
-        chosen.warm_up()
+            chosen = _speaking(replace(settings, engine="espeak"))
     except EngineUnavailable as error:
         if settings.engine == "espeak":
             cure = "Mend espeak-ng (see its line)."
@@ -104,3 +104,24 @@ def engine(circumstances: Circumstances) -> Finding:
         return warning(f"{speaks} because Kokoro can't: {fallback}; {took}", _FETCH)
     why = "its model is there" if settings.engine == "auto" else f"--engine {settings.engine} asks for it"
     return ok(f"{speaks}, because {why}; {took}")
+
+
+def _speaking(settings: WorkerSettings) -> Engine:
+    """The engine that workers would load, warmed up, on the first provider that works.
+
+    Raises:
+        EngineUnavailable: none can speak.
+    """
+    from worker.engine import ProviderUnavailable
+    from worker.select import choose
+
+    without: tuple[str, ...] = ()
+    while True:
+        try:
+            chosen = choose(settings, without)
+            chosen.warm_up()
+            return chosen
+        except ProviderUnavailable as error:
+            if error.provider in without:
+                raise
+            without = (*without, error.provider)

@@ -252,6 +252,11 @@ def test_a_model_that_loads_but_cant_speak(tmp_path):
     assert "can't speak" in finding.found
 
 
+def test_the_next_provider_speaks_where_the_one_that_is_asked_for_cant(model):
+    found = speech.engine(circumstances(model_dir=model, provider="cuda"))
+    assert found.verdict is Severity.OK and "CPUExecutionProvider" in found.found
+
+
 @pytest.mark.parametrize(
     ("engine", "cure"),
     [
